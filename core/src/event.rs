@@ -73,7 +73,7 @@ events! {
     Content = "content",
     /// A prompt came in.
     PromptReceived = "prompt_received",
-    /// A client asked the model for something beside its conversation, such as a title.
+    /// A client asked the model for something outside of its conversation, such as a title.
     SideRequestReceived = "side_request_received",
     /// A piece of a reply's text, while the reply is still being streamed.
     ReplySegment = "reply_segment",
@@ -107,7 +107,7 @@ events! {
     Transitioned = "transitioned",
     /// A version stays PROPOSED.
     PromotionRefused = "promotion_refused",
-    /// The model is asked, behind the user's back, whether a reply's code is complete.
+    /// The model is asked after its reply whether the reply's code is complete.
     AuditAsked = "audit_asked",
     /// Something to tell the model and the user.
     NoticeIssued = "notice_issued",
@@ -148,7 +148,7 @@ words! {
         Code = "code",
         /// Arguments of a tool call.
         ToolArguments = "tool_arguments",
-        /// Text of the proxy's own that stands in the client's messages.
+        /// Text of the proxy's own in the client's messages.
         Injection = "injection",
         /// A message of a prompt as it was sent, or what is around its messages: JSON that names the texts in it.
         PromptPiece = "prompt_piece",
@@ -216,7 +216,7 @@ pub struct PromptReceived {
     pub tools: Tools,
 }
 
-/// A request beside a conversation, such as for its title: it goes out as it came, and nothing in it or in its reply
+/// A request outside of a conversation, such as for its title: it goes out as it came, and nothing in it or in its reply
 /// becomes true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideRequestReceived {
@@ -370,9 +370,9 @@ pub struct DiskFile {
 /// A file was looked at and differs from what was seen there last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskObserved {
-    /// Where.
+    /// The file.
     pub path: RelPath,
-    /// What.
+    /// What was found there.
     pub finding: DiskFinding,
 }
 
@@ -452,7 +452,7 @@ words! {
         ToolCall = "tool_call",
         /// A tool call written as text.
         LeakedToolCall = "leaked_tool_call",
-        /// A file as it stands on disk.
+        /// A file as it is on disk.
         Disk = "disk",
     }
 }
@@ -498,7 +498,7 @@ pub struct ArtifactCaptured {
     pub origin: Origin,
     /// The block's bytes in the Vault.
     pub artifact: ArtifactHash,
-    /// Where the bytes stand; `None` if they have a content event of their own.
+    /// The position of the bytes; `None` if they have a content event of their own.
     pub within: Option<Within>,
     /// The family that the block is written in.
     pub format: Format,
@@ -640,9 +640,9 @@ pub struct AuditAnswered {
 pub struct NoticeIssued {
     /// The episode in which it arose.
     pub episode: EpisodeId,
-    /// The session that is told.
+    /// The session that it is for.
     pub session: SessionId,
-    /// Why.
+    /// The rule that it is about.
     pub reason: Reason,
     /// What it is about.
     pub entity: Option<EntityId>,
@@ -663,7 +663,7 @@ words! {
 /// An entity whose code the model was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hydrated {
-    /// Which.
+    /// The entity.
     pub entity: EntityId,
     /// The version shown.
     pub version: VersionId,
@@ -676,9 +676,9 @@ pub struct Hydrated {
 /// A candidate that the model was not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Which.
+    /// The entity.
     pub entity: EntityId,
-    /// Why not.
+    /// The rule that kept it out.
     pub reason: Reason,
 }
 
@@ -709,7 +709,7 @@ words! {
     }
 }
 
-/// A text of the proxy's own that stands in a client's message from now on, whenever the client sends it again.
+/// A text of the proxy's own that is part of a client's message from now on, whenever the client sends it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Injected {
     /// The message.

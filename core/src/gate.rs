@@ -8,7 +8,7 @@ use crate::reason::Reason;
 use crate::slice::Figures;
 use crate::words;
 
-/// One rule's verdict with the numbers behind it.
+/// One rule's verdict with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The rule, as the reason code for meeting it.

@@ -24,7 +24,7 @@ macro_rules! words {
                 match self { $(Self::$variant => $word,)+ }
             }
 
-            /// The variant that a word stands for.
+            /// The variant with this word.
             #[must_use]
             pub fn of_word(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }

@@ -1,4 +1,4 @@
-//! `tslp adopt` on real C and C++, beside the bare reading and extraction of the same files on as many cores, in one run.
+//! `tslp adopt` on real C and C++, compared with the bare reading and extraction of the same files on as many cores, in one run.
 //! `cargo bench -p tslp-io --bench adopt [-- FOLDER]`; without a folder the sources in cargo's registry are used.
 
 use std::error::Error;
@@ -33,7 +33,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 #[derive(Clone, Copy)]
 struct Cost {
     time: Duration,
-    /// On all cores together; tells more than the time where other programs take turns with this one.
+    /// On all cores together; means more than the time where other programs take turns with this one.
     cpu: Duration,
 }
 
@@ -210,8 +210,8 @@ struct Ended {
     rss_kib: u64,
 }
 
-/// Waits for a child. The standard library tells nothing of what it took.
-#[expect(unsafe_code, reason = "the system tells through C alone")]
+/// Waits for a child. The standard library doesn't report what it took.
+#[expect(unsafe_code, reason = "the system reports it through C alone")]
 fn ended(child: &Child) -> Outcome<Ended> {
     let mut status = 0;
     // SAFETY: the system fills both places, which are of the types that it asks for; all zeros are a value of either.

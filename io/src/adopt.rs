@@ -109,7 +109,7 @@ impl From<LedgerError> for AdoptError {
     }
 }
 
-/// Takes every file beneath the targets. A ledger is made only when there is something to append.
+/// Takes every file under the targets. A ledger is made only when there is something to append.
 ///
 /// # Errors
 /// See [`AdoptError`].
@@ -129,7 +129,7 @@ pub fn adopt(
             })?;
         let queue = ReadQueue::new(walked);
         let mut workers = Vec::new();
-        for reader in readers(config)? {
+        for reader in open_readers(config)? {
             let (queue, to_engine) = (Arc::clone(&queue), to_engine.clone());
             workers.push(
                 thread::Builder::new()
@@ -148,12 +148,12 @@ pub fn adopt(
         for worker in workers {
             worker.join().map_err(|_| AdoptError::Defect)?;
         }
-        decided?.finish(walked)
+        decided?.finish_writing(walked)
     })
 }
 
 /// A reader for each worker: as many as there are cores.
-fn readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
+fn open_readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     (0..cores)
         .map(|_| FileReader::open(&config.workspace, config.etv, Arc::new(TreeSitterGrammars)))
@@ -189,7 +189,7 @@ fn walk_targets(
 }
 
 fn read_files(reader: &FileReader, queue: &Arc<ReadQueue>, to_engine: &Sender<ReadFile>) {
-    while let Some(job) = queue.take() {
+    while let Some(job) = queue.next_job() {
         if to_engine
             .send(reading::read_and_parse(reader, job))
             .is_err()
@@ -245,7 +245,7 @@ impl<'c> Adopter<'c> {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
                 let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
-                (state, Some(store), DecisionSink::writing(opened)?)
+                (state, Some(store), DecisionSink::start_writer(opened)?)
             }
         };
         Ok(Self {
@@ -285,7 +285,7 @@ impl<'c> Adopter<'c> {
             memory,
             ..
         } = looked;
-        let skip = content.skip();
+        let skip = content.skip_reason();
         // An observation is recorded only if it concerns code or a true entity.
         let matters = skip.is_none_or(SkipReason::is_over_a_bound);
         if matters || self.engine.tracks(&path) {
@@ -362,7 +362,7 @@ impl<'c> Adopter<'c> {
             let opened = new_ledger(self.config)?;
             let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
             self.engine.set_store(Some(store));
-            self.sink = DecisionSink::writing(opened)?;
+            self.sink = DecisionSink::start_writer(opened)?;
         }
         let work = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
@@ -389,7 +389,7 @@ impl<'c> Adopter<'c> {
     }
 
     /// Appends what is waiting, and waits until all of it is durable.
-    fn finish(mut self, walked: Summary) -> Result<Summary, AdoptError> {
+    fn finish_writing(mut self, walked: Summary) -> Result<Summary, AdoptError> {
         self.send_waiting()?;
         if let DecisionSink::Writer {
             commits,
@@ -408,7 +408,7 @@ impl<'c> Adopter<'c> {
 }
 
 impl DecisionSink {
-    fn writing(opened: OpenLedger) -> Result<Self, AdoptError> {
+    fn start_writer(opened: OpenLedger) -> Result<Self, AdoptError> {
         let (commits, queue) = writer::queue(COMMIT_QUEUE);
         let limits = WriterLimits {
             // Each commit is as large as a group already.

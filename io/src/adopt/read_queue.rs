@@ -52,12 +52,12 @@ impl ReadQueue {
     }
 
     /// The next file of the walk; waits for it and for its memory. `None` once there are no more.
-    pub(super) fn take(self: &Arc<Self>) -> Option<ReadJob> {
+    pub(super) fn next_job(self: &Arc<Self>) -> Option<ReadJob> {
         // Locked until the memory is there. Files are decided about in the order of the walk and keep their memory until then:
         // if a later file could take memory first, it might wait for this one, and this one for its memory.
         let mut walked = lock(&self.walked);
         let (number, (path, bytes)) = walked.next()?;
-        let memory = self.share(parse_memory(bytes));
+        let memory = self.reserve(parse_memory(bytes));
         Some(ReadJob {
             number,
             path,
@@ -65,7 +65,7 @@ impl ReadQueue {
         })
     }
 
-    fn share(self: &Arc<Self>, bytes: usize) -> MemoryShare {
+    fn reserve(self: &Arc<Self>, bytes: usize) -> MemoryShare {
         let free = lock(&self.free);
         let enough = self.freed.wait_while(free, |free| *free < bytes);
         *enough.unwrap_or_else(PoisonError::into_inner) -= bytes;
@@ -86,7 +86,7 @@ fn parse_memory(bytes: usize) -> usize {
 
 impl MemoryShare {
     /// Keeps so many bytes at most, and returns the rest.
-    pub(super) fn shrink(&mut self, kept: usize) {
+    pub(super) fn shrink_to(&mut self, kept: usize) {
         let returned = self.bytes.saturating_sub(kept);
         self.bytes -= returned;
         *lock(&self.queue.free) += returned;
@@ -96,7 +96,7 @@ impl MemoryShare {
 
 impl Drop for MemoryShare {
     fn drop(&mut self) {
-        self.shrink(0);
+        self.shrink_to(0);
     }
 }
 
@@ -124,23 +124,23 @@ mod tests {
     #[test]
     fn a_file_waits_until_those_before_it_leave_enough_memory() {
         let queue = queue(&[PARSE_BYTES_MAX, PARSE_BYTES_MAX, 1]);
-        let mut first = queue.take().unwrap();
+        let mut first = queue.next_job().unwrap();
         let others = thread::spawn({
             let queue = Arc::clone(&queue);
-            move || [(); 2].map(|()| queue.take().unwrap().number)
+            move || [(); 2].map(|()| queue.next_job().unwrap().number)
         });
-        first.memory.shrink(2 << 20);
+        first.memory.shrink_to(2 << 20);
         assert!(!others.is_finished(), "what is kept leaves too little");
         drop(first);
         assert_eq!(others.join().unwrap(), [1, 2]);
-        assert!(queue.take().is_none());
+        assert!(queue.next_job().is_none());
         assert_eq!(*lock(&queue.free), MEMORY_BYTES_MAX);
     }
 
     #[test]
     fn a_file_that_needs_more_than_there_is_gets_all_of_it() {
         let queue = queue(&[1 << 30]);
-        let large = queue.take().unwrap();
+        let large = queue.next_job().unwrap();
         assert_eq!(large.memory.bytes, MEMORY_BYTES_MAX);
     }
 }

@@ -120,7 +120,7 @@ pub(super) struct ReadFile {
     pub(super) memory: MemoryShare,
 }
 
-/// A file's content, as far as it could be read.
+/// What could be read of a file.
 #[derive(Debug)]
 pub(super) enum FileContent {
     /// Nothing was read.
@@ -141,7 +141,7 @@ pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     // A parser's panic costs only its own file.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, FileContent::unreadable(ReadFailure::Failed)));
-    memory.shrink(content.memory());
+    memory.shrink_to(content.memory_bytes());
     ReadFile {
         number,
         path,
@@ -226,7 +226,7 @@ fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
 
 impl FileContent {
     /// The reason why no code of it is taken.
-    pub(super) const fn skip(&self) -> Option<SkipReason> {
+    pub(super) const fn skip_reason(&self) -> Option<SkipReason> {
         match self {
             Self::Nothing(_, skip) | Self::ContentHashes(_, skip) => Some(*skip),
             Self::Code(..) => None,
@@ -248,7 +248,7 @@ impl FileContent {
     }
 
     /// Bytes that it takes until it is decided about.
-    fn memory(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         match self {
             Self::Nothing(..) => 0,
             Self::ContentHashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,

@@ -6,7 +6,7 @@ use super::written::Written;
 /// A row of the table of all keys.
 #[derive(Clone, Copy)]
 pub struct Key {
-    /// Name in the TOML file; a dot stands for a table.
+    /// Name in the TOML file, with a dot after its table.
     pub name: &'static str,
     /// Name of the flag, without its dashes.
     pub flag: &'static str,
@@ -31,7 +31,7 @@ pub struct Key {
 /// What may be written for a key.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A text; the word stands for it in the help.
+    /// A text, with its placeholder in the help.
     Text(&'static str),
     /// A credential: never shown.
     Secret,
@@ -43,13 +43,13 @@ pub enum Kind {
     Switch,
     /// A whole number.
     Number,
-    /// A whole number, or a word that stands for a computed one.
+    /// A whole number, or a word for a computed one.
     NumberOrWord,
     /// One of a few words.
     Choice(&'static [&'static str]),
-    /// Several texts; the word stands for each in the help.
+    /// Several texts, with their placeholder in the help.
     List(&'static str),
-    /// Model servers: several texts, or tables in the file; the word stands for each in the help.
+    /// Model servers: several texts, or tables in the file, with their placeholder in the help.
     Servers(&'static str),
 }
 
@@ -87,8 +87,8 @@ impl Key {
     }
 }
 
-/// The part of a [`Key`] that follows from where its setting is kept.
-pub(super) struct Setting {
+/// The part of a [`Key`] that follows from the field with its setting.
+pub(super) struct SettingAccess {
     pub(super) kind: Kind,
     pub(super) unit: &'static str,
     pub(super) set: fn(&mut Settings, &Written<'_>) -> Result<(), String>,
@@ -129,7 +129,7 @@ pub(super) const fn variable_of_name<const N: usize>(name: &str) -> [u8; N] {
 }
 
 /// Bytes of a name as text.
-pub(super) const fn ascii(name: &'static [u8]) -> &'static str {
+pub(super) const fn name_text(name: &'static [u8]) -> &'static str {
     match str::from_utf8(name) {
         Ok(name) => name,
         Err(_) => panic!("names of keys are ASCII"),

@@ -107,7 +107,7 @@ impl Default for RulesConfig {
 /// Tokens of hydrated code in one prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Budget {
-    /// Half of the model's context where the upstream tells its size, else the default of the core's limits.
+    /// Half of the model's context where the upstream reports its size, else the default of the core's limits.
     #[default]
     Auto,
     /// As many as this.
@@ -263,7 +263,7 @@ impl UpstreamConfig {
     /// Takes servers as they are written: one for all models, and others for some.
     ///
     /// # Errors
-    /// What is allowed, as the end of a sentence.
+    /// If they can't be read; the text says what is allowed, as the end of a sentence.
     pub fn set_servers(&mut self, written: &Written<'_>) -> Result<(), String> {
         written.filled()?;
         let mut place = None;

@@ -6,7 +6,7 @@ use tslp_core::gate::Profile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
-use super::key::{self, Audience, Key, Kind, Setting};
+use super::key::{self, Audience, Key, Kind, SettingAccess};
 use super::network;
 use super::settings::{Budget, ClientTools, LogFormat, ToolsChoice};
 
@@ -16,7 +16,7 @@ const DAY_SECONDS: u64 = 86_400;
 /// A whole number, its bounds and its unit.
 macro_rules! number {
     ($allowed:expr, $unit:literal, $($field:ident).+) => {
-        Setting {
+        SettingAccess {
             kind: Kind::Number,
             unit: $unit,
             set: |s, written| written.number($allowed).map(|number| s.$($field).+ = number),
@@ -28,7 +28,7 @@ macro_rules! number {
 /// A time in whole seconds, and its bounds.
 macro_rules! seconds {
     ($allowed:expr, $($field:ident).+) => {
-        Setting {
+        SettingAccess {
             kind: Kind::Number,
             unit: "seconds",
             set: |s, written| written.seconds($allowed).map(|time| s.$($field).+ = time),
@@ -39,7 +39,7 @@ macro_rules! seconds {
 
 macro_rules! switch {
     ($($field:ident).+) => {
-        Setting {
+        SettingAccess {
             kind: Kind::Switch,
             unit: "",
             set: |s, written| written.switch().map(|switch| s.$($field).+ = switch),
@@ -51,7 +51,7 @@ macro_rules! switch {
 /// One of an enum's words.
 macro_rules! choice {
     ($words:ident, $($field:ident).+) => {
-        Setting {
+        SettingAccess {
             kind: Kind::Choice($words::WORDS),
             unit: "",
             set: |s, written| {
@@ -66,7 +66,7 @@ macro_rules! choice {
 /// A path that may be left unset.
 macro_rules! path {
     ($kind:expr, $($field:ident).+) => {
-        Setting {
+        SettingAccess {
             kind: $kind,
             unit: "",
             set: |s, written| written.path().map(|path| s.$($field).+ = Some(path)),
@@ -80,7 +80,7 @@ macro_rules! path {
 
 macro_rules! secret {
     ($read:path, $($field:ident).+) => {
-        Setting {
+        SettingAccess {
             kind: Kind::Secret,
             unit: "",
             set: |s, written| $read(written.text()).map(|secret| s.$($field).+ = Some(secret)),
@@ -91,7 +91,7 @@ macro_rules! secret {
 
 macro_rules! list {
     ($item:literal, $read:path, $($field:ident).+) => {
-        Setting {
+        SettingAccess {
             kind: Kind::List($item),
             unit: "",
             set: |s, written| $read(written.list()).map(|items| s.$($field).+ = items),
@@ -107,14 +107,14 @@ macro_rules! keys {
         $(, unset $unset:literal)? $(, variable $variable:literal)?;)+) => {
         /// All keys, in the order in which they are listed everywhere.
         pub const KEYS: &[Key] = &[$({
-            const SETTING: Setting = $setting;
+            const SETTING: SettingAccess = $setting;
             const FLAG: [u8; $name.len()] = key::flag_of_name($name);
             Key {
                 name: $name,
-                flag: key::ascii(&FLAG),
+                flag: key::name_text(&FLAG),
                 variable: keys!(@first $($variable,)? {
                     const NAME: [u8; "TSLP_".len() + $name.len()] = key::variable_of_name($name);
-                    key::ascii(&NAME)
+                    key::name_text(&NAME)
                 }),
                 kind: SETTING.kind,
                 audience: Audience::$audience,
@@ -132,12 +132,12 @@ macro_rules! keys {
 }
 
 keys! {
-    "listen": Common, Setting {
+    "listen": Common, SettingAccess {
         kind: Kind::Text("ADDR:PORT"), unit: "",
-        set: |s, written| network::address(written.text()).map(|address| s.listen = address),
+        set: |s, written| network::parse_address(written.text()).map(|address| s.listen = address),
         show: |s| s.listen.to_string() },
         "Where clients connect; port 0 takes any free one. Anything but loopback needs a token.";
-    "upstream": Common, Setting {
+    "upstream": Common, SettingAccess {
         kind: Kind::Servers("URL|auto|demo|MODELS=URL"), unit: "",
         set: |s, written| s.upstream.set_servers(written),
         show: |s| {
@@ -146,7 +146,7 @@ keys! {
             all.join(", ")
         } },
         "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.";
-    "workspace": Common, Setting {
+    "workspace": Common, SettingAccess {
         kind: Kind::Folder, unit: "",
         set: |s, written| written.path().map(|path| s.workspace = path),
         show: |s| s.workspace.display().to_string() },
@@ -159,16 +159,16 @@ keys! {
         "Whether `/debug/last-prompt` shows what the model saw last.";
     "recent_episodes": Tuning, number!(1..=RECENT_EPISODES_KEPT, "episodes", recent_episodes),
         "How many of the last episodes `/recent` and `tslp recent` list unless they are asked for another number; 1000 are kept for them.";
-    "token": Common, secret!(network::token, access.token),
+    "token": Common, secret!(network::parse_token, access.token),
         "Clients must send it as their API key (`Authorization: Bearer …`). At least 16 visible ASCII characters. Other users can read a process's flags, so prefer the file or the variable.",
         unset "no token is asked for";
-    "hosts_allowed": Tuning, list!("HOST", network::hosts, access.hosts_allowed),
+    "hosts_allowed": Tuning, list!("HOST", network::parse_hosts, access.hosts_allowed),
         "More names that a request's `Host` may bear, with or without a port. Guards against web pages that rebind their name to this machine.",
         unset "only the loopback names and the listening address";
-    "origins_allowed": Tuning, list!("ORIGIN", network::origins, access.origins_allowed),
+    "origins_allowed": Tuning, list!("ORIGIN", network::parse_origins, access.origins_allowed),
         "Web pages that may call the proxy, each as `scheme://host[:port]`.",
         unset "none";
-    "upstream_api_key": Tuning, secret!(network::credential, upstream.api_key),
+    "upstream_api_key": Tuning, secret!(network::parse_credential, upstream.api_key),
         "Sent to the model server in place of the client's own authorisation. Other users can read a process's flags, so prefer the file or the variable.",
         unset "the client's own authorisation is passed on";
     "upstream_ca_file": Tuning, path!(Kind::File, upstream.ca_file),
@@ -184,7 +184,7 @@ keys! {
         "What becomes of a request's older messages: `window` replaces them by the Recent Context block, `client` keeps them, `auto` decides by whether anything of the client's own would be lost.";
     "placement": Common, choice!(Placement, rules.placement),
         "Where the proxy's text goes: into the one system message, or in front of the prompt for models without a system role.";
-    "budget_tokens": Common, Setting {
+    "budget_tokens": Common, SettingAccess {
         kind: Kind::NumberOrWord, unit: "tokens",
         set: |s, written| {
             s.rules.budget = match written.text() {
@@ -215,7 +215,7 @@ keys! {
         "Whether a file of which nothing is known is taken as your word, as it is on disk, when a prompt names it or before the model's tool call reads or changes it. Hidden files and those that a .gitignore names are never taken so.";
     "etv.read_bytes_max": Tuning, number!(1..=1 << 30, "bytes", etv.read_bytes_max),
         "Larger files of the workspace count as unreadable.";
-    "etv.timeout_ms": Tuning, Setting {
+    "etv.timeout_ms": Tuning, SettingAccess {
         kind: Kind::Number, unit: "milliseconds",
         set: |s, written| written.milliseconds(1..=60_000).map(|timeout| s.etv.timeout = timeout),
         show: |s| s.etv.timeout.as_millis().to_string() },
@@ -235,7 +235,7 @@ keys! {
     "tools.policy": Tuning, path!(Kind::File, tools.policy),
         "Where the policy profile is kept. In force is the one that `tslp policy approve` recorded; if the file differs, the log says so.",
         unset "no profile is kept on disk";
-    "tools.toolchains": Tuning, Setting {
+    "tools.toolchains": Tuning, SettingAccess {
         kind: Kind::List("FOLDER"), unit: "",
         set: |s, written| {
             let folders: Vec<_> = written.list().map(std::path::PathBuf::from).collect();
@@ -273,7 +273,7 @@ keys! {
         "Longest silence in the middle of a response.";
     "http.shutdown_seconds": Tuning, seconds!(0..=DAY_SECONDS, http.shutdown),
         "How long running responses may take to end after SIGTERM or Ctrl-C.";
-    "log_level": Everyone, Setting {
+    "log_level": Everyone, SettingAccess {
         kind: Kind::Text("LEVEL"), unit: "",
         set: |s, written| crate::logging::level(written.text()).map(|level| s.log.level = level),
         show: |s| s.log.level.clone() },
@@ -284,13 +284,13 @@ keys! {
 
 /// The key with this name in the TOML file.
 #[must_use]
-pub fn key(name: &str) -> Option<&'static Key> {
+pub fn key_named(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
 /// The known name that resembles `written` most, if any does.
 #[must_use]
-pub fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_name<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|name| (strsim::damerau_levenshtein(written, name), name))
         .filter(|(distance, name)| *distance <= 2 + name.len() / 4)

@@ -12,7 +12,7 @@ pub struct Written<'a> {
     pub texts: &'a [String],
     /// Where relative paths start.
     pub base: &'a Path,
-    /// What `~/` stands for, where no shell has replaced it.
+    /// The folder that `~/` means, where no shell has replaced it.
     pub home: Option<&'a Path>,
 }
 
@@ -26,7 +26,7 @@ impl Written<'_> {
     /// A text that isn't empty.
     ///
     /// # Errors
-    /// If it is.
+    /// If it is empty.
     pub fn filled(&self) -> Result<&str, String> {
         match self.text() {
             "" => Err("must not be empty".into()),
@@ -37,7 +37,7 @@ impl Written<'_> {
     /// A whole number within bounds.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn number<T>(&self, allowed: RangeInclusive<T>) -> Result<T, String>
     where
         T: FromStr + PartialOrd + std::fmt::Display,
@@ -59,7 +59,7 @@ impl Written<'_> {
     /// Whole seconds within bounds.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn seconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
         self.number(allowed).map(Duration::from_secs)
     }
@@ -67,7 +67,7 @@ impl Written<'_> {
     /// Whole milliseconds within bounds.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn milliseconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
         self.number(allowed).map(Duration::from_millis)
     }
@@ -75,7 +75,7 @@ impl Written<'_> {
     /// `true` or `false`.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn switch(&self) -> Result<bool, String> {
         match self.text() {
             "true" | "1" => Ok(true),
@@ -87,7 +87,7 @@ impl Written<'_> {
     /// One of a few words.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn choice<T>(&self, words: &[&str], of_word: fn(&str) -> Option<T>) -> Result<T, String> {
         of_word(self.text()).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
     }
@@ -104,7 +104,7 @@ impl Written<'_> {
         })
     }
 
-    /// Texts that stand in an array, in several flags, or between commas.
+    /// Texts of an array, of several flags, or between commas.
     pub fn list(&self) -> impl Iterator<Item = &str> {
         self.texts
             .iter()

@@ -77,7 +77,7 @@ impl Listed {
         let _ = write!(text, "\n    because    {why}");
         let mut entities = Vec::new();
         if let Some(event) = one {
-            filter::entities(event, &mut |entity| entities.push(entity.to_string()));
+            filter::visit_entities(event, &mut |entity| entities.push(entity.to_string()));
         }
         entities.truncate(FIELDS_MAX);
         let json = json!({
@@ -170,7 +170,7 @@ fn cause(cause: &DifferenceCause) -> Value {
 fn said(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
-        |event| format!("{}: {}", event.name(), sentence::words(event)),
+        |event| format!("{}: {}", event.name(), sentence::event_words(event)),
     )
 }
 
