@@ -1,4 +1,5 @@
 //! Events as readable JSON and back. One list of fields serves both directions, and a field that a list forgets doesn't compile.
+//! A field's name is its name in exports, so none may be renamed: the frozen exports wouldn't be read any more.
 //!
 //! Members that no event has are let through here: an import prints every event again and compares the lines.
 
