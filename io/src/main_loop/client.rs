@@ -10,6 +10,7 @@ use super::memory_budget::MemoryRoom;
 use super::rounds::Continued;
 use crate::channel::{ExchangeId, RoundsAllowed};
 use crate::chat::dialect::Dialect;
+use crate::chat::stream_progress::StreamProgress;
 use crate::guard::Caller;
 use crate::http::head::{Content, ResponseFraming, ResponseTo};
 use crate::http::outgoing::Outgoing;
@@ -258,8 +259,8 @@ pub(super) struct ChatReply {
     pub(super) side: Vec<u8>,
     /// The moment at which the engine has to record all text so far; `None` if there is nothing to record.
     pub(super) handover_at: Option<Instant>,
-    /// A stream has said that it is done, though its response may not be over.
-    pub(super) said_done: bool,
+    /// How far a stream has come.
+    pub(super) progress: StreamProgress,
     pub(super) told: ReplyEndHandling,
     pub(super) gate: Gate,
     pub(super) allowed: RoundsAllowed,
@@ -291,8 +292,8 @@ pub(super) enum Gate {
     Closed,
     /// None: bytes pass.
     Open,
-    /// The reply's last piece may have come. The client mustn't see it before the engine has looked at the files: what it writes into a file
-    /// must not be found there before the reply is judged.
+    /// The client may act on the reply once it has what came last: that was the reply's end, or completed a tool call. It mustn't
+    /// see it before the engine has looked at the files, lest what it writes be taken for somebody else's change.
     LastPiece,
 }
 

@@ -12,6 +12,7 @@ use super::client::{
 use super::rounds::waits_for_tools;
 use super::{LoopInput, MainLoop};
 use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
+use crate::chat::stream_progress::StreamProgress;
 use crate::http::error::Refusal;
 use crate::http::head::{Coding, RequestFraming};
 use crate::http::response::Asked;
@@ -119,16 +120,17 @@ impl MainLoop {
             .clients
             .get(&key)
             .and_then(|client| client.exchange.as_deref());
+        let dialect = exchange
+            .and_then(|exchange| exchange.dialect)
+            .unwrap_or_default();
         let reply = ChatReply {
-            dialect: exchange
-                .and_then(|exchange| exchange.dialect)
-                .unwrap_or_default(),
+            dialect,
             durable_at,
             episode,
             side: Vec::new(),
             handover_at: None,
             elsewhere: None,
-            said_done: false,
+            progress: StreamProgress::new(dialect),
             told: ReplyEndHandling::NotYet,
             gate: Gate::Closed,
             allowed,

@@ -16,6 +16,7 @@ use super::inbox::is_gated;
 use super::rounds::{Continued, write_body};
 use crate::channel::{Ending, Handover, RoundsAllowed, ToEngine};
 use crate::chat::dialect::Dialect;
+use crate::chat::stream_progress::StreamStage;
 use crate::http::error::Refusal;
 use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
 use crate::http::outgoing::Outgoing;
@@ -290,13 +291,18 @@ impl MainLoop {
                 self.next_handover
                     .map_or(handover_at, |next| next.min(handover_at)),
             );
-            let mark = reply.dialect.end_mark();
-            let ends = media != ErrorEventForm::Other
-                && data.windows(mark.len()).any(|bytes| bytes == mark);
-            reply.said_done |= ends;
+            let stage_before = reply.progress.stage();
+            if media != ErrorEventForm::Other {
+                reply.progress.read_piece(data);
+            }
+            // In the first piece of each of these stages; what follows is held with it.
+            let may_be_acted_on = reply.progress.stage() >= StreamStage::ToolCallComplete
+                && reply.progress.stage() > stage_before;
             match (media, reply.gate) {
                 _ if reply.continued.is_some() => {}
-                (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, Gate::Open) if ends => {
+                (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, Gate::Open)
+                    if may_be_acted_on =>
+                {
                     hold_last_piece(reply, out);
                 }
                 // Any piece may be the last: the one before it goes.
@@ -312,7 +318,7 @@ impl MainLoop {
                 };
                 is_too_long = continued.rounds.is_too_long();
             }
-            if ends || reply.side.len() >= SIDE_BYTES {
+            if may_be_acted_on || reply.side.len() >= SIDE_BYTES {
                 let bytes = std::mem::take(&mut reply.side);
                 self.tell_engine(ToEngine::ReplyBytes {
                     exchange: id,
@@ -558,7 +564,8 @@ impl MainLoop {
                 return;
             }
             // The end may already be among the held bytes. Rounds of tools wait elsewhere (`finish_rounds`).
-            let may_be_over = reply.told == ReplyEndHandling::Ended || reply.said_done;
+            let may_be_over = reply.told == ReplyEndHandling::Ended
+                || reply.progress.stage() >= StreamStage::ToolCallComplete;
             if may_be_over && reply.told != ReplyEndHandling::Looked && reply.continued.is_none() {
                 reply.gate = Gate::LastPiece;
             } else {

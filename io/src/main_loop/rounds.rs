@@ -8,6 +8,7 @@ use super::client::{
 use super::inbox::REPEATABLE_BODY_BYTES_MAX;
 use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{Form, Rounds};
+use crate::chat::stream_progress::StreamProgress;
 use crate::http::error::Refusal;
 use crate::http::head::{self, Coding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use crate::http::outgoing::Outgoing;
@@ -158,7 +159,7 @@ impl MainLoop {
         }
         self.budget.goes_on(id, body.len() as u64);
         reply.told = ReplyEndHandling::NotYet;
-        reply.said_done = false;
+        reply.progress = StreamProgress::new(reply.dialect);
         call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
             Retry::Possible
         } else {
