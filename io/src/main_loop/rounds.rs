@@ -2,10 +2,10 @@
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, Client, Downstream, ErrorEventForm, ExchangeStage, Lane, ReplyEndHandling,
-    Retry, Upload, UpstreamCall,
+    Client, Downstream, ErrorEventForm, ExchangeStage, ReplyEndHandling, Retry, Upload,
 };
 use super::inbox::REPEATABLE_BODY_BYTES_MAX;
+use super::upstreams::LinkUse;
 use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{Form, Rounds};
 use crate::chat::stream_progress::StreamProgress;
@@ -49,14 +49,6 @@ impl Continued {
     }
 }
 
-/// Whether the response waits for what tools give.
-pub(super) fn waits_for_tools(call: &UpstreamCall) -> bool {
-    match &call.lane {
-        Lane::Chat(reply) => reply.told == ReplyEndHandling::Ended && reply.continued.is_some(),
-        Lane::Relay => false,
-    }
-}
-
 /// Bytes of the response's body.
 pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]) {
     let Downstream::Streaming { framing, .. } = downstream else {
@@ -73,14 +65,10 @@ pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]
 impl MainLoop {
     /// A round's response is over; the engine says whether another one follows.
     pub(super) fn round_complete(&mut self, client: &mut Client, is_clean: bool) {
-        let Some(exchange) = client.exchange.as_deref_mut() else {
+        let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
-            return;
-        };
-        let Lane::Chat(reply) = &call.lane else {
+        let Some(reply) = &call.chat else {
             return;
         };
         let Some(continued) = &reply.continued else {
@@ -88,16 +76,8 @@ impl MainLoop {
         };
         let (status, upstream) = (continued.status, continued.upstream);
         self.end_reply(id, call, Ending::Complete { status });
-        if let CallConnection::Linked(link) = call.line {
-            let idle =
-                is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
-            if idle {
-                self.keep_link(link)
-            } else {
-                self.close_link(link)
-            }
-        }
-        call.line = CallConnection::Off;
+        let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
+        self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         client.moves += 1;
     }
 
@@ -113,12 +93,8 @@ impl MainLoop {
 
     /// Passes on what a change of the rounds gives.
     fn change_rounds(client: &mut Client, change: impl FnOnce(&mut Rounds) -> Vec<u8>) {
-        let Client { exchange, out, .. } = client;
-        let Some(exchange) = exchange.as_deref_mut() else {
-            return;
-        };
-        if let ExchangeStage::Upstream(call) = &mut exchange.work
-            && let Lane::Chat(reply) = &mut call.lane
+        if let Some((_, call, out)) = client.call_parts()
+            && let Some(reply) = &mut call.chat
             && let Some(continued) = &mut reply.continued
         {
             let passed = change(&mut continued.rounds);
@@ -129,8 +105,8 @@ impl MainLoop {
 
     /// Sends the next round's request.
     pub(super) fn next_round(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
-        if let Some(message) = self.ledger_failure.clone() {
-            return self.response_broke(client, &Refusal::new(503, "ledger_failed", message));
+        if let Some(refusal) = self.durability.refusal() {
+            return self.response_broke(client, &refusal);
         }
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
@@ -140,13 +116,13 @@ impl MainLoop {
         let framing = RequestFraming::Length(body.len() as u64);
         let head = self.request_head(exchange, framing, Coding::Identity);
         let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
         };
-        if !waits_for_tools(call) {
+        if !call.waits_for_tools() {
             return;
         }
-        let Lane::Chat(reply) = &mut call.lane else {
+        let Some(reply) = &mut call.chat else {
             return;
         };
         if let Some(continued) = &mut reply.continued {
@@ -158,7 +134,7 @@ impl MainLoop {
             continued.status = 200;
         }
         self.budget.goes_on(id, body.len() as u64);
-        reply.told = ReplyEndHandling::NotYet;
+        reply.end_handling = ReplyEndHandling::NotYet;
         reply.progress = StreamProgress::new(reply.dialect);
         call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
             Retry::Possible
@@ -175,16 +151,21 @@ impl MainLoop {
 
     /// No round follows: the response comes to its end.
     pub(super) fn finish_rounds(&mut self, client: &mut Client) {
-        let url = self.servers[client.server().0].config.url.to_string();
+        let url = self
+            .connections
+            .server(client.server())
+            .config
+            .url
+            .to_string();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
         let to = exchange.response_to();
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
         };
-        let Lane::Chat(reply) = &mut call.lane else {
+        let Some(reply) = &mut call.chat else {
             return;
         };
         let Some(continued) = reply.continued.take() else {
@@ -237,14 +218,10 @@ impl MainLoop {
     /// A body that is too long to be kept back, or a stream that doesn't end after its last word, is passed on as it comes from
     /// now on, and asks for nothing. Calls that have to be judged first aren't passed on.
     pub(super) fn pass_on_as_it_came(&mut self, client: &mut Client) {
-        let Some(exchange) = client.exchange.as_deref_mut() else {
+        let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
-            return;
-        };
-        let Lane::Chat(reply) = &mut call.lane else {
+        let Some(reply) = &mut call.chat else {
             return;
         };
         let Some(continued) = &mut reply.continued else {
@@ -271,7 +248,7 @@ impl MainLoop {
             mut rounds, head, ..
         } = *continued;
         self.budget.request_gone(id);
-        self.tell_engine(ToEngine::OneRound(id));
+        self.engine.send(ToEngine::OneRound(id));
         let held = match rounds.is_continued() {
             true => rounds.finish(),
             false => rounds.take_held(),
