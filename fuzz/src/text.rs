@@ -13,7 +13,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
 use tslp_core::slice::Span;
-use tslp_core::view::View as _;
+use tslp_core::view::Truth as _;
 use tslp_snapshots::script::{self, Step};
 use tslp_snapshots::stage::{ROOT, Stage};
 
@@ -148,11 +148,11 @@ pub fn mention_scan(data: &[u8]) {
         let view = stage.view();
         let found = mention::scan(&text, ROOT, &view, &[]);
         for (index, entity) in found.symbols.iter().enumerate() {
-            assert!(view.current(entity).is_some(), "{entity}");
+            assert!(view.current_version(entity).is_some(), "{entity}");
             assert!(!found.symbols[..index].contains(entity), "{entity}");
         }
         for (index, path) in found.files.iter().enumerate() {
-            assert!(view.tracks(path), "{path}");
+            assert!(view.tracks_file(path), "{path}");
             assert!(!found.files[..index].contains(path), "{path}");
         }
     });

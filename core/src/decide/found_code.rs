@@ -24,7 +24,7 @@ use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::redact;
 use crate::slice;
-use crate::view::View;
+use crate::view::{KnownCode, Truth};
 
 /// One block of code, parsed, with its file looked up, and not yet linked to entities.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ pub enum MessageEnd {
 #[derive(Clone, Copy)]
 pub struct CodeReader<'r> {
     /// The state.
-    pub view: &'r dyn View,
+    pub view: &'r dyn KnownCode,
     /// The parsers.
     pub grammars: &'r dyn Grammars,
     /// The workspace's absolute path.
@@ -272,8 +272,8 @@ impl CodeReader<'_> {
             .map(|definition| EntityId::symbol(path.clone(), definition.symbol.clone()));
         let base = core::iter::once(EntityId::file(path.clone()))
             .chain(symbols)
-            .find_map(|entity| self.view.current(&entity));
-        base.and_then(|base| self.view.content(base.artifact))
+            .find_map(|entity| self.view.current_version(&entity));
+        base.and_then(|base| self.view.artifact_content(base.artifact))
             .and_then(|text| String::from_utf8(text).ok())
             .map_or(0, |text| self.errors_in(language, &text))
     }
@@ -480,9 +480,9 @@ pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> Found
 /// # Errors
 /// As [`RelPath::parse`]; [`Reason::PathCaseDiffers`] where it isn't tracked and one is that differs in upper and lower
 /// case alone: on some systems the two are one file; [`Reason::SeveralCandidates`] where a bare name fits several.
-pub fn usable_path(view: &dyn View, root: &str, written: &str) -> Result<RelPath, Reason> {
+pub fn usable_path(view: &dyn Truth, root: &str, written: &str) -> Result<RelPath, Reason> {
     let path = RelPath::parse(written, root)?;
-    if view.tracks(&path) {
+    if view.tracks_file(&path) {
         return Ok(path);
     }
     if view.case_twin(&path).is_some() {

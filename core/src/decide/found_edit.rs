@@ -16,7 +16,7 @@ use crate::limits::HUNKS_PER_EDIT_MAX;
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::Span;
-use crate::view::{CurrentVersion, View};
+use crate::view::{CurrentVersion, KnownCode, Vault};
 
 /// An edit as it was found, and the outcome of applying it.
 #[derive(Clone, Debug)]
@@ -68,8 +68,9 @@ pub(super) fn base_versions(reading: CodeReader<'_>, path: &RelPath) -> Vec<Vers
     TrueText::of(reading, path).versions()
 }
 
-fn create_file(view: &dyn View, path: &RelPath, text: &str) -> Result<EditedCode, Reason> {
-    let is_known = view.tracks(path) || matches!(view.disk(path), Some(DiskFinding::File(_)));
+fn create_file(view: &dyn KnownCode, path: &RelPath, text: &str) -> Result<EditedCode, Reason> {
+    let is_known =
+        view.tracks_file(path) || matches!(view.disk_finding(path), Some(DiskFinding::File(_)));
     if is_known {
         return Err(Reason::FileExists);
     }
@@ -174,7 +175,7 @@ struct TextPiece {
 impl TrueText {
     fn of(reading: CodeReader<'_>, path: &RelPath) -> Self {
         let view = reading.view;
-        let whole = view.current(&EntityId::file(path.clone()));
+        let whole = view.current_version(&EntityId::file(path.clone()));
         if let Some(whole) = whole
             && let Some(text) = text_of(view, whole.artifact, &whole.spans)
         {
@@ -182,7 +183,7 @@ impl TrueText {
         }
         let mut texts: BTreeMap<ArtifactHash, Vec<CurrentVersion>> = BTreeMap::new();
         for symbol in view.symbols_of(path) {
-            let current = view.current(&EntityId::symbol(path.clone(), symbol));
+            let current = view.current_version(&EntityId::symbol(path.clone(), symbol));
             if let Some(current) = current {
                 texts.entry(current.artifact).or_default().push(current);
             }
@@ -222,7 +223,7 @@ fn pieces_of_artifact(
     let view = reading.view;
     let is_current = view.artifact_is_current(artifact) == Some(true);
     let whole = is_current
-        .then(|| String::from_utf8(view.content(artifact)?).ok())
+        .then(|| String::from_utf8(view.artifact_content(artifact)?).ok())
         .flatten()
         .filter(|text| repeats_truth(reading, path, text));
     if let Some(text) = whole {
@@ -254,13 +255,13 @@ fn repeats_truth(reading: CodeReader<'_>, path: &RelPath, text: &str) -> bool {
         .all(|(symbol, slice)| {
             let current = reading
                 .view
-                .current(&EntityId::symbol(path.clone(), symbol.clone()));
+                .current_version(&EntityId::symbol(path.clone(), symbol.clone()));
             current.is_none_or(|current| current.slice == slice)
         })
 }
 
-fn text_of(view: &dyn View, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
-    String::from_utf8(view.slices(artifact, spans)?).ok()
+fn text_of(view: &dyn Vault, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
+    String::from_utf8(view.artifact_slices(artifact, spans)?).ok()
 }
 
 /// Definitions of one captured text that aren't inside another one.

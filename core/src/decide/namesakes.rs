@@ -83,9 +83,12 @@ pub(super) fn true_namesakes(
         .into_iter()
         .filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
-            let current = reading.view.current(&entity)?;
-            let text = (current.spans.len() > 1)
-                .then(|| reading.view.slices(current.artifact, &current.spans))??;
+            let current = reading.view.current_version(&entity)?;
+            let text = (current.spans.len() > 1).then(|| {
+                reading
+                    .view
+                    .artifact_slices(current.artifact, &current.spans)
+            })??;
             // Without their scope they may get a shorter name, so they are recognised as the outermost definitions instead.
             let found = reading.grammars.extract(language, &text).ok()?;
             let namesakes = outermost_definitions(&found).map(Namesake::of).collect();
@@ -158,7 +161,7 @@ pub(super) fn namesake_hunks(
     let mut hunks = Vec::new();
     for (symbol, new) in &new {
         let entity = EntityId::symbol(path.clone(), (*symbol).clone());
-        let current = reading.view.current(&entity)?;
+        let current = reading.view.current_version(&entity)?;
         match known.get(*symbol) {
             Some(known) => {
                 if repeated_heads(code.as_bytes(), new) > 0 {
@@ -185,7 +188,9 @@ pub(super) fn namesake_hunks(
 }
 
 fn true_code(reading: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>> {
-    reading.view.slices(current.artifact, &current.spans)
+    reading
+        .view
+        .artifact_slices(current.artifact, &current.spans)
 }
 
 /// The hunk that replaces the old definition by the new one; `None` if either isn't UTF-8.

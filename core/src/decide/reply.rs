@@ -15,7 +15,7 @@ use crate::limits::{
 };
 use crate::message::{self, Role, ToolCall, message_key};
 use crate::redact;
-use crate::view::View;
+use crate::view::KnownCode;
 
 /// A reply as it is collected from its stream.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +71,7 @@ impl Reply {
     #[must_use]
     pub fn segment(
         &mut self,
-        view: &dyn View,
+        view: &dyn KnownCode,
         episode: EpisodeId,
         extent: SegmentExtent,
     ) -> Vec<Event> {
@@ -108,7 +108,7 @@ impl Reply {
     #[must_use]
     pub fn end(
         &mut self,
-        view: &dyn View,
+        view: &dyn KnownCode,
         episode: EpisodeId,
         outcome: ReplyOutcome,
     ) -> Vec<Event> {

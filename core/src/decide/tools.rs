@@ -19,7 +19,7 @@ use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId, UnixMillis};
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::view::{ToolSession, View};
+use crate::view::{ToolSession, Tools, View};
 
 /// Denials by class after which a session's tools are halted.
 pub const CLASS_VIOLATIONS_MAX: u32 = 3;
@@ -125,7 +125,7 @@ pub fn judge(
 
 /// What a decision on a call means for the session's tools. The decision is folded already.
 #[must_use]
-pub fn after_judgement(view: &dyn View, judged: &ActionJudged) -> Vec<Event> {
+pub fn after_judgement(view: &dyn Tools, judged: &ActionJudged) -> Vec<Event> {
     let call = view.tool_call(judged.call);
     // Who only looks on halts nothing.
     let Some(call) = call.filter(|call| call.door == Door::Bridge) else {
@@ -158,7 +158,7 @@ pub fn first_denial_of_each(denials: &[Denial]) -> impl Iterator<Item = &Denial>
 
 /// What a run means for the session's tools. It is folded already.
 #[must_use]
-pub fn after_run(view: &dyn View, ran: &ToolRan) -> Vec<Event> {
+pub fn after_run(view: &dyn Tools, ran: &ToolRan) -> Vec<Event> {
     let Some(call) = view.tool_call(ran.call) else {
         return Vec::new();
     };
@@ -211,7 +211,7 @@ pub fn evidence_text(stored: &str) -> Option<&str> {
 
 /// The notice by which tools are halted, unless they are already.
 fn halt(
-    view: &dyn View,
+    view: &dyn Tools,
     episode: EpisodeId,
     session: SessionId,
     reason: Option<Reason>,
@@ -245,7 +245,7 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
     }
     let fences = capture::tool_talk(text).fences.into_iter();
     let shown = fences.filter(|fence| fence.is_result).count();
-    let session = view.session_of(episode).unwrap_or_default();
+    let session = view.session_of_episode(episode).unwrap_or_default();
     let calls = view.tool_calls_of(episode).into_iter();
     let answered = calls.filter(|call| call.door == Door::Bridge).count();
     if shown > answered {
@@ -258,7 +258,7 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
 /// Carries out what the Operator says about tools.
 #[must_use]
 pub fn carry_out(
-    view: &dyn View,
+    view: &dyn Tools,
     policy: &Policy,
     at: UnixMillis,
     (episode, session): (EpisodeId, SessionId),
@@ -317,7 +317,7 @@ fn minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
 
 /// A grant that holds is prolonged; otherwise it is given anew.
 fn grant(
-    view: &dyn View,
+    view: &dyn Tools,
     policy: &Policy,
     at: UnixMillis,
     session: SessionId,

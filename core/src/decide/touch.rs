@@ -53,7 +53,7 @@ pub fn by_reply(
 #[must_use]
 pub fn was_not_proposed(reading: CodeReader<'_>, found: &FoundCode) -> bool {
     let view = reading.view;
-    !view.holds(found.artifact) || view.was_said(found.artifact)
+    !view.vault_holds(found.artifact) || view.vault_holds_message(found.artifact)
 }
 
 struct TouchedFiles<'r> {
@@ -88,7 +88,7 @@ impl<'r> TouchedFiles<'r> {
             return;
         }
         let is_unknown = grammars.language_of_path(&path).is_some()
-            && !view.tracks(&path)
+            && !view.tracks_file(&path)
             && view.case_twin(&path).is_none()
             && view.proposals_under(&path).is_empty();
         if is_unknown {

@@ -26,7 +26,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
-use tslp_core::view::View;
+use tslp_core::view::Vault as _;
 
 use super::Engine;
 use super::standing::PromptStanding;
@@ -306,7 +306,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 Event::Content(content) if content.hash == hash => Some(content.bytes.to_vec()),
                 _ => None,
             });
-        let bytes = coming.or_else(|| self.view().content(hash));
+        let bytes = coming.or_else(|| self.view().artifact_content(hash));
         String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
     }
 
