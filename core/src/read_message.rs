@@ -146,5 +146,5 @@ pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
 }
 
 /// The text that replaces a prompt which consists of directives alone.
-const ONLY_DIRECTIVES: &str =
+pub const ONLY_DIRECTIVES: &str =
     "(A directive to the state ledger; what came of it stands in the state notices.)";

@@ -10,7 +10,7 @@ use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
 use super::edits::{self, FORMS, Said};
 use super::player::{Player, block, changed, some_function};
 use crate::script::{Ending, Step};
-use crate::verdicts;
+use crate::verdicts::{self, Detail};
 
 /// Events that are told when the law is broken.
 const EVENTS_TOLD: usize = 40;
@@ -241,7 +241,7 @@ impl Player {
         assert!(
             is_unchanged || may_change,
             "this changed the truth: {what}\n{}",
-            verdicts::listing(last)
+            verdicts::listing(last, Detail::Decisions)
         );
     }
 }
