@@ -41,10 +41,12 @@ pub mod extract;
 pub mod message;
 pub mod read_message;
 pub mod redact;
+pub mod request;
 
 pub mod decide;
 pub mod guardian;
 pub mod mention;
+pub mod name_hash;
 pub mod notice;
 pub mod policy;
 pub mod view;

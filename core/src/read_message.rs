@@ -104,7 +104,7 @@ impl ReadMessage {
         self.is_safe
     }
 
-    /// Whether it and what comes before it are a client's examples (see [`capture::examples`]).
+    /// Whether it and what comes before it are a client's examples (see [`Request::example_count`](crate::request::Request::example_count)).
     #[must_use]
     pub const fn ends_examples(&self) -> bool {
         self.ends_examples

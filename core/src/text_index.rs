@@ -14,9 +14,10 @@ use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::Seq;
 use crate::known_lines::{KnownLines, TextLines, WordSet};
 use crate::limits::{INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_TEXTS_BYTES};
+use crate::name_hash::{NameHash, name_hash};
 use crate::recent_map::RecentMap;
 use crate::slice::Span;
-use crate::text_facts::{NameHash, TextFacts, name_hash};
+use crate::text_facts::TextFacts;
 use crate::view::{Truth, Vault};
 
 /// One definition of a known version: bytes of the Vault.

@@ -10,10 +10,10 @@ use crate::gate::GateReport;
 use crate::guardian::{Amounts, Decision, Door, Token};
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
+use crate::name_hash::{NameHash, NamedPath};
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::{Figures, Span};
-use crate::text_facts::{NameHash, NamedPath};
 
 /// What is known of a session's tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,12 +10,14 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use tslp_core::decide::audit;
-use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
+use tslp_core::decide::code_reader::CodeReader;
+use tslp_core::decide::compose::{self, Composed, Outgoing};
 use tslp_core::decide::direct::{self, FileText, ResolvedDirective};
-use tslp_core::decide::found_code::{self, CodeReader, FoundCode};
+use tslp_core::decide::found_code::{self, FoundCode};
 use tslp_core::decide::observe;
 use tslp_core::decide::promote::MessagePieces;
 use tslp_core::decide::prompt;
+use tslp_core::decide::prompt_facts::Prompt;
 use tslp_core::decide::propose::{self, JudgingContext, WriteState};
 use tslp_core::decide::receive::{self, PromptRepetition};
 use tslp_core::decide::reply::{Reply, SegmentExtent};
@@ -31,9 +33,10 @@ use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOu
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::{self, Request};
+use tslp_core::message;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::request::Request;
 use tslp_core::text_index::TextIndex;
 use tslp_core::view::{
     Conversations as _, Disk as _, Divergence, Tools as _, Truth as _, Vault as _,

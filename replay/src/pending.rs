@@ -14,8 +14,8 @@ use tslp_core::decide::receive::ReceivedPrompt;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, History, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::Request;
 use tslp_core::path::RelPath;
+use tslp_core::request::Request;
 use tslp_core::view::KnownCode;
 use tslp_projections::table::{Changes, RowChange};
 

@@ -26,7 +26,6 @@ pub use transcript::{asks_about_a_conversation, quotes_a_conversation};
 
 use alloc::borrow::Cow;
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -34,7 +33,6 @@ use crate::edit::{Edit, Malformed};
 use crate::event::{Format, PathEvidence};
 use crate::limits::BLOCKS_PER_MESSAGE_MAX;
 use crate::message::Message;
-use crate::read_message::ReadMessage;
 
 /// A block of code in a message: code as such, or an edit of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,13 +167,6 @@ pub fn without_tool_fences(text: &str) -> Cow<'_, str> {
 /// How the user message begins that ends a client's few-shot examples: what stands before is another code base's
 /// (aider).
 const EXAMPLES_END: &str = "I switched to a new code base";
-
-/// How many of the first messages are a client's examples and never captured.
-#[must_use]
-pub fn examples(messages: &[Arc<ReadMessage>]) -> usize {
-    let last = messages.iter().rposition(|message| message.ends_examples());
-    last.map_or(0, |at| at + 1)
-}
 
 /// Whether a client says in a message that its examples are over.
 pub(crate) fn ends_examples(message: &Message) -> bool {

@@ -8,31 +8,29 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
+use super::prompt_facts::Prompt;
 use super::receive;
 use super::sight::{self, ShownText, Sight, Slot, Withholding};
 use crate::artifact::Origin;
-use crate::capture;
 use crate::delimiter::{RECENT_CLOSE, RECENT_OPEN};
 use crate::entity::EntityId;
 use crate::event::{
     ContentKind, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
     Side, Withheld,
 };
-use crate::extract::Grammars;
-use crate::hash::{ArtifactHash, MessageKey, SliceHash};
-use crate::ids::{EpisodeId, SessionId};
+use crate::hash::{ArtifactHash, SliceHash};
+use crate::ids::SessionId;
 use crate::limits::{NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES};
-use crate::mention::Mentions;
-use crate::message::{Request, Role};
+use crate::message::Role;
 use crate::notice;
 use crate::policy::{Placement, Policy};
 use crate::read_message::safe_text;
 use crate::reason::Reason;
+use crate::request::Request;
 use crate::text_index::TextIndex;
 use crate::view::{Amendments, Conversations, Exchange, KnownCode, Proposals, Truth, Vault, View};
 
@@ -104,47 +102,6 @@ pub struct Composed {
     pub events: Vec<Event>,
     /// What to send.
     pub outgoing: Outgoing,
-}
-
-/// What composing needs to know of the prompt.
-pub struct Prompt<'r> {
-    /// The request.
-    pub request: &'r Request,
-    /// How each of its messages is recognised when it is sent again; `None` of system messages.
-    pub keys: &'r [Option<MessageKey>],
-    /// How many messages of the conversation `request` leaves out in front.
-    pub left_out: u32,
-    /// How many messages, system messages left out, were in the session's conversation before.
-    pub known_length: u32,
-    /// Its episode.
-    pub episode: EpisodeId,
-    /// Its session.
-    pub session: SessionId,
-    /// How older messages are treated.
-    pub history: History,
-    /// What the current prompt names.
-    pub mentions: &'r Mentions,
-    /// Whether the user's words hold code of which nothing names the file.
-    pub is_without_path: bool,
-    /// What is on record of the whole request, where `request` doesn't hold all messages that went along.
-    pub on_record: Option<&'r SeenBefore>,
-    /// The parsers.
-    pub grammars: &'r dyn Grammars,
-    /// What was learnt of texts that prompts carry again and again.
-    pub index: &'r RefCell<TextIndex>,
-}
-
-/// What only the whole request tells, as it is on record.
-#[derive(Clone, Debug, Default)]
-pub struct SeenBefore {
-    /// Entities that the conversation showed as they are true.
-    pub in_sight: BTreeSet<EntityId>,
-    /// Versions that were withheld for the first time.
-    pub withheld: Vec<Withheld>,
-    /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
-    pub told: BTreeSet<EntityId>,
-    /// Whether nothing could be added, since all that the client sent had gone out before.
-    pub nothing_new: bool,
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
@@ -514,7 +471,7 @@ impl<'p> Places<'p> {
             prompt,
             positions: positions.collect(),
             current_from: prompt.request.current_from(),
-            examples: capture::examples(messages),
+            examples: prompt.request.example_count(),
         }
     }
 

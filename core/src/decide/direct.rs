@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Recorder;
+use super::code_reader;
 use super::found_code::{self, FoundCode};
 use super::promote::{self, MessagePieces};
 use super::receive::PromptRepetition;
@@ -71,7 +72,7 @@ fn target_entity(view: &dyn Truth, policy: &Policy, target: &str) -> Result<Enti
     if target.is_empty() {
         return Err(Reason::TargetMissing);
     }
-    let usable = |path| found_code::usable_path(view, &policy.workspace_root, path);
+    let usable = |path| code_reader::usable_path(view, &policy.workspace_root, path);
     let mut splits = target
         .match_indices("::")
         .map(|(at, mark)| (&target[..at], Some(&target[at + mark.len()..])));

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::compose::Prompt;
+use super::prompt_facts::Prompt;
 use super::propose;
 use crate::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use crate::entity::EntityId;

@@ -5,6 +5,7 @@
 
 mod asked_change;
 pub mod audit;
+pub mod code_reader;
 pub mod compose;
 pub mod direct;
 pub mod found_code;
@@ -15,6 +16,7 @@ pub mod namesakes;
 pub mod observe;
 pub mod promote;
 pub mod prompt;
+pub mod prompt_facts;
 pub mod propose;
 pub mod receive;
 pub mod rename;

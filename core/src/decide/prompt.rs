@@ -7,7 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
-use super::found_code::{self, CodeReader, FoundCode};
+use super::code_reader::CodeReader;
+use super::found_code::{self, FoundCode};
 use super::promote::MessagePieces;
 use super::receive::{self, PromptRepetition, ReceivedPrompt};
 use super::unfenced;
@@ -20,10 +21,11 @@ use crate::hash::ArtifactHash;
 use crate::ids::SessionId;
 use crate::limits::OLDER_FILES_LOOKED_AT_MAX;
 use crate::mention::{self, Mentions};
-use crate::message::{Request, Role, Tools};
+use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::read_message::ReadMessage;
+use crate::request::Request;
 use crate::slice;
 use crate::text_index::TextIndex;
 use crate::view::{Conversations, View};
@@ -64,7 +66,7 @@ impl<'r> PromptReader<'r> {
     /// user's words.
     #[must_use]
     pub fn pasted_code(&self) -> Vec<PastedCode> {
-        let examples = capture::examples(&self.request.messages);
+        let examples = self.request.example_count();
         let mut pasted = Vec::new();
         for (index, message) in self.new_user_messages() {
             if index < examples {

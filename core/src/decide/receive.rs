@@ -10,9 +10,10 @@ use crate::event::{
 };
 use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use crate::ids::{EpisodeId, SessionId};
-use crate::message::{Attempt, Request, Role, Tools};
+use crate::message::{Attempt, Role, Tools};
 use crate::policy::{HistoryChoice, Policy};
 use crate::read_message::ReadMessage;
+use crate::request::Request;
 use crate::view::{Conversations, SessionPosition, View};
 
 /// A recorded prompt: its place among the conversations, and its new messages.

@@ -18,8 +18,9 @@ use crate::event::Withheld;
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::SessionId;
 use crate::limits::NAMESAKES_COMPARED_MAX;
+use crate::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
 use crate::read_message::ReadMessage;
-use crate::text_facts::{NameHash, TextFacts, basename_hash, search_word, search_word_hash};
+use crate::text_facts::TextFacts;
 use crate::text_index::{Definition, KnownVersion, KnownWord, Shape, TextIndex, WantedWord};
 use crate::view::{KnownCode, View};
 

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tslp_core::message::{Attempt, Request, Role, Tools};
+use tslp_core::message::{Attempt, Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
+use tslp_core::request::Request;
 
 use super::body_walk::{KnownBeginnings, MessageHash, MessagesForm, WalkedBody, range_in};
 use super::dialect::{Dialect, anthropic, openai_chat, openai_responses, prompt_text};

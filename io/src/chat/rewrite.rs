@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::decide::receive;
-use tslp_core::message::{Request, Role};
+use tslp_core::message::Role;
 use tslp_core::recent_map::RecentMap;
+use tslp_core::request::Request;
 
 use super::body_walk::{MessageHash, MessagesForm, message_hash};
 use super::dialect::Dialect;

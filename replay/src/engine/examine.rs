@@ -15,8 +15,9 @@ use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::mention::Mentions;
-use tslp_core::message::{Request, Tools};
+use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
+use tslp_core::request::Request;
 use tslp_core::view::Conversations as _;
 
 use super::Engine;

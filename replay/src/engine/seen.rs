@@ -13,9 +13,9 @@ use tslp_core::event::{Event, History};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
-use tslp_core::message::Request;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
+use tslp_core::request::Request;
 use tslp_core::view::{Conversations as _, Truth as _, Vault, View};
 
 use super::Engine;

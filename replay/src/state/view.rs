@@ -9,9 +9,9 @@ use tslp_core::event::{Audited, CallId, ContentKind, DiskFinding};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
+use tslp_core::name_hash::{NameHash, NamedPath};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
-use tslp_core::text_facts::{NameHash, NamedPath};
 use tslp_core::view::{
     Amendments, Conversations, CurrentVersion, Disk, Divergence, Exchange, FormerVersion,
     LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, Proposal, Proposals, SessionPoint,
