@@ -4,77 +4,57 @@ use crate::entity::EntityId;
 use crate::hash::SliceHash;
 use crate::ids::VersionId;
 use crate::slice::{Figures, Span};
+use crate::words;
 use alloc::vec::Vec;
 
-/// Who supplied a piece of code. Ordered by authority (spec §15.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
-    /// The model wrote it.
-    Model,
-    /// The user pasted it or sent it as context: the write-head.
-    User,
-}
-
-/// How surely code belongs to an entity (spec §4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// No provable entity: logged only.
-    Unresolved,
-    /// Similar to one existing entity: proposed only.
-    Inferred,
-    /// Proven by structure: may update the State Map.
-    Confirmed,
-}
-
-impl Level {
-    /// The law's word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unresolved => "UNRESOLVED",
-            Self::Inferred => "INFERRED",
-            Self::Confirmed => "CONFIRMED",
-        }
+words! {
+    /// Who supplied a piece of code. Ordered by authority (spec §15.2).
+    Origin, "origin" {
+        /// The model wrote it.
+        Model = "model",
+        /// The user pasted it or sent it as context: the write-head.
+        User = "user",
     }
 }
 
-/// The state of one version of an entity (spec §5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ArtifactState {
-    /// Default for everything new.
-    Proposed,
-    /// Current truth.
-    Authoritative,
-    /// Replaced by a newer authoritative version.
-    Superseded,
-    /// Explicitly removed.
-    Tombstoned,
-}
-
-impl ArtifactState {
-    /// The law's word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Proposed => "PROPOSED",
-            Self::Authoritative => "AUTHORITATIVE",
-            Self::Superseded => "SUPERSEDED",
-            Self::Tombstoned => "TOMBSTONED",
-        }
+words! {
+    /// How surely code belongs to an entity (spec §4).
+    Level, "level" {
+        /// No provable entity: logged only.
+        Unresolved = "UNRESOLVED",
+        /// Similar to one existing entity: proposed only.
+        Inferred = "INFERRED",
+        /// Proven by structure: may update the State Map.
+        Confirmed = "CONFIRMED",
     }
 }
 
-/// The four arrows of the law's state machine (spec §5). There is no way to write any other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Transition {
-    /// PROPOSED → AUTHORITATIVE.
-    Promote,
-    /// PROPOSED → TOMBSTONED.
-    Discard,
-    /// AUTHORITATIVE → SUPERSEDED.
-    Supersede,
-    /// AUTHORITATIVE → TOMBSTONED.
-    Remove,
+words! {
+    /// The state of one version of an entity (spec §5).
+    ArtifactState, "state of a version" {
+        /// Default for everything new.
+        Proposed = "PROPOSED",
+        /// Current truth.
+        Authoritative = "AUTHORITATIVE",
+        /// Replaced by a newer authoritative version.
+        Superseded = "SUPERSEDED",
+        /// Explicitly removed.
+        Tombstoned = "TOMBSTONED",
+    }
+}
+
+words! {
+    /// The four arrows of the law's state machine (spec §5). There is no way to write any other.
+    Transition, "transition" {
+        /// PROPOSED → AUTHORITATIVE.
+        Promote = "promote",
+        /// PROPOSED → TOMBSTONED.
+        Discard = "discard",
+        /// AUTHORITATIVE → SUPERSEDED.
+        Supersede = "supersede",
+        /// AUTHORITATIVE → TOMBSTONED.
+        Remove = "remove",
+    }
 }
 
 impl Transition {

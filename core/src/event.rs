@@ -23,6 +23,7 @@ use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::words;
 
 /// One row of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,62 +36,89 @@ pub struct Recorded {
     pub event: Event,
 }
 
-/// What can happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+macro_rules! events {
+    ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
+        /// What can happen.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Event {
+            $($(#[$doc])+ $kind($kind),)+
+        }
+
+        words! {
+            /// What kind an event is of; the word is its name in the ledger, without a layout version.
+            EventKind, "kind of event" { $($(#[$doc])+ $kind = $name,)+ }
+        }
+
+        impl Event {
+            /// The event's kind.
+            #[must_use]
+            pub const fn kind(&self) -> EventKind {
+                match self { $(Self::$kind(_) => EventKind::$kind,)+ }
+            }
+
+            /// The event's name in the ledger, without a layout version.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                self.kind().as_str()
+            }
+        }
+    };
+}
+
+events! {
     // Observations.
     /// The rules by which everything that follows is decided.
-    RulesInForce(RulesInForce),
+    RulesInForce = "rules_in_force",
     /// Bytes that the Vault didn't hold before.
-    Content(Content),
+    Content = "content",
     /// A prompt came in.
-    PromptReceived(PromptReceived),
-    /// A client asked the model for something beside its conversation, such as a title.
-    SideRequestReceived(SideRequestReceived),
+    PromptReceived = "prompt_received",
+    /// A client asked the model for something outside of its conversation, such as a title.
+    SideRequestReceived = "side_request_received",
     /// A piece of a reply's text, while the reply is still being streamed.
-    ReplySegment(ReplySegment),
+    ReplySegment = "reply_segment",
     /// A reply came to an end, good or bad.
-    ReplyEnded(ReplyEnded),
+    ReplyEnded = "reply_ended",
     /// A file was looked at and differs from what was seen there last.
-    DiskObserved(DiskObserved),
+    DiskObserved = "disk_observed",
     /// The user told the proxy to do something.
-    DirectiveGiven(DirectiveGiven),
+    DirectiveGiven = "directive_given",
     /// A shadow audit came to its end.
-    AuditAnswered(AuditAnswered),
+    AuditAnswered = "audit_answered",
     /// It turned out what a prompt cost the model server.
-    PromptMeasured(PromptMeasured),
+    PromptMeasured = "prompt_measured",
     /// A piece of what a reply holds besides the text and the calls that are judged.
-    ReplyPart(ReplyPart),
+    ReplyPart = "reply_part",
     /// A prompt went to the model.
-    PromptSent(PromptSent),
+    PromptSent = "prompt_sent",
     /// A reply asks for a tool.
-    ActionRequested(ActionRequested),
+    ActionRequested = "action_requested",
     /// What came of an allowed call.
-    ToolRan(ToolRan),
+    ToolRan = "tool_ran",
     /// The Operator approved a policy profile.
-    PolicyApproved(PolicyApproved),
+    PolicyApproved = "policy_approved",
 
     // Decisions.
     /// A block of code was found in a message.
-    ArtifactCaptured(ArtifactCaptured),
+    ArtifactCaptured = "artifact_captured",
     /// A captured block was, or was not, linked to entities.
-    ArtifactResolved(ArtifactResolved),
+    ArtifactResolved = "artifact_resolved",
     /// A version moved along one arrow of the state machine.
-    Transitioned(Transitioned),
+    Transitioned = "transitioned",
     /// A version stays PROPOSED.
-    PromotionRefused(PromotionRefused),
-    /// The model is asked, behind the user's back, whether a reply's code is complete.
-    AuditAsked(AuditAsked),
+    PromotionRefused = "promotion_refused",
+    /// The model is asked after its reply whether the reply's code is complete.
+    AuditAsked = "audit_asked",
     /// Something to tell the model and the user.
-    NoticeIssued(NoticeIssued),
+    NoticeIssued = "notice_issued",
     /// What was put into the client's own messages, or withheld from them, for the first time.
-    PromptAmended(PromptAmended),
+    PromptAmended = "prompt_amended",
     /// What the model was given to see.
-    PromptComposed(PromptComposed),
+    PromptComposed = "prompt_composed",
     /// The Guardian's decision on a call.
-    ActionJudged(ActionJudged),
+    ActionJudged = "action_judged",
     /// A grant was given, prolonged or taken back.
-    CapabilityChanged(CapabilityChanged),
+    CapabilityChanged = "capability_changed",
 }
 
 /// The rules by which everything that follows is decided. Recorded only where they differ from those before, and only
@@ -109,23 +137,24 @@ pub struct RulesInForce {
     pub policy: Policy,
 }
 
-/// What some bytes of the Vault are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ContentKind {
-    /// A message's text as the client sent it.
-    Message,
-    /// A piece of a reply's text.
-    Reply,
-    /// Code that isn't a verbatim part of one stored message.
-    Code,
-    /// Arguments of a tool call.
-    ToolArguments,
-    /// Text of the proxy's own that stands in the client's messages.
-    Injection,
-    /// A message of a prompt as it was sent, or what is around its messages: JSON that names the texts in it.
-    PromptPiece,
-    /// What a tool printed, and what the Guardian judged by. Never code, never a message's.
-    Evidence,
+words! {
+    /// What some bytes of the Vault are.
+    ContentKind, "content kind" {
+        /// A message's text as the client sent it.
+        Message = "message",
+        /// A piece of a reply's text.
+        Reply = "reply",
+        /// Code that isn't a verbatim part of one stored message.
+        Code = "code",
+        /// Arguments of a tool call.
+        ToolArguments = "tool_arguments",
+        /// Text of the proxy's own in the client's messages.
+        Injection = "injection",
+        /// A message of a prompt as it was sent, or what is around its messages: JSON that names the texts in it.
+        PromptPiece = "prompt_piece",
+        /// What a tool printed, and what the Guardian judged by. Never code, never a message's.
+        Evidence = "evidence",
+    }
 }
 
 /// Bytes that enter the Vault. Each is recorded once; later events name it by hash.
@@ -187,7 +216,7 @@ pub struct PromptReceived {
     pub tools: Tools,
 }
 
-/// A request beside a conversation, such as for its title: it goes out as it came, and nothing in it or in its reply
+/// A request outside of a conversation, such as for its title: it goes out as it came, and nothing in it or in its reply
 /// becomes true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideRequestReceived {
@@ -210,32 +239,19 @@ pub struct ReplySegment {
     pub content: ArtifactHash,
 }
 
-/// What a reply may hold besides the text and the calls of its first choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PartKind {
-    /// What the model thought before it spoke (`reasoning_content`, `reasoning`, `thinking`).
-    Reasoning,
-    /// Why the model wouldn't answer (`refusal`).
-    Refusal,
-    /// The text of another choice than the first.
-    OtherText,
-    /// The tool calls of another choice than the first, each as its name and its arguments.
-    OtherToolCalls,
-    /// What the upstream said instead of a reply, or in the middle of one.
-    Error,
-}
-
-impl PartKind {
-    /// A stable snake_case word.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Reasoning => "reasoning",
-            Self::Refusal => "refusal",
-            Self::OtherText => "other_text",
-            Self::OtherToolCalls => "other_tool_calls",
-            Self::Error => "error",
-        }
+words! {
+    /// What a reply may hold besides the text and the calls of its first choice.
+    PartKind, "kind of a reply's part" {
+        /// What the model thought before it spoke (`reasoning_content`, `reasoning`, `thinking`).
+        Reasoning = "reasoning",
+        /// Why the model wouldn't answer (`refusal`).
+        Refusal = "refusal",
+        /// The text of another choice than the first.
+        OtherText = "other_text",
+        /// The tool calls of another choice than the first, each as its name and its arguments.
+        OtherToolCalls = "other_tool_calls",
+        /// What the upstream said instead of a reply, or in the middle of one.
+        Error = "error",
     }
 }
 
@@ -298,38 +314,23 @@ pub struct ReplyEnded {
     pub tool_calls: Vec<ToolCallRef>,
 }
 
-/// Why a file could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ReadFailure {
-    /// No permission.
-    Denied,
-    /// A directory, FIFO, socket or device.
-    NotAFile,
-    /// A symbolic link or `..` leads out of the workspace.
-    Escapes,
-    /// Larger than the configured limit.
-    TooLarge,
-    /// Changed while it was read, again and again.
-    Unsteady,
-    /// The file system didn't answer in time.
-    TimedOut,
-    /// Any other error of the operating system.
-    Failed,
-}
-
-impl ReadFailure {
-    /// A stable snake_case word.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Denied => "denied",
-            Self::NotAFile => "not_a_file",
-            Self::Escapes => "escapes_workspace",
-            Self::TooLarge => "too_large",
-            Self::Unsteady => "unsteady",
-            Self::TimedOut => "timed_out",
-            Self::Failed => "failed",
-        }
+words! {
+    /// Why a file could not be read.
+    ReadFailure, "read failure" {
+        /// No permission.
+        Denied = "denied",
+        /// A directory, FIFO, socket or device.
+        NotAFile = "not_a_file",
+        /// A symbolic link or `..` leads out of the workspace.
+        Escapes = "escapes_workspace",
+        /// Larger than the configured limit.
+        TooLarge = "too_large",
+        /// Changed while it was read, again and again.
+        Unsteady = "unsteady",
+        /// The file system didn't answer in time.
+        TimedOut = "timed_out",
+        /// Any other error of the operating system.
+        Failed = "failed",
     }
 }
 
@@ -369,31 +370,32 @@ pub struct DiskFile {
 /// A file was looked at and differs from what was seen there last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskObserved {
-    /// Where.
+    /// The file.
     pub path: RelPath,
-    /// What.
+    /// What was found there.
     pub finding: DiskFinding,
 }
 
-/// What a user can tell the proxy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
-    /// Take what disk holds as the write-head's word.
-    Accept,
-    /// Drop the proposals for an entity.
-    Reject,
-    /// Promote a proposal that passed gate A, also over STALE.
-    Confirm,
-    /// Grant tools a capability for some minutes.
-    Allow,
-    /// Take a grant back.
-    Revoke,
-    /// End what tools are running, and run no more.
-    Stop,
-    /// Let tools run again.
-    Resume,
-    /// Anything else: answered with a notice.
-    Unknown,
+words! {
+    /// What a user can tell the proxy.
+    Verb, "verb" {
+        /// Take what disk holds as the write-head's word.
+        Accept = "accept",
+        /// Drop the proposals for an entity.
+        Reject = "reject",
+        /// Promote a proposal that passed gate A, also over STALE.
+        Confirm = "confirm",
+        /// Grant tools a capability for some minutes.
+        Allow = "allow",
+        /// Take a grant back.
+        Revoke = "revoke",
+        /// End what tools are running, and run no more.
+        Stop = "stop",
+        /// Let tools run again.
+        Resume = "resume",
+        /// Anything else: answered with a notice.
+        Unknown = "unknown",
+    }
 }
 
 impl Verb {
@@ -401,21 +403,6 @@ impl Verb {
     #[must_use]
     pub const fn is_about_tools(self) -> bool {
         matches!(self, Self::Allow | Self::Revoke | Self::Stop | Self::Resume)
-    }
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Reject => "reject",
-            Self::Confirm => "confirm",
-            Self::Allow => "allow",
-            Self::Revoke => "revoke",
-            Self::Stop => "stop",
-            Self::Resume => "resume",
-            Self::Unknown => "unknown",
-        }
     }
 }
 
@@ -430,68 +417,54 @@ pub struct DirectiveGiven {
     pub target: String,
 }
 
-/// What says which file a block of code belongs to; stronger kinds are greater (engine: "Resolution").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PathEvidence {
-    /// Nothing.
-    None,
-    /// The only path in the sentence before the fence. Enough for the user's own code, not for the model's.
-    SentenceBefore,
-    /// A `filepath:` comment, or a lone path comment, on the block's first line.
-    FirstLineComment,
-    /// A path on the line directly before the fence.
-    LineBefore,
-    /// The fence's info string.
-    InfoString,
-    /// An edit format's header or a tool call's argument.
-    Header,
-}
-
-/// The family of formats that a block of code is written in (`formats`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
-    /// A fenced block, or a pair of tags that stands for one.
-    Fence,
-    /// A SEARCH/REPLACE block, in one of its variants.
-    SearchReplace,
-    /// A unified diff.
-    UnifiedDiff,
-    /// An `apply_patch` envelope.
-    ApplyPatch,
-    /// A file in tags that a client or a model put around it (`<file_content path="…">`, `<write_to_file>`).
-    Tags,
-    /// A tool call's arguments.
-    ToolCall,
-    /// A tool call written as text.
-    LeakedToolCall,
-    /// A file as it stands on disk.
-    Disk,
-}
-
-impl Format {
-    /// A stable snake_case word.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Fence => "fence",
-            Self::SearchReplace => "search_replace",
-            Self::UnifiedDiff => "unified_diff",
-            Self::ApplyPatch => "apply_patch",
-            Self::Tags => "tags",
-            Self::ToolCall => "tool_call",
-            Self::LeakedToolCall => "leaked_tool_call",
-            Self::Disk => "disk",
-        }
+words! {
+    /// What says which file a block of code belongs to; stronger kinds are greater (engine: "Resolution").
+    PathEvidence, "path evidence" {
+        /// Nothing.
+        None = "none",
+        /// The only path in the sentence before the fence. Enough for the user's own code, not for the model's.
+        SentenceBefore = "sentence_before",
+        /// A `filepath:` comment, or a lone path comment, on the block's first line.
+        FirstLineComment = "first_line_comment",
+        /// A path on the line directly before the fence.
+        LineBefore = "line_before",
+        /// The fence's info string.
+        InfoString = "info_string",
+        /// An edit format's header or a tool call's argument.
+        Header = "header",
     }
 }
 
-/// Whether a block is a whole file or a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Extent {
-    /// All of the file.
-    WholeFile,
-    /// Some definitions of it.
-    Fragment,
+words! {
+    /// The family of formats that a block of code is written in (`formats`).
+    Format, "format" {
+        /// A fenced block, or a pair of tags that stands for one.
+        Fence = "fence",
+        /// A SEARCH/REPLACE block, in one of its variants.
+        SearchReplace = "search_replace",
+        /// A unified diff.
+        UnifiedDiff = "unified_diff",
+        /// An `apply_patch` envelope.
+        ApplyPatch = "apply_patch",
+        /// A file in tags that a client or a model put around it (`<file_content path="…">`, `<write_to_file>`).
+        Tags = "tags",
+        /// A tool call's arguments.
+        ToolCall = "tool_call",
+        /// A tool call written as text.
+        LeakedToolCall = "leaked_tool_call",
+        /// A file as it is on disk.
+        Disk = "disk",
+    }
+}
+
+words! {
+    /// Whether a block is a whole file or a part of one.
+    Extent, "extent" {
+        /// All of the file.
+        WholeFile = "whole_file",
+        /// Some definitions of it.
+        Fragment = "fragment",
+    }
 }
 
 /// Code that is a verbatim part of a stored message, so that its bytes aren't stored again.
@@ -525,7 +498,7 @@ pub struct ArtifactCaptured {
     pub origin: Origin,
     /// The block's bytes in the Vault.
     pub artifact: ArtifactHash,
-    /// Where the bytes stand; `None` if they have a content event of their own.
+    /// The position of the bytes; `None` if they have a content event of their own.
     pub within: Option<Within>,
     /// The family that the block is written in.
     pub format: Format,
@@ -612,52 +585,29 @@ pub struct AuditAsked {
     pub about: Vec<Audited>,
 }
 
-/// What an audit says of an entity (spec §10).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AuditStatus {
-    /// All of what was asked for is there.
-    Completed,
-    /// A part of it is missing.
-    Partial,
-    /// The code is an illustration, not a change.
-    Discussion,
-}
-
-impl AuditStatus {
-    /// The law's word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Partial => "partial",
-            Self::Discussion => "discussion",
-        }
+words! {
+    /// What an audit says of an entity (spec §10).
+    AuditStatus, "audit status" {
+        /// All of what was asked for is there.
+        Completed = "completed",
+        /// A part of it is missing.
+        Partial = "partial",
+        /// The code is an illustration, not a change.
+        Discussion = "discussion",
     }
 }
 
-/// How an audit ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AuditOutcome {
-    /// With an answer in the form that was asked for.
-    Answered,
-    /// With a text that is no answer.
-    NoAnswer,
-    /// A new request needed the model.
-    Cancelled,
-    /// The model couldn't be asked, or its reply broke off.
-    Failed,
-}
-
-impl AuditOutcome {
-    /// A stable snake_case word.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::NoAnswer => "no_answer",
-            Self::Cancelled => "cancelled",
-            Self::Failed => "failed",
-        }
+words! {
+    /// How an audit ended.
+    AuditOutcome, "audit outcome" {
+        /// With an answer in the form that was asked for.
+        Answered = "answered",
+        /// With a text that is no answer.
+        NoAnswer = "no_answer",
+        /// A new request needed the model.
+        Cancelled = "cancelled",
+        /// The model couldn't be asked, or its reply broke off.
+        Failed = "failed",
     }
 }
 
@@ -690,9 +640,9 @@ pub struct AuditAnswered {
 pub struct NoticeIssued {
     /// The episode in which it arose.
     pub episode: EpisodeId,
-    /// The session that is told.
+    /// The session that it is for.
     pub session: SessionId,
-    /// Why.
+    /// The rule that it is about.
     pub reason: Reason,
     /// What it is about.
     pub entity: Option<EntityId>,
@@ -700,19 +650,20 @@ pub struct NoticeIssued {
     pub other: Option<EntityId>,
 }
 
-/// How a request's older messages are treated (engine: "Prompt assembly").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum History {
-    /// Older turns are replaced by the Recent Context block.
-    Window,
-    /// The client's own messages stay in place.
-    Client,
+words! {
+    /// How a request's older messages are treated (engine: "Prompt assembly").
+    History, "history policy" {
+        /// Older turns are replaced by the Recent Context block.
+        Window = "window",
+        /// The client's own messages stay in place.
+        Client = "client",
+    }
 }
 
 /// An entity whose code the model was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hydrated {
-    /// Which.
+    /// The entity.
     pub entity: EntityId,
     /// The version shown.
     pub version: VersionId,
@@ -725,9 +676,9 @@ pub struct Hydrated {
 /// A candidate that the model was not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Which.
+    /// The entity.
     pub entity: EntityId,
-    /// Why not.
+    /// The rule that kept it out.
     pub reason: Reason,
 }
 
@@ -748,16 +699,17 @@ pub struct PromptComposed {
     pub budget_tokens: u32,
 }
 
-/// On which side of a message's own text something was put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// In front of it: of the user's words.
-    Before,
-    /// After it: of what a tool returned.
-    After,
+words! {
+    /// On which side of a message's own text something was put.
+    Side, "side of a message" {
+        /// In front of it: of the user's words.
+        Before = "before",
+        /// After it: of what a tool returned.
+        After = "after",
+    }
 }
 
-/// A text of the proxy's own that stands in a client's message from now on, whenever the client sends it again.
+/// A text of the proxy's own that is part of a client's message from now on, whenever the client sends it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Injected {
     /// The message.
@@ -847,38 +799,4 @@ pub struct PromptSent {
     pub base: Option<PromptBase>,
     /// The messages after those, in the Vault.
     pub messages: Vec<ArtifactHash>,
-}
-
-impl Event {
-    /// The event's name in the ledger, without a layout version.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::RulesInForce(_) => "rules_in_force",
-            Self::Content(_) => "content",
-            Self::PromptReceived(_) => "prompt_received",
-            Self::SideRequestReceived(_) => "side_request_received",
-            Self::ReplySegment(_) => "reply_segment",
-            Self::ReplyEnded(_) => "reply_ended",
-            Self::DiskObserved(_) => "disk_observed",
-            Self::DirectiveGiven(_) => "directive_given",
-            Self::AuditAnswered(_) => "audit_answered",
-            Self::PromptMeasured(_) => "prompt_measured",
-            Self::ReplyPart(_) => "reply_part",
-            Self::PromptSent(_) => "prompt_sent",
-            Self::ArtifactCaptured(_) => "artifact_captured",
-            Self::ArtifactResolved(_) => "artifact_resolved",
-            Self::Transitioned(_) => "transitioned",
-            Self::PromotionRefused(_) => "promotion_refused",
-            Self::AuditAsked(_) => "audit_asked",
-            Self::NoticeIssued(_) => "notice_issued",
-            Self::PromptAmended(_) => "prompt_amended",
-            Self::PromptComposed(_) => "prompt_composed",
-            Self::ActionRequested(_) => "action_requested",
-            Self::ActionJudged(_) => "action_judged",
-            Self::ToolRan(_) => "tool_ran",
-            Self::PolicyApproved(_) => "policy_approved",
-            Self::CapabilityChanged(_) => "capability_changed",
-        }
-    }
 }

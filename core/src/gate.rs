@@ -6,8 +6,9 @@ use crate::artifact::Level;
 use crate::damage::{self, Comparison, Damage};
 use crate::reason::Reason;
 use crate::slice::Figures;
+use crate::words;
 
-/// One rule's verdict with the numbers behind it.
+/// One rule's verdict with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The rule, as the reason code for meeting it.
@@ -31,24 +32,15 @@ pub struct GateReport {
     pub passed: bool,
 }
 
-/// How strict gate B is (engine: "Promotion").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// Structural parity is a grant of its own.
-    #[default]
-    Standard,
-    /// Structural parity alone is not enough: the user confirms each change.
-    Strict,
-}
-
-impl Profile {
-    /// The word that configures it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Strict => "strict",
-        }
+words! {
+    /// How strict gate B is (engine: "Promotion").
+    #[derive(Default)]
+    Profile, "profile" {
+        /// Structural parity is a grant of its own.
+        #[default]
+        Standard = "standard",
+        /// Structural parity alone is not enough: the user confirms each change.
+        Strict = "strict",
     }
 }
 
@@ -76,15 +68,16 @@ impl Default for Thresholds {
     }
 }
 
-/// Whether a text is the full definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completeness {
-    /// It is complete.
-    Full,
-    /// A placeholder replaces a part.
-    Elided,
-    /// It breaks off.
-    Truncated,
+words! {
+    /// Whether a text is the full definition.
+    Completeness, "completeness" {
+        /// It is complete.
+        Full = "full",
+        /// A placeholder replaces a part.
+        Elided = "elided",
+        /// It breaks off.
+        Truncated = "truncated",
+    }
 }
 
 /// The disk's verdict on the entity, by an observation made in this episode (spec §15.5).

@@ -50,4 +50,5 @@ pub mod name_hash;
 pub mod notice;
 pub mod policy;
 pub mod view;
+pub mod word;
 mod word_list;

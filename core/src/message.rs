@@ -8,20 +8,22 @@ use alloc::vec::Vec;
 use crate::delimiter;
 use crate::hash::MessageKey;
 use crate::redact;
+use crate::words;
 
-/// The author of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// `system` or `developer`.
-    System,
-    /// `user`.
-    User,
-    /// `assistant`.
-    Assistant,
-    /// `tool` or `function`.
-    Tool,
-    /// A role that the engine doesn't know; relayed as it is.
-    Other,
+words! {
+    /// The author of a message.
+    Role, "role" {
+        /// `system` or `developer`.
+        System = "system",
+        /// `user`.
+        User = "user",
+        /// `assistant`.
+        Assistant = "assistant",
+        /// `tool` or `function`.
+        Tool = "tool",
+        /// A role that the engine doesn't know; relayed as it is.
+        Other = "other",
+    }
 }
 
 impl Role {
@@ -34,18 +36,6 @@ impl Role {
             "assistant" => Self::Assistant,
             "tool" | "function" => Self::Tool,
             _ => Self::Other,
-        }
-    }
-
-    /// The word used in prompts and diagnostics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-            Self::Other => "other",
         }
     }
 }
@@ -168,14 +158,16 @@ pub enum Attempt {
     Retry,
 }
 
-/// Whether a request offers tools to the model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tools {
-    /// None: a plain conversation.
-    #[default]
-    None,
-    /// Some: an agent drives the conversation, and its tool results must stay in it.
-    Offered,
+words! {
+    /// Whether a request offers tools to the model.
+    #[derive(Default)]
+    Tools, "word on tools" {
+        /// None: a plain conversation.
+        #[default]
+        None = "none",
+        /// Some: an agent drives the conversation, and its tool results must stay in it.
+        Offered = "offered",
+    }
 }
 
 #[cfg(test)]

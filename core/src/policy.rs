@@ -4,73 +4,45 @@ use alloc::string::{String, ToString};
 
 use crate::gate::{Profile, Thresholds};
 use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
+use crate::words;
 
-/// How older messages are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HistoryChoice {
-    /// The window if no context of the client's own would be lost, otherwise the client's messages.
-    #[default]
-    Auto,
-    /// Always the Recent Context window.
-    Window,
-    /// Always the client's own messages.
-    Client,
-}
-
-impl HistoryChoice {
-    /// The word that configures it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Window => "window",
-            Self::Client => "client",
-        }
+words! {
+    /// How older messages are treated.
+    #[derive(Default)]
+    HistoryChoice, "choice of history" {
+        /// The window if no context of the client's own would be lost, otherwise the client's messages.
+        #[default]
+        Auto = "auto",
+        /// Always the Recent Context window.
+        Window = "window",
+        /// Always the client's own messages.
+        Client = "client",
     }
 }
 
-/// Where the proxy's text goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Placement {
-    /// Into the one system message.
-    #[default]
-    System,
-    /// In front of the current prompt, for models without a system role.
-    User,
-}
-
-impl Placement {
-    /// The word that configures it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-        }
+words! {
+    /// Where the proxy's text goes.
+    #[derive(Default)]
+    Placement, "placement" {
+        /// Into the one system message.
+        #[default]
+        System = "system",
+        /// In front of the current prompt, for models without a system role.
+        User = "user",
     }
 }
 
-/// When a shadow audit is asked for (spec §10).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AuditChoice {
-    /// Never.
-    Off,
-    /// After each reply with code that a gate has judged.
-    On,
-    /// Only where gate B has no other grant.
-    #[default]
-    Auto,
-}
-
-impl AuditChoice {
-    /// The word that configures it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::On => "on",
-            Self::Auto => "auto",
-        }
+words! {
+    /// When a shadow audit is asked for (spec §10).
+    #[derive(Default)]
+    AuditChoice, "choice of audits" {
+        /// Never.
+        Off = "off",
+        /// After each reply with code that a gate has judged.
+        On = "on",
+        /// Only where gate B has no other grant.
+        #[default]
+        Auto = "auto",
     }
 }
 

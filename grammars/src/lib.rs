@@ -2,12 +2,10 @@
 //!
 //! Eight languages are read by tree-sitter, others by [`patterns`]. A language with a grammar is one file ([`c`], [`go`],
 //! [`python`] …) and one row of the table in [`language`]. All of them share one bounded
-//! parse ([`parse`]), in memory of its own ([`arena`]), and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a
-//! single pass. Nothing is built before the first text of a language arrives.
+//! parse ([`parse`]) and one cursor walk ([`walk`]) that finds definitions, counts structure and sees comments in a single
+//! pass. Nothing is built before the first text of a language arrives.
 
-#![deny(unsafe_code)]
-
-pub mod arena;
+#![forbid(unsafe_code)]
 
 mod language;
 
@@ -160,47 +158,45 @@ fn read_at_once(
         return Err(ExtractError::TooLarge);
     }
     let nesting = parse::nesting_depth(source, &readable)?;
-    arena::within_arena(|| {
-        let mut tree = parse::parse_bounded(language, readable.text(source), nesting)?;
-        let elided = elided::elided_lines(readable.text(source), &tree, &language.ready().kinds);
-        if !elided.is_empty() {
-            readable.blank_elided(source, elided);
-            tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+    let mut tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+    let elided = elided::elided_lines(readable.text(source), &tree, &language.ready().kinds);
+    if !elided.is_empty() {
+        readable.blank_elided(source, elided);
+        tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+    }
+    tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
+    let mut known = firsts.clone();
+    let mut read = walk::walk(language, &tree, source, &readable, &mut known);
+    for _ in 0..TORN_ROUNDS_MAX {
+        if !tree.root_node().has_error() {
+            break;
         }
+        let text = readable.text(source);
+        let torn = torn::torn_blocks(language, source, text, &tree, nesting);
+        if torn.is_empty() {
+            break;
+        }
+        // One tree at a time: each takes many times the memory of its text.
+        drop(tree);
+        readable.pass_over(source, &torn);
+        tree = parse::parse_bounded(language, readable.text(source), nesting)?;
+        // The repair of macros may have depended on code that is blanked now, so it starts again from the source.
         tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
-        let mut known = firsts.clone();
-        let mut read = walk::walk(language, &tree, source, &readable, &mut known);
-        for _ in 0..TORN_ROUNDS_MAX {
-            if !tree.root_node().has_error() {
-                break;
-            }
-            let text = readable.text(source);
-            let torn = torn::torn_blocks(language, source, text, &tree, nesting);
-            if torn.is_empty() {
-                break;
-            }
-            // One tree at a time: each takes many times the memory of its text.
-            drop(tree);
-            readable.pass_over(source, &torn);
-            tree = parse::parse_bounded(language, readable.text(source), nesting)?;
-            // The repair of macros may have depended on code that is blanked now, so it starts again from the source.
-            tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
-            let mut known_now = firsts.clone();
-            let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
-            // Blanking costs at most the torn blocks' own definitions; it must gain at least as many elsewhere.
-            if count_sound(&mended) + torn.len() < count_sound(&read) {
-                break;
-            }
-            // Placeholders inside torn blocks still count, and so does that the text breaks off.
-            mended.elisions.append(&mut read.elisions);
-            mended.elisions.sort_unstable();
-            mended.elisions.dedup();
-            mended.breaks_off |= read.breaks_off;
-            (read, known) = (mended, known_now);
+        let mut known_now = firsts.clone();
+        let mut mended = walk::walk(language, &tree, source, &readable, &mut known_now);
+        // Blanking costs at most the torn blocks' own definitions; it must gain at least as many elsewhere.
+        if count_sound(&mended) + torn.len() < count_sound(&read) {
+            break;
         }
-        *firsts = known;
-        Ok(read)
-    })
+        // Placeholders inside torn blocks still count, and so does that the text breaks off.
+        mended.elisions.append(&mut read.elisions);
+        mended.elisions.sort_unstable();
+        mended.elisions.dedup();
+        mended.breaks_off |= read.breaks_off;
+        (read, known) = (mended, known_now);
+    }
+    *firsts = known;
+    Ok(read)
 }
 
 /// The number of definitions without errors.

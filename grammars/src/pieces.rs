@@ -18,7 +18,7 @@ use tslp_core::limits::{DEFINITIONS_PER_BLOCK_MAX, PARSE_BYTES_MAX};
 use tslp_core::slice::Span;
 
 use crate::language::{Language, NodeRole, offset};
-use crate::{arena, parse, preprocessor, read_at_once};
+use crate::{parse, preprocessor, read_at_once};
 
 /// Bytes searched for the end of a piece, doubled up to [`PARSE_BYTES_MAX`] until there is one. Dense code has 130,000 tokens
 /// in so many, and few definitions are longer.
@@ -97,10 +97,8 @@ fn last_cut(language: &'static Language, window: &[u8]) -> Result<Option<usize>,
     let text = without_partial_conditionals(language, window);
     let readable = (language.readable)(&text);
     let nesting = parse::nesting_depth(&text, &readable)?;
-    arena::within_arena(|| {
-        let tree = parse::parse_bounded(language, readable.text(&text), nesting)?;
-        Ok(last_cut_of_tree(language, &tree, &text))
-    })
+    let tree = parse::parse_bounded(language, readable.text(&text), nesting)?;
+    Ok(last_cut_of_tree(language, &tree, &text))
 }
 
 fn last_cut_of_tree(language: &Language, tree: &Tree, window: &[u8]) -> Option<usize> {

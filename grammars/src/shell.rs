@@ -8,7 +8,6 @@ use std::ops::Range;
 use tree_sitter::Node;
 use tslp_core::guardian::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, Unsplit};
 
-use crate::arena;
 use crate::parse::parse_line;
 
 /// Words with a meaning to a shell in place of a program's name; so have jobs, which begin with `%`.
@@ -30,19 +29,19 @@ pub fn split(line: &str) -> Result<Vec<SimpleCommand>, Unsplit> {
     if line.chars().any(is_control) {
         return Err(Unsplit::Control);
     }
-    let pieces = arena::within_arena(|| {
-        let tree = parse_line(&tree_sitter_bash::LANGUAGE.into(), line)?;
-        let mut pieces = Vec::new();
-        let read = collect_pieces(tree.root_node(), line, &mut pieces);
-        // The first special character explains a parse error better than the parser does.
-        read.and(if tree.root_node().has_error() {
-            Err(Unsplit::Syntax)
-        } else {
-            Ok(pieces)
-        })
-    });
-    let pieces = pieces.map_err(|reason| first_special(line).unwrap_or(reason))?;
+    let pieces = read_pieces(line).map_err(|reason| first_special(line).unwrap_or(reason))?;
     group_commands(line, pieces)
+}
+
+fn read_pieces(line: &str) -> Result<Vec<ShellPiece>, Unsplit> {
+    let tree = parse_line(&tree_sitter_bash::LANGUAGE.into(), line)?;
+    let mut pieces = Vec::new();
+    collect_pieces(tree.root_node(), line, &mut pieces)?;
+    // The first special character explains a parse error better than the parser does.
+    if tree.root_node().has_error() {
+        return Err(Unsplit::Syntax);
+    }
+    Ok(pieces)
 }
 
 /// A word's part, or an operator.

@@ -1,12 +1,11 @@
 //! `tslp adopt`: takes a tree of files as the user's decision, in memory that doesn't grow with the tree.
 //!
 //! One thread walks, as many as there are cores read and parse, one decides and folds, one appends. Channels between
-//! them are bounded, and so is the memory of what is read and not yet decided about ([`queue`]). Files are decided about
-//! in the order of the walk, where large ones step back ([`order`]), so the same tree gives the same ledger.
+//! them are bounded, and so is the memory of what is read and not yet decided about ([`read_queue`]). Files are decided about
+//! in the order of the walk, so the same tree gives the same ledger.
 
-mod order;
 mod progress;
-mod queue;
+mod read_queue;
 mod reading;
 mod summary;
 mod walk;
@@ -37,8 +36,7 @@ use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFacto
 use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
 use crate::target::Target;
-use order::DecisionOrder;
-use queue::{FileQueue, MemoryRoom};
+use read_queue::{ReadQueue, SizedFile};
 use reading::ReadFile;
 use walk::WalkedFile;
 
@@ -46,12 +44,8 @@ pub use progress::Progress;
 pub use reading::SkipReason;
 pub use summary::Summary;
 
-/// Memory of files that are being read and parsed, of which one at the parser's bound takes 20 MiB, and of those that wait
-/// to be decided about.
-const ROOM: MemoryRoom = MemoryRoom {
-    parsing: 18 << 20,
-    kept: 3 << 20,
-};
+/// Most files that the walk may be ahead of the threads that read.
+const WALKED_QUEUE: usize = 512;
 
 /// Most parsed files that may wait to be decided about: small ones are read while a ledger is still being folded.
 const FILES_QUEUE: usize = 1024;
@@ -96,7 +90,7 @@ pub enum AdoptError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// The workspace can't be opened.
-    #[error("the workspace can't be read: {}", .0.code())]
+    #[error("the workspace can't be read: {}", .0)]
     Workspace(ReadFailure),
     /// The writer stopped.
     #[error("{0}")]
@@ -115,7 +109,7 @@ impl From<LedgerError> for AdoptError {
     }
 }
 
-/// Takes every file beneath the targets. A ledger is made only when there is something to append.
+/// Takes every file under the targets. A ledger is made only when there is something to append.
 ///
 /// # Errors
 /// See [`AdoptError`].
@@ -125,39 +119,41 @@ pub fn adopt(
     mode: Mode,
     progress: &Progress,
 ) -> Result<Summary, AdoptError> {
-    let queue = FileQueue::new(ROOM);
+    let (to_readers, walked) = bounded(WALKED_QUEUE);
     let (to_engine, looked) = bounded(FILES_QUEUE);
     thread::scope(|scope| {
         let walker = thread::Builder::new()
             .name("walk".into())
-            .spawn_scoped(scope, || walk_targets(config, targets, &queue, progress))?;
+            .spawn_scoped(scope, move || {
+                walk_targets(config, targets, &to_readers, progress)
+            })?;
+        let queue = ReadQueue::new(walked);
         let mut workers = Vec::new();
-        for reader in readers(config)? {
-            let (queue, to_engine) = (&queue, to_engine.clone());
+        for reader in open_readers(config)? {
+            let (queue, to_engine) = (Arc::clone(&queue), to_engine.clone());
             workers.push(
                 thread::Builder::new()
                     .name("read".into())
-                    .spawn_scoped(scope, move || read_files(&reader, queue, &to_engine))?,
+                    .spawn_scoped(scope, move || read_files(&reader, &queue, &to_engine))?,
             );
         }
         // Dropped here, so that a thread which waits for the other end notices.
-        drop(to_engine);
+        drop((queue, to_engine));
         // A ledger is opened and folded while the first files are read.
         let decided = Adopter::start(config, mode).and_then(|mut adopter| {
             adopter.decide_all(looked, progress)?;
             Ok(adopter)
         });
-        queue.abandon();
         let walked = walker.join().map_err(|_| AdoptError::Defect)?;
         for worker in workers {
             worker.join().map_err(|_| AdoptError::Defect)?;
         }
-        decided?.finish(walked)
+        decided?.finish_writing(walked)
     })
 }
 
 /// A reader for each worker: as many as there are cores.
-fn readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
+fn open_readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     (0..cores)
         .map(|_| FileReader::open(&config.workspace, config.etv, Arc::new(TreeSitterGrammars)))
@@ -169,48 +165,36 @@ fn readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
 fn walk_targets(
     config: &ServeConfig,
     targets: &[Target],
-    queue: &FileQueue,
+    to_readers: &Sender<SizedFile>,
     progress: &Progress,
 ) -> Summary {
-    let _ending = EndsQueueOnDrop(queue);
     let mut skipped = Summary::default();
-    let mut order = DecisionOrder::new(ROOM);
-    walk::walk(&config.workspace, targets, &mut |seen| match seen {
-        WalkedFile::Skipped { name, why } => {
-            skipped.skip(&name, why);
-            ControlFlow::Continue(())
+    walk::walk(&config.workspace, targets, &mut |seen| {
+        match seen {
+            WalkedFile::Skipped { name, why } => skipped.skip(&name, why),
+            WalkedFile::File { path, bytes } if bytes > config.etv.read_bytes_max => {
+                skipped.skip(path.as_str(), SkipReason::Unreadable(ReadFailure::TooLarge));
+            }
+            WalkedFile::File { path, bytes } => {
+                progress.file_found();
+                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+                if to_readers.send((path, bytes)).is_err() {
+                    return ControlFlow::Break(());
+                }
+            }
         }
-        WalkedFile::File { path, bytes } if bytes > config.etv.read_bytes_max => {
-            skipped.skip(path.as_str(), SkipReason::Unreadable(ReadFailure::TooLarge));
-            ControlFlow::Continue(())
-        }
-        WalkedFile::File { path, bytes } => {
-            progress.file_found();
-            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-            order.put(path, bytes).try_for_each(|next| queue.put(next))
-        }
+        ControlFlow::Continue(())
     });
-    // It breaks when nobody wants the rest.
-    let _ = order.end().try_for_each(|next| queue.put(next));
     skipped
 }
 
-/// Ends the queue when dropped, however the walk ends.
-struct EndsQueueOnDrop<'q>(&'q FileQueue);
-
-impl Drop for EndsQueueOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.end();
-    }
-}
-
-fn read_files(reader: &FileReader, queue: &Arc<FileQueue>, to_engine: &Sender<ReadFile>) {
-    while let Some(job) = queue.take() {
+fn read_files(reader: &FileReader, queue: &Arc<ReadQueue>, to_engine: &Sender<ReadFile>) {
+    while let Some(job) = queue.next_job() {
         if to_engine
             .send(reading::read_and_parse(reader, job))
             .is_err()
         {
-            return queue.abandon();
+            return;
         }
     }
 }
@@ -261,7 +245,7 @@ impl<'c> Adopter<'c> {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
                 let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
-                (state, Some(store), DecisionSink::writing(opened)?)
+                (state, Some(store), DecisionSink::start_writer(opened)?)
             }
         };
         Ok(Self {
@@ -298,10 +282,10 @@ impl<'c> Adopter<'c> {
             path,
             bytes,
             content,
-            share,
+            memory,
             ..
         } = looked;
-        let skip = content.skip();
+        let skip = content.skip_reason();
         // An observation is recorded only if it concerns code or a true entity.
         let matters = skip.is_none_or(SkipReason::is_over_a_bound);
         if matters || self.engine.tracks(&path) {
@@ -335,7 +319,7 @@ impl<'c> Adopter<'c> {
         } else if let Some(skip) = skip {
             self.summary.skip(path.as_str(), skip);
         }
-        drop(share);
+        drop(memory);
         Ok(())
     }
 
@@ -378,7 +362,7 @@ impl<'c> Adopter<'c> {
             let opened = new_ledger(self.config)?;
             let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
             self.engine.set_store(Some(store));
-            self.sink = DecisionSink::writing(opened)?;
+            self.sink = DecisionSink::start_writer(opened)?;
         }
         let work = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
@@ -405,7 +389,7 @@ impl<'c> Adopter<'c> {
     }
 
     /// Appends what is waiting, and waits until all of it is durable.
-    fn finish(mut self, walked: Summary) -> Result<Summary, AdoptError> {
+    fn finish_writing(mut self, walked: Summary) -> Result<Summary, AdoptError> {
         self.send_waiting()?;
         if let DecisionSink::Writer {
             commits,
@@ -424,7 +408,7 @@ impl<'c> Adopter<'c> {
 }
 
 impl DecisionSink {
-    fn writing(opened: OpenLedger) -> Result<Self, AdoptError> {
+    fn start_writer(opened: OpenLedger) -> Result<Self, AdoptError> {
         let (commits, queue) = writer::queue(COMMIT_QUEUE);
         let limits = WriterLimits {
             // Each commit is as large as a group already.

@@ -50,7 +50,7 @@ pub struct AuditorConfig {
 
 impl AuditorConfig {
     /// The server of the model that is asked.
-    fn server(&self, audit: &Audit) -> &UpstreamConfig {
+    fn server_of(&self, audit: &Audit) -> &UpstreamConfig {
         let model = audit.addressee.model.as_deref();
         match ServerNumber::for_model(model, &self.model_upstreams).0 {
             0 => &self.upstream,
@@ -95,16 +95,16 @@ impl Auditor {
 
     fn run(mut self) {
         while let Some(task) = self.queue.next() {
-            let told = match task {
+            let reported = match task {
                 AuditorTask::Ask(audit) => {
-                    let (outcome, answer) = self.ask(&audit);
+                    let (outcome, answer) = self.ask_model(&audit);
                     self.report_outcome(audit.episode, outcome, answer)
                 }
                 AuditorTask::Report(episodes) => episodes.into_iter().try_for_each(|episode| {
                     self.report_outcome(episode, AuditOutcome::Cancelled, None)
                 }),
             };
-            if told.is_err() {
+            if reported.is_err() {
                 return;
             }
         }
@@ -116,17 +116,17 @@ impl Auditor {
         outcome: AuditOutcome,
         answer: Option<String>,
     ) -> Result<(), EngineGone> {
-        tracing::debug!(%episode, outcome = outcome.code(), "a shadow audit ended");
-        let told = ToEngine::Audited {
+        tracing::debug!(%episode, %outcome, "a shadow audit ended");
+        let report = ToEngine::Audited {
             episode,
             outcome,
             answer,
         };
-        self.to_engine.send(told).map_err(|_| EngineGone)
+        self.to_engine.send(report).map_err(|_| EngineGone)
     }
 
-    fn ask(&mut self, audit: &Audit) -> (AuditOutcome, Option<String>) {
-        let answer = self.answer(audit);
+    fn ask_model(&mut self, audit: &Audit) -> (AuditOutcome, Option<String>) {
+        let answer = self.request_answer(audit);
         match (answer, self.queue.end_audit()) {
             // What was said in full counts, whatever happened since.
             (Ok(answer), _) => (AuditOutcome::Answered, Some(answer)),
@@ -138,19 +138,19 @@ impl Auditor {
         }
     }
 
-    fn answer(&mut self, audit: &Audit) -> io::Result<String> {
+    fn request_answer(&mut self, audit: &Audit) -> io::Result<String> {
         let deadline = Instant::now() + self.config.timeout;
-        let server = self.config.server(audit).clone();
+        let server = self.config.server_of(audit).clone();
         let server = &server;
         let route = resolve::resolve(server, self.tls.take());
         let route = route.map_err(io::Error::other)?;
         self.tls.clone_from(&route.tls);
-        let tcp = self.connect(&route, deadline)?;
+        let tcp = self.connect_within(&route, deadline)?;
         let handle = tcp.try_clone()?;
         self.queue
             .keep_stream_to_cancel(handle)
             .map_err(io::Error::other)?;
-        let request = self.request(audit, server);
+        let request = self.request_bytes(audit, server);
         let stream = DeadlineStream { tcp, deadline };
         let answer = match route.tls {
             None => json_client::answer(stream, &request, ANSWER_BYTES_MAX),
@@ -165,7 +165,7 @@ impl Auditor {
         text_of_answer(&answer?)
     }
 
-    fn connect(&self, route: &UpstreamRoute, deadline: Instant) -> io::Result<TcpStream> {
+    fn connect_within(&self, route: &UpstreamRoute, deadline: Instant) -> io::Result<TcpStream> {
         let mut failed = io::Error::other("it has no address");
         for address in &route.addresses {
             let limit = self.config.connect.min(time_left(deadline)?);
@@ -180,9 +180,9 @@ impl Auditor {
         Err(failed)
     }
 
-    fn request(&self, audit: &Audit, server: &UpstreamConfig) -> Vec<u8> {
+    fn request_bytes(&self, audit: &Audit, server: &UpstreamConfig) -> Vec<u8> {
         let url = &server.url;
-        let body = body(audit, self.config.placement);
+        let body = request_body(audit, self.config.placement);
         let clients = || audit.addressee.authorization.clone();
         let authorization = server.own_authorization().or_else(clients);
         let authorization = authorization.map_or_else(String::new, |value| {
@@ -200,7 +200,7 @@ impl Auditor {
     }
 }
 
-/// Nobody is left to tell.
+/// The engine has ended.
 struct EngineGone;
 
 /// A stream whose every step ends at the deadline.
@@ -238,7 +238,7 @@ fn time_left(deadline: Instant) -> io::Result<Duration> {
 }
 
 /// A request of one turn for the model that the client asked.
-fn body(audit: &Audit, placement: Placement) -> String {
+fn request_body(audit: &Audit, placement: Placement) -> String {
     let question = &audit.question;
     let messages = match placement {
         Placement::System => json!([
@@ -316,7 +316,8 @@ mod tests {
         };
         let (to_engine, _engine) = crossbeam_channel::bounded(1);
         let auditor = Auditor::new(config, queue, to_engine);
-        let request = String::from_utf8(auditor.request(&audit, &auditor.config.upstream)).unwrap();
+        let request =
+            String::from_utf8(auditor.request_bytes(&audit, &auditor.config.upstream)).unwrap();
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         assert_eq!(
             head.lines().next(),
@@ -339,7 +340,7 @@ mod tests {
     #[test]
     fn a_model_without_a_system_role_is_asked_in_one_message() {
         let (_, audit) = audit(Addressee::default());
-        let body: Value = serde_json::from_str(&body(&audit, Placement::User)).unwrap();
+        let body: Value = serde_json::from_str(&request_body(&audit, Placement::User)).unwrap();
         let expected = json!([{"role": "user", "content": "judge \"it\"\n\ncode"}]);
         assert_eq!(body["messages"], expected);
         assert!(body["model"].is_null());

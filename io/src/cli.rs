@@ -443,7 +443,7 @@ fn flag(key: &'static Key) -> Arg {
             .default_missing_value("true"),
         Kind::Choice(words) => arg
             .value_name("WORD")
-            .value_parser(PossibleValuesParser::new(words())),
+            .value_parser(PossibleValuesParser::new(words)),
         Kind::Text(name) => arg.value_name(name),
         Kind::List(name) | Kind::Servers(name) => arg.value_name(name).action(ArgAction::Append),
         Kind::Secret => arg.value_name("SECRET"),

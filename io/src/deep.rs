@@ -19,7 +19,7 @@ use actions::Actions;
 
 use crate::contents::{Archives, StoredContents};
 use crate::diagnostics::doctor::Report;
-use crate::evidence::scan::Scan;
+use crate::evidence::scan::LedgerScan;
 use crate::ledger::ReaderFactory;
 use crate::progress::Progress;
 use crate::startup::StartError;
@@ -64,7 +64,7 @@ pub fn verify(
     policy: &Policy,
     archives: Archives,
 ) -> Result<DeepReport, StartError> {
-    let mut scan = Scan::begin(data_dir, readers)?;
+    let mut scan = LedgerScan::begin(data_dir, readers)?;
     let contents = StoredContents::new(readers.open()?, archives);
     let progress = Progress::of(scan.head().seq.0, "events");
     let mut deep = DeepVerifier::new(TreeSitterGrammars, policy.clone(), contents);

@@ -3,13 +3,9 @@
 //! All of them read through a connection that can't write, page by page, so that a running proxy isn't held up; what
 //! they show is verified link by link, and damage is shown as damage.
 
+pub mod json;
 pub mod kind;
-pub mod words;
-
-mod action_json;
-pub mod from_json;
 pub mod line;
-pub mod to_json;
 
 pub mod scan;
 pub mod sent;

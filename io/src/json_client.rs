@@ -5,6 +5,9 @@ use std::io::{self, Read, Write};
 
 use serde_json::Value;
 
+use crate::http::head_scan::HeadScan;
+use crate::http::response::{Asked, ResponseProgress, parse_head};
+
 /// Largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 
@@ -20,7 +23,7 @@ pub fn exchange(stream: impl Read + Write, request: &[u8]) -> io::Result<Value> 
     }
 }
 
-/// Writes one whole request and reads its answer, which may be so long.
+/// Writes one whole request and reads its answer, whose head and body may each be so long.
 ///
 /// # Errors
 /// When the connection breaks, or the answer is no HTTP or longer.
@@ -30,20 +33,59 @@ pub fn answer(
     bytes_max: usize,
 ) -> io::Result<Answer> {
     stream.write_all(request)?;
-    let mut bytes = Vec::new();
-    let mut piece = [0; 4096];
+    let (mut bytes, mut scan) = (Vec::new(), HeadScan::default());
+    let head = loop {
+        match parse_head(&bytes, &mut scan, Asked::WithBody).map_err(io::Error::other)? {
+            ResponseProgress::Partial => {
+                if read_more(&mut stream, &mut bytes, bytes_max)? == 0 {
+                    return Err(broken_off());
+                }
+            }
+            ResponseProgress::Interim(length) => {
+                bytes.drain(..length);
+                scan = HeadScan::default();
+            }
+            ResponseProgress::Complete(head, length) => {
+                bytes.drain(..length);
+                break head;
+            }
+        }
+    };
+    let (mut body, mut decoder) = (Vec::new(), head.body.decoder());
     loop {
-        if let Some(answer) = read_answer(&bytes)? {
-            return Ok(answer);
+        let step = decoder.step(&bytes).map_err(io::Error::other)?;
+        body.extend_from_slice(&bytes[step.data]);
+        bytes.drain(..step.consumed);
+        // Servers may keep the connection open, whatever was asked.
+        if decoder.is_complete() {
+            break;
         }
-        match stream.read(&mut piece)? {
-            0 => return at_end(&bytes),
-            length => bytes.extend_from_slice(&piece[..length]),
-        }
-        if bytes.len() > bytes_max {
-            return Err(io::Error::other("its answer is too long"));
+        if step.consumed == 0 && read_more(&mut stream, &mut bytes, bytes_max - body.len())? == 0 {
+            if !decoder.ends_with_connection() {
+                return Err(broken_off());
+            }
+            break;
         }
     }
+    Ok(Answer {
+        status: head.status,
+        body,
+    })
+}
+
+/// Appends what the stream has next; 0 bytes at its end.
+fn read_more(stream: &mut impl Read, bytes: &mut Vec<u8>, bytes_max: usize) -> io::Result<usize> {
+    let mut piece = [0; 4096];
+    let length = stream.read(&mut piece)?;
+    bytes.extend_from_slice(&piece[..length]);
+    if bytes.len() > bytes_max {
+        return Err(io::Error::other("its answer is too long"));
+    }
+    Ok(length)
+}
+
+fn broken_off() -> io::Error {
+    io::Error::other("it closed the connection in the middle of its answer")
 }
 
 /// A whole answer.
@@ -55,114 +97,69 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// The answer, if all of it is there by its own framing. Servers may keep the connection open, whatever was asked.
-fn read_answer(bytes: &[u8]) -> io::Result<Option<Answer>> {
-    let Some((status, framing, body)) = read_head(bytes)? else {
-        return Ok(None);
-    };
-    let body = match framing {
-        Framing::Length(length) => body.get(..length).map(<[u8]>::to_vec),
-        Framing::Chunked => unchunked(body)?,
-        Framing::ToTheEnd => None,
-    };
-    Ok(body.map(|body| Answer { status, body }))
-}
-
-/// The answer when the connection has ended.
-fn at_end(bytes: &[u8]) -> io::Result<Answer> {
-    match read_head(bytes)? {
-        Some((status, Framing::ToTheEnd, body)) => Ok(Answer {
-            status,
-            body: body.to_vec(),
-        }),
-        _ => Err(io::Error::other(
-            "it closed the connection in the middle of its answer",
-        )),
-    }
-}
-
-enum Framing {
-    Length(usize),
-    Chunked,
-    ToTheEnd,
-}
-
-fn read_head(bytes: &[u8]) -> io::Result<Option<(u16, Framing, &[u8])>> {
-    let mut headers = [httparse::EMPTY_HEADER; 64];
-    let mut head = httparse::Response::new(&mut headers);
-    let httparse::Status::Complete(body_at) = head.parse(bytes).map_err(io::Error::other)? else {
-        return Ok(None);
-    };
-    let field = |name: &str| {
-        let header = head
-            .headers
-            .iter()
-            .find(|header| header.name.eq_ignore_ascii_case(name))?;
-        std::str::from_utf8(header.value).ok()
-    };
-    let framing = match (field("transfer-encoding"), field("content-length")) {
-        (Some(_), _) => Framing::Chunked,
-        (None, Some(length)) => Framing::Length(length.trim().parse().map_err(io::Error::other)?),
-        (None, None) => Framing::ToTheEnd,
-    };
-    Ok(Some((
-        head.code.unwrap_or_default(),
-        framing,
-        &bytes[body_at..],
-    )))
-}
-
-/// The body out of its chunks, if the last one is there.
-fn unchunked(mut bytes: &[u8]) -> io::Result<Option<Vec<u8>>> {
-    let mut body = Vec::new();
-    loop {
-        let size = httparse::parse_chunk_size(bytes)
-            .map_err(|_| io::Error::other("its chunks are malformed"))?;
-        let httparse::Status::Complete((at, length)) = size else {
-            return Ok(None);
-        };
-        if length == 0 {
-            return Ok(Some(body));
-        }
-        let end = usize::try_from(length)
-            .ok()
-            .and_then(|length| at.checked_add(length));
-        let Some(chunk) = end.and_then(|end| bytes.get(at..end)) else {
-            return Ok(None);
-        };
-        body.extend_from_slice(chunk);
-        bytes = bytes.get(at + chunk.len() + 2..).unwrap_or_default();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The body once `bytes` have come, whether or not the connection stays open.
-    fn check(bytes: &str, expected: Option<&str>) {
-        let answer = read_answer(bytes.as_bytes()).ok().flatten();
-        assert_eq!(
-            answer.map(|answer| answer.body),
-            expected.map(|body| body.as_bytes().to_vec()),
-            "{bytes:?}"
-        );
+    /// Gives these bytes one at a time, and then what a connection gives that stays open, or that ends.
+    struct Server<'b>(&'b [u8], io::Result<usize>);
+
+    impl Read for Server<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.split_first() {
+                Some((byte, rest)) => {
+                    buffer[0] = *byte;
+                    self.0 = rest;
+                    Ok(1)
+                }
+                None => std::mem::replace(&mut self.1, Ok(0)),
+            }
+        }
+    }
+
+    impl Write for Server<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The body once `bytes` have come over a connection that stays open, and over one that ends.
+    fn check(bytes: &str, open: Option<&str>, ended: Option<&str>) {
+        let open_end = Err(io::ErrorKind::TimedOut.into());
+        for (end, expected) in [(open_end, open), (Ok(0), ended)] {
+            let answer = answer(Server(bytes.as_bytes(), end), b"", 1000).ok();
+            let body = answer.map(|answer| String::from_utf8(answer.body).unwrap());
+            assert_eq!(body.as_deref(), expected, "{bytes:?}");
+        }
     }
 
     #[test]
     fn answers_end_by_their_own_framing() {
-        check("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", Some("{}"));
-        check("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}", None);
+        let whole = Some("{}");
         check(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n",
-            Some("{}"),
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+            whole,
+            whole,
+        );
+        check("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}", None, None);
+        let chunked =
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
+        check(chunked, whole, whole);
+        check(&chunked[..chunked.len() - 8], None, None);
+        check("HTTP/1.1 200 OK\r\n\r\n{}", None, whole);
+        check(
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{}",
+            None,
+            whole,
         );
         check(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1",
+            &format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(1001)),
+            None,
             None,
         );
-        check("HTTP/1.1 200 OK\r\n\r\n{}", None);
-        assert!(at_end(b"HTTP/1.1 200 OK\r\n\r\n{}").is_ok());
-        assert!(at_end(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}").is_err());
     }
 }

@@ -2,12 +2,7 @@
 
 use std::process::ExitCode;
 
-#[expect(
-    unsafe_code,
-    reason = "the parsers' memory is for the process to decide"
-)]
 fn main() -> ExitCode {
-    // SAFETY: nothing has happened yet.
-    unsafe { tslp_io::memory::prepare() };
+    tslp_io::memory::bound_heaps();
     tslp_io::command::run(std::env::args_os()).into()
 }

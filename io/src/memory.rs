@@ -3,8 +3,6 @@
 
 #![expect(unsafe_code, reason = "glibc offers this through C alone")]
 
-use tslp_grammars::arena;
-
 /// Pieces from which on each is mapped by itself, so that it goes back as soon as it is freed. glibc would move the limit
 /// up to 32 MiB as such are freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -17,22 +15,13 @@ const HEAP_FREE_BYTES_MAX: libc::c_int = 1 << 20;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const HEAP_STEP_BYTES: libc::c_int = 512 << 10;
 
-/// Heaps for all threads together: each has free memory of its own. Parsers, who ask for the most, don't use them.
+/// Heaps for all threads together: each keeps free memory of its own.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const HEAPS: libc::c_int = 2;
 
-/// Gives parsers memory of their own, and bounds what an allocator keeps that was freed.
-///
-/// # Safety
-/// For the first line of a program: see [`arena::install`].
-pub unsafe fn prepare() {
-    bound_heaps();
-    // SAFETY: the caller's.
-    unsafe { arena::install() };
-}
-
+/// Bounds what the allocator keeps of freed memory. For the first line of a program.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn bound_heaps() {
+pub fn bound_heaps() {
     // SAFETY: mallopt takes no pointer; it refuses what it doesn't know, which changes nothing.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_BYTES_MIN);
@@ -44,7 +33,7 @@ fn bound_heaps() {
 
 /// Other allocators have limits of their own.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn bound_heaps() {}
+pub fn bound_heaps() {}
 
 /// Room from which on it is worth asking for huge pages: each is 2 MiB.
 const HUGE_ROOM_BYTES_MIN: usize = 1 << 20;
@@ -76,14 +65,9 @@ fn prefer_huge_pages(room: &Vec<u8>) {
 #[cfg(not(target_os = "linux"))]
 fn prefer_huge_pages(_room: &Vec<u8>) {}
 
-/// Returns what is held free. Takes up to a few milliseconds; for idle moments.
-pub fn give_back() {
-    arena::give_back();
-    trim();
-}
-
+/// Returns freed memory to the system. Takes up to a few milliseconds; for idle moments.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn trim() {
+pub fn give_back() {
     // SAFETY: malloc_trim takes no pointer and may be called from any thread at any time.
     unsafe {
         libc::malloc_trim(0);
@@ -92,4 +76,4 @@ fn trim() {
 
 /// Other allocators return memory by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn trim() {}
+pub fn give_back() {}

@@ -32,7 +32,7 @@ pub const LOCAL_SERVERS: [(&str, u16); 4] = [
 pub struct ModelServer {
     /// Names of its models.
     pub models: Vec<String>,
-    /// Tokens of its context, if it told.
+    /// Tokens of its context, if it reports them.
     pub context_tokens: Option<u32>,
 }
 
@@ -61,7 +61,7 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
             api_key: None,
             ca_file: None,
         };
-        let models = models(&target, LOCAL_STEP).ok()?;
+        let models = listed_models(&target, LOCAL_STEP).ok()?;
         models["data"].is_array().then_some((name, url))
     })
 }
@@ -69,33 +69,33 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
 /// Asks a server for its models and its context size.
 ///
 /// # Errors
-/// In words for people, why it gave no answer.
+/// If it gives no answer; the text, for people, says why.
 pub fn ask(target: &Target<'_>) -> Result<ModelServer, String> {
-    let models = models(target, STEP).map_err(|error| error.to_string())?;
+    let models = listed_models(target, STEP).map_err(|error| error.to_string())?;
     let listed = models["data"].as_array().cloned().unwrap_or_default();
     let names = listed.iter().filter_map(|model| model["id"].as_str());
-    // vLLM tells with the model; llama.cpp has a page of its own, which others answer with 404.
-    let told_by_model = listed
+    // vLLM reports it with the model; llama.cpp has a page of its own, which others answer with 404.
+    let of_first_model = listed
         .first()
         .and_then(|model| model["max_model_len"].as_u64());
-    let told = told_by_model.or_else(|| {
-        let props = get(target, "/props", STEP).ok()?;
+    let reported = of_first_model.or_else(|| {
+        let props = get_json(target, "/props", STEP).ok()?;
         props["default_generation_settings"]["n_ctx"]
             .as_u64()
             .or_else(|| props["n_ctx"].as_u64())
     });
     Ok(ModelServer {
         models: names.map(str::to_owned).collect(),
-        context_tokens: told.and_then(|tokens| u32::try_from(tokens).ok()),
+        context_tokens: reported.and_then(|tokens| u32::try_from(tokens).ok()),
     })
 }
 
-fn models(target: &Target<'_>, step: Duration) -> io::Result<Value> {
-    get(target, "/v1/models", step)
+fn listed_models(target: &Target<'_>, step: Duration) -> io::Result<Value> {
+    get_json(target, "/v1/models", step)
 }
 
 /// One `GET` of a JSON document.
-fn get(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value> {
+fn get_json(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value> {
     let url = target.url;
     let address = (url.host.as_str(), url.port)
         .to_socket_addrs()?
@@ -104,7 +104,7 @@ fn get(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value> {
     let tcp = TcpStream::connect_timeout(&address, step)?;
     tcp.set_read_timeout(Some(step))?;
     tcp.set_write_timeout(Some(step))?;
-    let request = request(target, path);
+    let request = request_text(target, path);
     match url.scheme {
         Scheme::Http => json_client::exchange(tcp, request.as_bytes()),
         Scheme::Https => {
@@ -117,7 +117,7 @@ fn get(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value> {
     }
 }
 
-fn request(target: &Target<'_>, path: &str) -> String {
+fn request_text(target: &Target<'_>, path: &str) -> String {
     let UpstreamUrl { prefix, .. } = target.url;
     let authority = target.url.authority();
     let key = target.api_key.map_or_else(String::new, |key| {

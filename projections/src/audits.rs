@@ -69,7 +69,7 @@ impl AuditAnswer {
         match self {
             Self::Awaited => "awaited",
             Self::Given(status) => status.as_str(),
-            Self::None(outcome) => outcome.code(),
+            Self::None(outcome) => outcome.as_str(),
         }
     }
 

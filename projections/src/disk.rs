@@ -99,7 +99,7 @@ impl Disk {
 fn row(path: &RelPath, (finding, seq): &(DiskFinding, Seq)) -> Vec<Value> {
     let (word, whole, grammar) = match finding {
         DiskFinding::Missing => ("missing", None, None),
-        DiskFinding::Unreadable(failure) => (failure.code(), None, None),
+        DiskFinding::Unreadable(failure) => (failure.as_str(), None, None),
         DiskFinding::File(file) => ("file", Some(&file.whole), file.grammar.as_ref()),
     };
     Vec::from([
@@ -118,7 +118,7 @@ impl fmt::Display for Disk {
         for (path, (finding, _)) in &self.findings {
             match finding {
                 DiskFinding::Missing => writeln!(f, "{path} missing")?,
-                DiskFinding::Unreadable(failure) => writeln!(f, "{path} {}", failure.code())?,
+                DiskFinding::Unreadable(failure) => writeln!(f, "{path} {}", failure.as_str())?,
                 DiskFinding::File(file) => writeln!(f, "{path} {:.8}", file.whole)?,
             }
         }

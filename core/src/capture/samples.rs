@@ -32,7 +32,7 @@ fn shown(block: &CodeBlock<'_>) -> String {
         Closing::Unclosed => " unclosed",
     };
     let path = block.path.as_deref().unwrap_or("-");
-    format!("{} {path}{quoted}{unclosed} {what}", block.format.code())
+    format!("{} {path}{quoted}{unclosed} {what}", block.format.as_str())
 }
 
 /// What a message makes of a file.

@@ -8,6 +8,7 @@ use core::fmt;
 use crate::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId, UnixMillis};
+use crate::words;
 
 /// One call of a tool: the number that it has in its reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,15 +166,16 @@ pub struct PolicyApproved {
     pub text: ArtifactHash,
 }
 
-/// What happened to a grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GrantChange {
-    /// It was given.
-    Granted,
-    /// It was prolonged.
-    Renewed,
-    /// It was taken back.
-    Revoked,
+words! {
+    /// What happened to a grant.
+    GrantChange, "change of a grant" {
+        /// It was given.
+        Granted = "granted",
+        /// It was prolonged.
+        Renewed = "renewed",
+        /// It was taken back.
+        Revoked = "revoked",
+    }
 }
 
 /// A grant was given, prolonged or taken back. Its end by time is no event: whoever asks compares times.

@@ -1,10 +1,10 @@
 //! How much tools may use up.
 
-use super::class::words;
+use crate::words;
 
 words! {
     /// What is counted.
-    Spend {
+    Spend, "kind of spending" {
         /// Files changed or proposed in a cycle.
         Files = "files",
         /// Lines changed in a cycle.

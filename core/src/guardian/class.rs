@@ -1,44 +1,10 @@
 //! What kind of thing a command does, and what it needs to be allowed to do it.
 
-/// An enum whose variants are written as words in profiles, tables and reports.
-macro_rules! words {
-    ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$outer])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$inner])* $variant,)+ }
-
-        impl $name {
-            /// All of them, in order.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            /// Their words, in the same order.
-            pub const WORDS: &[&str] = &[$($word,)+];
-
-            /// The word for it.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-
-            /// What a word says.
-            #[must_use]
-            pub fn of_word(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|it| it.as_str() == word)
-            }
-        }
-
-        impl core::fmt::Display for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    };
-}
-pub(super) use words;
+use crate::words;
 
 words! {
     /// What a command does, the gravest last: of several that fit, the last counts.
-    Class {
+    Class, "class of commands" {
         /// Looks, and changes nothing.
         Read = "READ",
         /// Runs the workspace's own code: a build or a test.
@@ -86,7 +52,7 @@ impl Class {
 
 words! {
     /// What a tool can be allowed to do.
-    Capability {
+    Capability, "capability" {
         /// To read the workspace; every tool may.
         FsRead = "FS_READ",
         /// To run the workspace's own code in a scratch layer.
@@ -110,7 +76,7 @@ impl Capability {
 
 words! {
     /// How much is at stake. Only the Operator sets CRITICAL.
-    Risk {
+    Risk, "risk" {
         /// Little.
         Low = "LOW",
         /// Some.

@@ -6,25 +6,28 @@ use core::ops::Range;
 
 use thiserror::Error;
 
+use crate::words;
+
 /// Longest command line that is looked at; people and models write a few hundred bytes.
 pub const LINE_BYTES_MAX: usize = 8 << 10;
 
 /// Most commands in one line.
 pub const COMMANDS_MAX: usize = 32;
 
-/// How a command goes on from the one before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
-    /// It is the first one.
-    First,
-    /// `&&`: if that one succeeded.
-    And,
-    /// `||`: if that one failed.
-    Or,
-    /// `;`: in any case.
-    Then,
-    /// `|`: it reads what that one prints.
-    Pipe,
+words! {
+    /// How a command goes on from the one before it.
+    Join, "join of commands" {
+        /// It is the first one.
+        First = "first",
+        /// `&&`: if that one succeeded.
+        And = "&&",
+        /// `||`: if that one failed.
+        Or = "||",
+        /// `;`: in any case.
+        Then = ";",
+        /// `|`: it reads what that one prints.
+        Pipe = "|",
+    }
 }
 
 impl Join {

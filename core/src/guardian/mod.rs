@@ -36,11 +36,11 @@ pub use profile::{Effect, Limits, PolicyRule, Profile, RULES_MAX};
 
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
-use class::words;
+use crate::words;
 
 words! {
     /// Who asks for an action.
-    Door {
+    Door, "door" {
         /// A model, by a tool block in its reply.
         Bridge = "bridge",
         /// A model, by a tool call that its client would carry out.
@@ -131,7 +131,7 @@ pub struct State {
 
 words! {
     /// The eight questions, in the order in which they are asked.
-    Step {
+    Step, "step of the Guardian" {
         /// What no rule can lift.
         Invariants = "invariants",
         /// Whether tools run at all.
@@ -236,29 +236,15 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What comes of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// It isn't run.
-    Deny,
-    /// It is run within limits that a rule sets.
-    AllowWithLimits,
-    /// It is run within the sandbox's limits.
-    Allow,
-}
-
-impl Decision {
-    /// All of them.
-    pub const ALL: &[Self] = &[Self::Deny, Self::AllowWithLimits, Self::Allow];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Deny => "DENY",
-            Self::AllowWithLimits => "ALLOW_WITH_LIMITS",
-            Self::Allow => "ALLOW",
-        }
+words! {
+    /// What comes of an action.
+    Decision, "decision on an action" {
+        /// It isn't run.
+        Deny = "DENY",
+        /// It is run within limits that a rule sets.
+        AllowWithLimits = "ALLOW_WITH_LIMITS",
+        /// It is run within the sandbox's limits.
+        Allow = "ALLOW",
     }
 }
 

@@ -1,10 +1,10 @@
 //! Whether tools may run at all (spec §8.5; fail closed).
 
-use super::class::words;
+use crate::words;
 
 words! {
     /// What tslp as a whole is able to do, the strictest last: of several, the last counts.
-    Mode {
+    Mode, "mode" {
         /// Everything works.
         Ready = "READY",
         /// No model answers; notes, adopting and diagnostics work.
@@ -22,7 +22,7 @@ words! {
 
 words! {
     /// What keeps tslp from being ready.
-    Hindrance {
+    Hindrance, "hindrance" {
         /// It has just been started.
         Starting = "starting",
         /// The self-test is under way.

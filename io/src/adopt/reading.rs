@@ -11,7 +11,7 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
-use super::queue::{MemoryShare, ReadJob};
+use super::read_queue::{MemoryShare, ReadJob};
 use crate::observer::{ContentHashes, FileReader};
 
 /// Bytes kept for one definition: its name, position, figures and hash.
@@ -98,7 +98,7 @@ impl SkipReason {
             Self::Unnamable => "unnamable",
             Self::TooLargeToParse => "too_large_to_parse",
             Self::TooDenseToParse => "too_dense_to_parse",
-            Self::Unreadable(failure) => failure.code(),
+            Self::Unreadable(failure) => failure.as_str(),
             Self::Vanished => "vanished",
             Self::NotText => "not_utf8",
             Self::Credential => "credential",
@@ -112,15 +112,15 @@ impl SkipReason {
 /// A file after reading and parsing, successful or not.
 #[derive(Debug)]
 pub(super) struct ReadFile {
-    pub(super) number: u64,
+    pub(super) number: usize,
     pub(super) path: RelPath,
     pub(super) bytes: usize,
     pub(super) content: FileContent,
     /// Held until the engine is done with the file.
-    pub(super) share: MemoryShare,
+    pub(super) memory: MemoryShare,
 }
 
-/// A file's content, as far as it could be read.
+/// What could be read of a file.
 #[derive(Debug)]
 pub(super) enum FileContent {
     /// Nothing was read.
@@ -136,18 +136,18 @@ pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     let ReadJob {
         number,
         path,
-        mut share,
+        mut memory,
     } = job;
     // A parser's panic costs only its own file.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, FileContent::unreadable(ReadFailure::Failed)));
-    share.parsed(content.memory());
+    memory.shrink_to(content.memory_bytes());
     ReadFile {
         number,
         path,
         bytes,
         content,
-        share,
+        memory,
     }
 }
 
@@ -226,7 +226,7 @@ fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
 
 impl FileContent {
     /// The reason why no code of it is taken.
-    pub(super) const fn skip(&self) -> Option<SkipReason> {
+    pub(super) const fn skip_reason(&self) -> Option<SkipReason> {
         match self {
             Self::Nothing(_, skip) | Self::ContentHashes(_, skip) => Some(*skip),
             Self::Code(..) => None,
@@ -248,7 +248,7 @@ impl FileContent {
     }
 
     /// Bytes that it takes until it is decided about.
-    fn memory(&self) -> usize {
+    fn memory_bytes(&self) -> usize {
         match self {
             Self::Nothing(..) => 0,
             Self::ContentHashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,

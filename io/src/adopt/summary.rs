@@ -17,7 +17,7 @@ pub struct Summary {
     pub files_adopted: u64,
     /// Files that say nothing new.
     pub files_true_already: u64,
-    /// Of both: files with parse errors, taken as far as they parse.
+    /// Of both: files with parse errors, of which the sound definitions were taken.
     pub files_damaged: u64,
     /// The first of these, with the lines that couldn't be read.
     pub unread: Vec<String>,

@@ -21,7 +21,7 @@ pub(super) enum WalkedFile {
     Skipped { name: String, why: SkipReason },
 }
 
-/// Visits every file beneath the targets once, until `visit` breaks. A target itself is taken even if it is hidden or ignored.
+/// Visits every file under the targets once, until `visit` breaks. A target itself is taken even if it is hidden or ignored.
 pub(super) fn walk(
     workspace: &Path,
     targets: &[Target],
@@ -48,12 +48,12 @@ pub(super) fn walk(
             return;
         }
     }
-    let folders = folders(workspace, targets);
+    let folders = outermost_folders(workspace, targets);
     if folders.is_empty() {
         return;
     }
     let mut reached = BTreeSet::new();
-    for entry in from_the_root(workspace, folders.clone()) {
+    for entry in walk_from_root(workspace, folders.clone()) {
         if let Ok(entry) = &entry
             && folders.contains(entry.path())
         {
@@ -65,7 +65,7 @@ pub(super) fn walk(
     }
     // Ignored or hidden, and named all the same.
     for folder in folders.difference(&reached) {
-        for entry in builder(folder).build() {
+        for entry in walk_builder(folder).build() {
             if visit_entry(workspace, &named, entry, visit).is_break() {
                 return;
             }
@@ -74,7 +74,7 @@ pub(super) fn walk(
 }
 
 /// The outermost folders among the targets.
-fn folders(workspace: &Path, targets: &[Target]) -> BTreeSet<PathBuf> {
+fn outermost_folders(workspace: &Path, targets: &[Target]) -> BTreeSet<PathBuf> {
     let all: BTreeSet<PathBuf> = targets
         .iter()
         .filter_map(|target| match target {
@@ -92,8 +92,8 @@ fn folders(workspace: &Path, targets: &[Target]) -> BTreeSet<PathBuf> {
 }
 
 /// Walks from the workspace's root, so that its `.gitignore` files count for every folder, and those above it never do.
-fn from_the_root(workspace: &Path, folders: BTreeSet<PathBuf>) -> ignore::Walk {
-    builder(workspace)
+fn walk_from_root(workspace: &Path, folders: BTreeSet<PathBuf>) -> ignore::Walk {
+    walk_builder(workspace)
         .filter_entry(move |entry| {
             let path = entry.path();
             folders
@@ -103,7 +103,7 @@ fn from_the_root(workspace: &Path, folders: BTreeSet<PathBuf>) -> ignore::Walk {
         .build()
 }
 
-fn builder(root: &Path) -> WalkBuilder {
+fn walk_builder(root: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(root);
     builder
         .follow_links(false)
@@ -208,7 +208,7 @@ mod tests {
         for name in ["kept.c", "left.c"] {
             std::fs::write(root.join(name), "int f(void) { return 1; }\n").unwrap();
         }
-        let entries = builder(root).build().filter_map(Result::ok);
+        let entries = walk_builder(root).build().filter_map(Result::ok);
         let names: Vec<_> = entries
             .filter(|entry| entry.path().is_file())
             .map(|entry| entry.file_name().to_owned())

@@ -1,4 +1,4 @@
-//! Audits that wait for the model behind every request of a client's: who may use it, and what is called off.
+//! Audits that wait until no client needs the model: which begins next, and which are called off.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Audit {
     pub since: RequestMark,
     /// The question for the model.
     pub question: AuditQuestion,
-    /// Whom.
+    /// The model, and how to speak to it.
     pub addressee: Addressee,
 }
 
@@ -50,16 +50,16 @@ pub enum AuditorTask {
 
 /// Shared by the network loop, the engine, the auditor and the scrub. Nobody does I/O while holding its lock.
 #[derive(Clone, Default)]
-pub struct AuditQueue(Arc<Shared>);
+pub struct AuditQueue(Arc<SharedQueue>);
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedQueue {
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     /// Requests for the model so far.
     requests: u64,
     /// Those whose response isn't over.
@@ -67,13 +67,13 @@ struct State {
     waiting: VecDeque<Audit>,
     /// Called off, and not reported.
     called_off: Vec<EpisodeId>,
-    running: Running,
+    running: RunningAudit,
     closed: bool,
 }
 
 /// The one audit that has begun.
 #[derive(Default)]
-enum Running {
+enum RunningAudit {
     #[default]
     None,
     /// It has no connection yet.
@@ -83,9 +83,9 @@ enum Running {
     CalledOff,
 }
 
-impl State {
+impl QueueState {
     /// Reports go first; an audit begins once no request is under way.
-    fn task(&mut self) -> Option<AuditorTask> {
+    fn next_task(&mut self) -> Option<AuditorTask> {
         if !self.called_off.is_empty() {
             return Some(AuditorTask::Report(std::mem::take(&mut self.called_off)));
         }
@@ -93,7 +93,7 @@ impl State {
             return None;
         }
         let audit = self.waiting.pop_front()?;
-        self.running = Running::Begun;
+        self.running = RunningAudit::Begun;
         Some(AuditorTask::Ask(audit))
     }
 
@@ -170,7 +170,7 @@ impl AuditQueue {
     pub(super) fn next(&self) -> Option<AuditorTask> {
         let mut state = self.lock();
         loop {
-            if let Some(task) = state.task() {
+            if let Some(task) = state.next_task() {
                 return Some(task);
             }
             if state.closed {
@@ -184,7 +184,7 @@ impl AuditQueue {
     /// Something to do, if there is anything.
     #[must_use]
     pub fn try_next(&self) -> Option<AuditorTask> {
-        self.lock().task()
+        self.lock().next_task()
     }
 
     /// Keeps the running audit's connection, to close it when the audit is called off: that wakes the auditor from its read.
@@ -194,11 +194,13 @@ impl AuditQueue {
     pub(super) fn keep_stream_to_cancel(&self, stream: TcpStream) -> Result<(), CalledOff> {
         let mut state = self.lock();
         match state.running {
-            Running::Begun => {
-                state.running = Running::Talking(stream);
+            RunningAudit::Begun => {
+                state.running = RunningAudit::Talking(stream);
                 Ok(())
             }
-            Running::None | Running::Talking(_) | Running::CalledOff => Err(CalledOff),
+            RunningAudit::None | RunningAudit::Talking(_) | RunningAudit::CalledOff => {
+                Err(CalledOff)
+            }
         }
     }
 
@@ -209,36 +211,36 @@ impl AuditQueue {
     pub fn end_audit(&self) -> Result<(), CalledOff> {
         let ended = std::mem::take(&mut self.lock().running);
         match ended {
-            Running::CalledOff => Err(CalledOff),
-            Running::None | Running::Begun | Running::Talking(_) => Ok(()),
+            RunningAudit::CalledOff => Err(CalledOff),
+            RunningAudit::None | RunningAudit::Begun | RunningAudit::Talking(_) => Ok(()),
         }
     }
 
-    fn wake(&self, state: &State) {
+    fn wake(&self, state: &QueueState) {
         if state.is_awaited() {
             self.0.changed.notify_all();
         }
     }
 
-    fn call_off(&self, mut state: MutexGuard<'_, State>) {
+    fn call_off(&self, mut state: MutexGuard<'_, QueueState>) {
         let waiting = std::mem::take(&mut state.waiting);
         let episodes = waiting.into_iter().map(|audit| audit.episode);
         state.called_off.extend(episodes);
         let running = match state.running {
-            Running::None => None,
-            Running::Begun | Running::Talking(_) | Running::CalledOff => {
-                Some(std::mem::replace(&mut state.running, Running::CalledOff))
-            }
+            RunningAudit::None => None,
+            RunningAudit::Begun | RunningAudit::Talking(_) | RunningAudit::CalledOff => Some(
+                std::mem::replace(&mut state.running, RunningAudit::CalledOff),
+            ),
         };
         self.wake(&state);
         drop(state);
-        if let Some(Running::Talking(stream)) = running {
+        if let Some(RunningAudit::Talking(stream)) = running {
             // That is what stops a model. An error means that the server was quicker.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         let state = self.0.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }

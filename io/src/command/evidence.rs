@@ -11,6 +11,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use tslp_core::event::EventKind;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::reason::Reason;
 use tslp_core::redact;
@@ -21,10 +22,10 @@ use crate::config::ServeConfig;
 use crate::evidence::backup as backups;
 use crate::evidence::export::{self as exports, ExportError};
 use crate::evidence::import::{self as imports, ImportError};
-use crate::evidence::kind::EventKind;
-use crate::evidence::log::filter::{self, Filter};
-use crate::evidence::log::{Log, LogError, moments};
-use crate::evidence::scan::Scan;
+use crate::evidence::kind::kind_of_name;
+use crate::evidence::log::filter::{self, EventFilter};
+use crate::evidence::log::{EventPrinter, LogError, moments};
+use crate::evidence::scan::LedgerScan;
 use crate::evidence::sent::SentIndex;
 use crate::evidence::{near, why as stories};
 use crate::exit::Exit;
@@ -56,10 +57,10 @@ pub(super) fn log(config: &ServeConfig, args: &LogArgs, output: Output) -> Resul
     need_ledger(config)?;
     let filter = filter(config, args).map_err(|message| Failed::new(Exit::Usage, message))?;
     let interrupted = args.follow.then(interruptions).transpose()?;
-    let mut log = Log::new(begin(config)?, filter, output);
+    let mut log = EventPrinter::new(begin(config)?, filter, output);
     let mut out = Out::stdout();
     let limit = (args.limit > 0).then_some(args.limit);
-    log.print(limit, &mut out)?;
+    log.print_last(limit, &mut out)?;
     match interrupted {
         Some(interrupted) => follow(&mut log, &interrupted, &mut out)?,
         None => log.check_entity()?,
@@ -67,15 +68,15 @@ pub(super) fn log(config: &ServeConfig, args: &LogArgs, output: Output) -> Resul
     Ok(Exit::Ok)
 }
 
-fn begin(config: &ServeConfig) -> Result<Scan, StartError> {
-    Scan::begin(&config.data_dir, &subject(config).readers)
+fn begin(config: &ServeConfig) -> Result<LedgerScan, StartError> {
+    LedgerScan::begin(&config.data_dir, &subject(config).readers)
 }
 
 /// Prints what comes until somebody interrupts it, or nobody reads any more.
-fn follow(log: &mut Log, interrupted: &Receiver<()>, out: &mut Out) -> Result<(), Failed> {
+fn follow(log: &mut EventPrinter, interrupted: &Receiver<()>, out: &mut Out) -> Result<(), Failed> {
     while out.look_for_reader()? == Reader::Present {
         match interrupted.recv_timeout(FOLLOW_INTERVAL) {
-            Err(RecvTimeoutError::Timeout) => log.go_on(out)?,
+            Err(RecvTimeoutError::Timeout) => log.print_appended(out)?,
             Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
         }
     }
@@ -97,10 +98,12 @@ fn interruptions() -> io::Result<Receiver<()>> {
     Ok(told)
 }
 
-fn filter(config: &ServeConfig, args: &LogArgs) -> Result<Filter, String> {
+fn filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, String> {
     let now = Timestamp::now();
     let moment = |written: &Option<String>| {
-        let parsed = written.as_ref().map(|written| moments::parse(written, now));
+        let parsed = written
+            .as_ref()
+            .map(|written| moments::parse_moment(written, now));
         parsed.transpose()
     };
     let workspace = config.workspace.to_string_lossy();
@@ -109,7 +112,7 @@ fn filter(config: &ServeConfig, args: &LogArgs) -> Result<Filter, String> {
         full => full.clone(),
     });
     let entity = entity.as_ref();
-    Ok(Filter {
+    Ok(EventFilter {
         episode: args.episode.map(EpisodeId),
         session: args.session.map(SessionId),
         entity: entity
@@ -137,18 +140,18 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
     let Ok(mut scan) = begin(config) else {
         return name.to_owned();
     };
-    if stories::entities(&mut scan, &mut known).is_err() {
+    if stories::collect_entities(&mut scan, &mut known).is_err() {
         tracing::debug!("the ledger isn't read to its end");
     }
     let workspace = config.workspace.to_string_lossy();
-    let meant = stories::meant(name, &workspace, &known);
+    let meant = stories::entity_meant(name, &workspace, &known);
     meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
 fn kind(name: &str) -> Result<EventKind, String> {
-    EventKind::named(name).ok_or_else(|| {
-        let names = EventKind::ALL.map(EventKind::name);
-        let hint = near::hint(name, names.into_iter());
+    kind_of_name(name).ok_or_else(|| {
+        let names = EventKind::WORDS;
+        let hint = near::did_you_mean(name, names.iter().copied());
         format!(
             "`{name}` is no kind of event{hint} Known are: {}",
             names.join(", ")
@@ -158,7 +161,7 @@ fn kind(name: &str) -> Result<EventKind, String> {
 
 fn reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
-        let hint = near::hint(code, Reason::ALL.iter().map(|reason| reason.code()));
+        let hint = near::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
         format!("`{code}` is no reason code{hint} docs/law.md lists all of them")
     })
 }
@@ -166,13 +169,13 @@ fn reason(code: &str) -> Result<Reason, String> {
 pub(super) fn why(config: &ServeConfig, written: &str, output: Output) -> Result<Exit, Failed> {
     need_ledger(config)?;
     let mut known = BTreeSet::new();
-    let read = stories::entities(&mut begin(config)?, &mut known);
+    let read = stories::collect_entities(&mut begin(config)?, &mut known);
     let workspace = config.workspace.to_string_lossy();
-    let Some(entity) = stories::meant(written, &workspace, &known) else {
+    let Some(entity) = stories::entity_meant(written, &workspace, &known) else {
         read?;
         return Err(Failed::new(Exit::Failure, near::no_entity(written, &known)));
     };
-    let (story, flaw) = stories::tell(&mut begin(config)?, &entity);
+    let (story, flaw) = stories::entity_history(&mut begin(config)?, &entity);
     let exit = print(output, || story.json().to_string(), || story.human())?;
     match flaw {
         Some(flaw) => Err(flaw.into()),
@@ -185,10 +188,10 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Fa
     let mut scan = begin(config)?;
     let mut index = SentIndex::default();
     while let Some((_, event)) = scan.next_event()? {
-        index.follow(event);
+        index.add_event(event);
     }
     let body = index
-        .body(EpisodeId(episode), &mut |artifact| {
+        .request_body(EpisodeId(episode), &mut |artifact| {
             scan.reader().artifact(artifact)
         })
         .map_err(|error| Failed::new(Exit::Failure, error))?;
@@ -217,7 +220,7 @@ pub(super) fn export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, Fa
     let mut scan = begin(config)?;
     let Some(file) = to else {
         let mut out = BufWriter::with_capacity(1 << 16, Out::stdout().into_sink());
-        return match exports::write(&mut scan, &mut out) {
+        return match exports::write_export(&mut scan, &mut out) {
             // As in `tslp export | head`.
             Err(ExportError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Ok(Exit::Ok)
@@ -257,7 +260,7 @@ pub(super) fn import(file: &Path, to: &Path) -> Result<Exit, Failed> {
             File::open(file).map_err(failed)?,
         ))
     };
-    let imported = imports::import(&mut lines, to).map_err(|error| {
+    let imported = imports::import_ledger(&mut lines, to).map_err(|error| {
         let exit = match &error {
             ImportError::Place(_) => Exit::Usage,
             ImportError::Ledger(LedgerError::InUse { .. }) => Exit::InUse,

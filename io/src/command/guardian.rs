@@ -179,7 +179,7 @@ fn shown(cell: &Cell) -> String {
         Cell::Null => String::new(),
         Cell::Integer(number) => number.to_string(),
         Cell::Text(text) => (**text).to_owned(),
-        Cell::Hash(hash) => crate::evidence::to_json::hex(hash),
+        Cell::Hash(hash) => ArtifactHash(*hash).to_string(),
     }
 }
 

@@ -27,7 +27,7 @@ pub enum ConfigError {
         problem: String,
     },
     /// A key that nobody reads.
-    #[error("{}:{line}: unknown key `{name}`{}", path.display(), instead(name, *nearest))]
+    #[error("{}:{line}: unknown key `{name}`{}", path.display(), name_instead(name, *nearest))]
     UnknownKey {
         /// The file.
         path: PathBuf,
@@ -78,7 +78,7 @@ const REMOVED: &[(&str, &str)] = &[(
     "`/state` and `/doctor` look at the files themselves since it was removed; delete this line",
 )];
 
-fn instead(name: &str, nearest: Option<&str>) -> String {
+fn name_instead(name: &str, nearest: Option<&str>) -> String {
     if let Some((_, advice)) = REMOVED.iter().find(|(removed, _)| *removed == name) {
         return format!(": {advice}");
     }

@@ -7,12 +7,12 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
 use super::key::{Key, Kind};
-use super::table::{KEYS, key, nearest};
+use super::table::{KEYS, key_named, nearest_name};
 use super::upstream::{BEFORE_URL, BETWEEN_MODELS};
 
 /// One key of the file.
-pub(super) struct Entry {
-    /// Which.
+pub(super) struct FileEntry {
+    /// The key.
     pub(super) key: &'static Key,
     /// Its value as text; several for an array.
     pub(super) texts: Vec<String>,
@@ -24,50 +24,50 @@ pub(super) struct Entry {
 ///
 /// # Errors
 /// If it isn't TOML, has a key that nobody reads, or a value of the wrong type.
-pub(super) fn parse(text: &str, path: &Path) -> Result<Vec<Entry>, ConfigError> {
-    let file = File { text, path };
+pub(super) fn parse_file(text: &str, path: &Path) -> Result<Vec<FileEntry>, ConfigError> {
+    let file = FileText { text, path };
     let table = DeTable::parse(text).map_err(|error| ConfigError::FileMalformed {
         path: path.to_owned(),
-        line: file.line(error.span()),
+        line: file.line_of(error.span()),
         problem: error.message().to_owned(),
     })?;
     let mut entries = Vec::new();
-    file.collect(table.get_ref(), "", &mut entries)?;
+    file.collect_entries(table.get_ref(), "", &mut entries)?;
     Ok(entries)
 }
 
-struct File<'a> {
+struct FileText<'a> {
     text: &'a str,
     path: &'a Path,
 }
 
-impl File<'_> {
-    fn collect(
+impl FileText<'_> {
+    fn collect_entries(
         &self,
         table: &DeTable<'_>,
         prefix: &str,
-        entries: &mut Vec<Entry>,
+        entries: &mut Vec<FileEntry>,
     ) -> Result<(), ConfigError> {
         for (part, value) in table {
             let name = format!("{prefix}{}", part.get_ref());
-            let line = self.line(Some(part.span()));
+            let line = self.line_of(Some(part.span()));
             let inside = format!("{name}.");
-            match (key(&name), value.get_ref()) {
-                (Some(key), value) => entries.push(Entry {
+            match (key_named(&name), value.get_ref()) {
+                (Some(key), value) => entries.push(FileEntry {
                     key,
-                    texts: self.texts(key, value, line)?,
+                    texts: self.texts_of(key, value, line)?,
                     line,
                 }),
                 (None, DeValue::Table(table))
                     if KEYS.iter().any(|key| key.name.starts_with(&inside)) =>
                 {
-                    self.collect(table, &inside, entries)?;
+                    self.collect_entries(table, &inside, entries)?;
                 }
                 (None, _) => {
                     return Err(ConfigError::UnknownKey {
                         path: self.path.to_owned(),
                         line,
-                        nearest: nearest(&name, KEYS.iter().map(|key| key.name)),
+                        nearest: nearest_name(&name, KEYS.iter().map(|key| key.name)),
                         name,
                     });
                 }
@@ -76,7 +76,7 @@ impl File<'_> {
         Ok(())
     }
 
-    fn texts(
+    fn texts_of(
         &self,
         key: &'static Key,
         value: &DeValue<'_>,
@@ -113,7 +113,7 @@ impl File<'_> {
         })
     }
 
-    fn line(&self, span: Option<Range<usize>>) -> usize {
+    fn line_of(&self, span: Option<Range<usize>>) -> usize {
         let start = span.map_or(0, |span| span.start.min(self.text.len()));
         1 + self.text.as_bytes()[..start]
             .iter()

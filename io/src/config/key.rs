@@ -1,14 +1,12 @@
 //! One configuration key: its names, its kind, and how text becomes a setting and a setting becomes text again.
 
-use std::time::Duration;
-
 use super::settings::Settings;
 use super::written::Written;
 
 /// A row of the table of all keys.
 #[derive(Clone, Copy)]
 pub struct Key {
-    /// Name in the TOML file; a dot stands for a table.
+    /// Name in the TOML file, with a dot after its table.
     pub name: &'static str,
     /// Name of the flag, without its dashes.
     pub flag: &'static str,
@@ -33,7 +31,7 @@ pub struct Key {
 /// What may be written for a key.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A text; the word stands for it in the help.
+    /// A text, with its placeholder in the help.
     Text(&'static str),
     /// A credential: never shown.
     Secret,
@@ -45,13 +43,13 @@ pub enum Kind {
     Switch,
     /// A whole number.
     Number,
-    /// A whole number, or a word that stands for a computed one.
+    /// A whole number, or a word for a computed one.
     NumberOrWord,
     /// One of a few words.
-    Choice(fn() -> Vec<&'static str>),
-    /// Several texts; the word stands for each in the help.
+    Choice(&'static [&'static str]),
+    /// Several texts, with their placeholder in the help.
     List(&'static str),
-    /// Model servers: several texts, or tables in the file; the word stands for each in the help.
+    /// Model servers: several texts, or tables in the file, with their placeholder in the help.
     Servers(&'static str),
 }
 
@@ -89,8 +87,51 @@ impl Key {
     }
 }
 
-/// Seconds as a setting is written.
-#[must_use]
-pub fn seconds(duration: Duration) -> String {
-    duration.as_secs().to_string()
+/// The part of a [`Key`] that follows from the field with its setting.
+pub(super) struct SettingAccess {
+    pub(super) kind: Kind,
+    pub(super) unit: &'static str,
+    pub(super) set: fn(&mut Settings, &Written<'_>) -> Result<(), String>,
+    pub(super) show: fn(&Settings) -> String,
+}
+
+/// `etv.timeout_ms` as a flag: `etv-timeout-ms`.
+pub(super) const fn flag_of_name<const N: usize>(name: &str) -> [u8; N] {
+    let mut flag = [0; N];
+    let mut at = 0;
+    while at < N {
+        flag[at] = match name.as_bytes()[at] {
+            b'.' | b'_' => b'-',
+            other => other,
+        };
+        at += 1;
+    }
+    flag
+}
+
+/// `etv.timeout_ms` as an environment variable: `TSLP_ETV_TIMEOUT_MS`.
+pub(super) const fn variable_of_name<const N: usize>(name: &str) -> [u8; N] {
+    let mut variable = [0; N];
+    let prefix = b"TSLP_";
+    let mut at = 0;
+    while at < N {
+        variable[at] = if at < prefix.len() {
+            prefix[at]
+        } else {
+            match name.as_bytes()[at - prefix.len()] {
+                b'.' => b'_',
+                other => other.to_ascii_uppercase(),
+            }
+        };
+        at += 1;
+    }
+    variable
+}
+
+/// Bytes of a name as text.
+pub(super) const fn name_text(name: &'static [u8]) -> &'static str {
+    match str::from_utf8(name) {
+        Ok(name) => name,
+        Err(_) => panic!("names of keys are ASCII"),
+    }
 }

@@ -8,7 +8,7 @@ use super::file;
 use super::key::{Key, Kind};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
-use super::table::{KEYS, nearest};
+use super::table::{KEYS, nearest_name};
 use super::written::Written;
 
 /// Environment variable that names the configuration file, as `--config` does.
@@ -69,7 +69,7 @@ impl Layers {
         layers.read_variables(surroundings)?;
         for (key, texts) in &flags.written {
             let source = Source::Flag(key.flag);
-            layers.apply(key, texts, source, &surroundings.current_dir, None)?;
+            layers.apply_texts(key, texts, source, &surroundings.current_dir, None)?;
         }
         Ok(layers)
     }
@@ -106,12 +106,12 @@ impl Layers {
             cause,
         })?;
         let base = path.parent().unwrap_or(Path::new(""));
-        for entry in file::parse(&text, &path)? {
+        for entry in file::parse_file(&text, &path)? {
             let source = Source::File {
                 path: path.clone(),
                 line: entry.line,
             };
-            self.apply(
+            self.apply_texts(
                 entry.key,
                 &entry.texts,
                 source,
@@ -129,7 +129,7 @@ impl Layers {
             if let Some(text) = value.filter(|text| !text.is_empty()) {
                 let source = Source::Variable(key.variable);
                 let texts = std::slice::from_ref(text);
-                self.apply(
+                self.apply_texts(
                     key,
                     texts,
                     source,
@@ -141,7 +141,7 @@ impl Layers {
         let known = || KEYS.iter().map(|key| key.variable).chain([FILE_VARIABLE]);
         for name in surroundings.variables.keys() {
             if !known().any(|variable| variable == name) {
-                let hint = nearest(name, known())
+                let hint = nearest_name(name, known())
                     .map_or_else(String::new, |known| format!("; did you mean {known}?"));
                 self.warnings
                     .push(format!("no setting reads the variable {name}{hint}"));
@@ -154,7 +154,7 @@ impl Layers {
         Ok(())
     }
 
-    fn apply(
+    fn apply_texts(
         &mut self,
         key: &'static Key,
         texts: &[String],
@@ -167,7 +167,7 @@ impl Layers {
             name: key.name,
             place: source.to_string(),
             problem,
-            written: echo(key, texts),
+            written: texts_to_show(key, texts),
         })?;
         if let Some(row) = KEYS.iter().position(|row| row.name == key.name) {
             self.sources[row] = source;
@@ -177,7 +177,7 @@ impl Layers {
 }
 
 /// What was written, for an error message; nothing that is or may hold a credential, as a URL with a password does.
-fn echo(key: &Key, texts: &[String]) -> Option<String> {
+fn texts_to_show(key: &Key, texts: &[String]) -> Option<String> {
     let text = texts.join(",");
     (!matches!(key.kind, Kind::Secret) && !text.contains('@')).then_some(text)
 }

@@ -96,7 +96,7 @@ impl ServeConfig {
             return Err(ConfigError::TokenNeeded { listen });
         }
         let written = surroundings.current_dir.join(&settings.workspace);
-        let (workspace, workspace_root) = workspace::canonical(&written)?;
+        let (workspace, workspace_root) = workspace::canonical_folder(&written)?;
         let data_dir = data_dir::place(
             &workspace,
             settings.data_dir.as_deref(),

@@ -10,8 +10,8 @@ const TOKEN_CHARACTERS_MIN: usize = 16;
 /// A socket address; `localhost` is 127.0.0.1.
 ///
 /// # Errors
-/// What is allowed.
-pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+/// If it is none; the text says what is allowed.
+pub(super) fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let local = text
         .strip_prefix("localhost:")
         .and_then(|port| port.parse().ok())
@@ -24,21 +24,21 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
 /// The token that clients must send.
 ///
 /// # Errors
-/// What is allowed.
-pub(super) fn token(text: &str) -> Result<Secret, String> {
+/// If it is none; the text says what is allowed.
+pub(super) fn parse_token(text: &str) -> Result<Secret, String> {
     if text.len() < TOKEN_CHARACTERS_MIN {
         return Err(format!(
             "must have at least {TOKEN_CHARACTERS_MIN} characters; `openssl rand -hex 32` makes a good one"
         ));
     }
-    credential(text)
+    parse_credential(text)
 }
 
 /// Something that fits into a header's value.
 ///
 /// # Errors
-/// What is allowed.
-pub(super) fn credential(text: &str) -> Result<Secret, String> {
+/// If it is none; the text says what is allowed.
+pub(super) fn parse_credential(text: &str) -> Result<Secret, String> {
     if text.is_empty() || !text.chars().all(|c| c.is_ascii_graphic()) {
         return Err("must be visible ASCII characters without blanks".into());
     }
@@ -48,8 +48,8 @@ pub(super) fn credential(text: &str) -> Result<Secret, String> {
 /// Host names for `Host` headers, in lower case.
 ///
 /// # Errors
-/// What is allowed.
-pub(super) fn hosts<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
+/// If it is none; the text says what is allowed.
+pub(super) fn parse_hosts<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
     names
         .map(|name| {
             if is_host(name) {
@@ -66,8 +66,10 @@ pub(super) fn hosts<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<Stri
 /// Origins as browsers send them, in lower case.
 ///
 /// # Errors
-/// What is allowed.
-pub(super) fn origins<'a>(names: impl Iterator<Item = &'a str>) -> Result<Vec<String>, String> {
+/// If it is none; the text says what is allowed.
+pub(super) fn parse_origins<'a>(
+    names: impl Iterator<Item = &'a str>,
+) -> Result<Vec<String>, String> {
     names
         .map(|name| {
             let lower = name.to_ascii_lowercase();
@@ -102,19 +104,22 @@ mod tests {
 
     #[test]
     fn addresses_are_numeric_or_localhost() {
-        check(address("127.0.0.1:0"), Ok(([127, 0, 0, 1], 0).into()));
-        check(address("localhost:80"), Ok(([127, 0, 0, 1], 80).into()));
-        check(address("4141"), Err("ADDR:PORT"));
-        check(address("example.com:80"), Err("numeric"));
+        check(parse_address("127.0.0.1:0"), Ok(([127, 0, 0, 1], 0).into()));
+        check(
+            parse_address("localhost:80"),
+            Ok(([127, 0, 0, 1], 80).into()),
+        );
+        check(parse_address("4141"), Err("ADDR:PORT"));
+        check(parse_address("example.com:80"), Err("numeric"));
     }
 
     #[test]
     fn tokens_are_long_and_fit_a_header() {
-        check(token("short"), Err("16 characters"));
-        check(token("sixteen and more letters"), Err("blanks"));
-        check(credential("a\r\nb"), Err("blanks"));
+        check(parse_token("short"), Err("16 characters"));
+        check(parse_token("sixteen and more letters"), Err("blanks"));
+        check(parse_credential("a\r\nb"), Err("blanks"));
         check(
-            token("0123456789abcdef"),
+            parse_token("0123456789abcdef"),
             Ok(Secret::new("0123456789abcdef".into())),
         );
     }
@@ -122,18 +127,18 @@ mod tests {
     #[test]
     fn hosts_and_origins_are_single_names() {
         check(
-            hosts(["Proxy.LAN:4141"].into_iter()),
+            parse_hosts(["Proxy.LAN:4141"].into_iter()),
             Ok(vec!["proxy.lan:4141".into()]),
         );
-        check(hosts(["*"].into_iter()), Err("host names"));
-        check(hosts(["a/b"].into_iter()), Err("host names"));
+        check(parse_hosts(["*"].into_iter()), Err("host names"));
+        check(parse_hosts(["a/b"].into_iter()), Err("host names"));
         check(
-            origins(["https://App.lan"].into_iter()),
+            parse_origins(["https://App.lan"].into_iter()),
             Ok(vec!["https://app.lan".into()]),
         );
-        check(origins(["*"].into_iter()), Err("single origins"));
+        check(parse_origins(["*"].into_iter()), Err("single origins"));
         check(
-            origins(["https://app.lan/x"].into_iter()),
+            parse_origins(["https://app.lan/x"].into_iter()),
             Err("single origins"),
         );
     }

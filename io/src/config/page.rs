@@ -6,8 +6,8 @@ use super::table::KEYS;
 /// The page for people: a table of key, value and source.
 #[must_use]
 pub fn human(layers: &Layers) -> Vec<String> {
-    let rows: Vec<[String; 3]> = rows(layers)
-        .map(|row| [row.name.into(), dash(row.value), row.source])
+    let rows: Vec<[String; 3]> = page_rows(layers)
+        .map(|row| [row.name.into(), value_or_dash(row.value), row.source])
         .collect();
     let width = |column: usize| {
         rows.iter()
@@ -31,27 +31,29 @@ pub fn human(layers: &Layers) -> Vec<String> {
 /// The page for programs: one JSON object, keys in the table's order.
 #[must_use]
 pub fn json(layers: &Layers) -> String {
-    let values: Vec<serde_json::Value> = rows(layers)
+    let values: Vec<serde_json::Value> = page_rows(layers)
         .map(|row| serde_json::json!({"key": row.name, "value": row.value, "source": row.source}))
         .collect();
     let file = layers.file.as_ref().map(|path| path.display().to_string());
     serde_json::json!({"config_file": file, "values": values}).to_string()
 }
 
-struct Row {
+struct PageRow {
     name: &'static str,
     value: String,
     source: String,
 }
 
-fn rows(layers: &Layers) -> impl Iterator<Item = Row> {
-    KEYS.iter().zip(&layers.sources).map(|(key, source)| Row {
-        name: key.name,
-        value: key.shown(&layers.settings),
-        source: source.to_string(),
-    })
+fn page_rows(layers: &Layers) -> impl Iterator<Item = PageRow> {
+    KEYS.iter()
+        .zip(&layers.sources)
+        .map(|(key, source)| PageRow {
+            name: key.name,
+            value: key.shown(&layers.settings),
+            source: source.to_string(),
+        })
 }
 
-fn dash(value: String) -> String {
+fn value_or_dash(value: String) -> String {
     if value.is_empty() { "-".into() } else { value }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tslp_core::gate::{Profile, Thresholds};
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
+use tslp_core::words;
 
 use super::secret::Secret;
 use super::upstream::{ServerForModels, Upstream};
@@ -106,7 +107,7 @@ impl Default for RulesConfig {
 /// Tokens of hydrated code in one prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Budget {
-    /// Half of the model's context where the upstream tells its size, else the default of the core's limits.
+    /// Half of the model's context where the upstream reports its size, else the default of the core's limits.
     #[default]
     Auto,
     /// As many as this.
@@ -156,26 +157,30 @@ pub struct ToolsConfig {
     pub client_tools: ClientTools,
 }
 
-/// What the Guardian does with calls of the client's own tools, which the client runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClientTools {
-    /// Nothing.
-    #[default]
-    Off,
-    /// It records a verdict on each command line.
-    Observe,
-    /// What it denies doesn't reach the client.
-    Hold,
+words! {
+    /// What the Guardian does with calls of the client's own tools, which the client runs.
+    #[derive(Default)]
+    ClientTools, "choice about client tools" {
+        /// Nothing.
+        #[default]
+        Off = "off",
+        /// It records a verdict on each command line.
+        Observe = "observe",
+        /// What it denies doesn't reach the client.
+        Hold = "hold",
+    }
 }
 
-/// Whether tools that replies ask for are run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ToolsChoice {
-    /// Never.
-    Off,
-    /// Where the Guardian allows it.
-    #[default]
-    On,
+words! {
+    /// Whether tools that replies ask for are run.
+    #[derive(Default)]
+    ToolsChoice, "choice of tools" {
+        /// Never.
+        Off = "off",
+        /// Where the Guardian allows it.
+        #[default]
+        On = "on",
+    }
 }
 
 impl Default for ToolsConfig {
@@ -222,14 +227,16 @@ pub struct LogConfig {
     pub format: LogFormat,
 }
 
-/// For whom a log line is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// For programs: one JSON object a line.
-    Json,
+words! {
+    /// For whom a log line is made.
+    #[derive(Default)]
+    LogFormat, "log format" {
+        /// For people.
+        #[default]
+        Text = "text",
+        /// For programs: one JSON object a line.
+        Json = "json",
+    }
 }
 
 impl Default for Settings {
@@ -256,7 +263,7 @@ impl UpstreamConfig {
     /// Takes servers as they are written: one for all models, and others for some.
     ///
     /// # Errors
-    /// What is allowed, as the end of a sentence.
+    /// If they can't be read; the text says what is allowed, as the end of a sentence.
     pub fn set_servers(&mut self, written: &Written<'_>) -> Result<(), String> {
         written.filled()?;
         let mut place = None;

@@ -11,7 +11,7 @@ use super::key::Kind;
 use super::layers::{Flags, Layers, Source};
 use super::settings::Settings;
 use super::surroundings::Surroundings;
-use super::table::{KEYS, key};
+use super::table::{KEYS, key_named};
 use super::{ServeConfig, page};
 
 /// A temporary machine: a home with a configuration file, a project as the current folder.
@@ -60,7 +60,7 @@ impl Machine {
     }
 
     fn flag(mut self, name: &str, value: &str) -> Self {
-        let key = key(name).unwrap();
+        let key = key_named(name).unwrap();
         self.flags.written.push((key, vec![value.into()]));
         self
     }
@@ -74,7 +74,7 @@ impl Machine {
         let shown = match self.load() {
             Ok((_, layers)) => format!(
                 "{} from {}",
-                key(name).unwrap().shown(&layers.settings),
+                key_named(name).unwrap().shown(&layers.settings),
                 layers.source(name).unwrap()
             ),
             Err(error) => error,

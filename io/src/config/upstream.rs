@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tslp_core::words;
+
 /// The upstream as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Upstream {
@@ -17,23 +19,24 @@ pub enum Upstream {
 /// A server for the models that it is named for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerForModels {
-    /// Patterns of their names, in which `*` stands for any characters; never empty.
+    /// Patterns of their names, in which `*` matches any characters; never empty.
     pub models: Vec<String>,
     /// The server.
     pub url: UpstreamUrl,
 }
 
-/// What stands between the patterns of a server's models, and between these and its URL, where all of it is one text.
+/// The separators between the patterns of a server's models, and between these and its URL, where all is one text.
 pub(super) const BETWEEN_MODELS: char = '|';
 pub(super) const BEFORE_URL: char = '=';
 
-/// With or without TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// Plain TCP.
-    Http,
-    /// TLS.
-    Https,
+words! {
+    /// With or without TLS.
+    Scheme, "scheme" {
+        /// Plain TCP.
+        Http = "http",
+        /// TLS.
+        Https = "https",
+    }
 }
 
 /// A model server's address.
@@ -45,7 +48,7 @@ pub struct UpstreamUrl {
     pub host: String,
     /// TCP port.
     pub port: u16,
-    /// What stands before the client's own `/v1/…`: empty, or a path that starts with `/` and doesn't end with one.
+    /// The path before the client's own `/v1/…`: empty, or a path that starts with `/` and doesn't end with one.
     pub prefix: String,
 }
 
@@ -53,7 +56,7 @@ impl Upstream {
     /// Reads `auto`, `demo` or a URL.
     ///
     /// # Errors
-    /// What is allowed, as the end of a sentence.
+    /// If it is none; the text says what is allowed, as the end of a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text {
             "auto" => Ok(Self::Auto),
@@ -91,7 +94,7 @@ impl UpstreamUrl {
     /// Reads a base URL, with or without the `/v1` that OpenAI-style clients end theirs with.
     ///
     /// # Errors
-    /// What is allowed, as the end of a sentence.
+    /// If it is none; the text says what is allowed, as the end of a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (scheme, rest) = split_scheme(text)?;
         let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
@@ -135,15 +138,6 @@ impl Scheme {
         match self {
             Self::Http => 80,
             Self::Https => 443,
-        }
-    }
-
-    /// `http` or `https`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
         }
     }
 }

@@ -9,18 +9,18 @@ use super::error::ConfigError;
 ///
 /// # Errors
 /// If it isn't a readable folder, or its path isn't UTF-8.
-pub(super) fn canonical(written: &Path) -> Result<(PathBuf, String), ConfigError> {
+pub(super) fn canonical_folder(written: &Path) -> Result<(PathBuf, String), ConfigError> {
     let wrong = |problem: String| ConfigError::Workspace {
         path: written.to_owned(),
         problem,
     };
     let path = written
         .canonicalize()
-        .map_err(|error| wrong(reason(&error)))?;
+        .map_err(|error| wrong(reason_words(&error)))?;
     if !path.is_dir() {
         return Err(wrong("is not a folder".into()));
     }
-    std::fs::read_dir(&path).map_err(|error| wrong(reason(&error)))?;
+    std::fs::read_dir(&path).map_err(|error| wrong(reason_words(&error)))?;
     let root = path
         .to_str()
         .ok_or_else(|| wrong("has a path that is not UTF-8".into()))?
@@ -28,7 +28,7 @@ pub(super) fn canonical(written: &Path) -> Result<(PathBuf, String), ConfigError
     Ok((path, root))
 }
 
-fn reason(error: &io::Error) -> String {
+fn reason_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "doesn't exist".into(),
         io::ErrorKind::PermissionDenied => "can't be read: permission denied".into(),

@@ -5,9 +5,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The words of a choice and what they stand for.
-pub type Choices<T> = &'static [(&'static str, T)];
-
 /// What somebody wrote, and where.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
@@ -15,7 +12,7 @@ pub struct Written<'a> {
     pub texts: &'a [String],
     /// Where relative paths start.
     pub base: &'a Path,
-    /// What `~/` stands for, where no shell has replaced it.
+    /// The folder that `~/` means, where no shell has replaced it.
     pub home: Option<&'a Path>,
 }
 
@@ -29,7 +26,7 @@ impl Written<'_> {
     /// A text that isn't empty.
     ///
     /// # Errors
-    /// If it is.
+    /// If it is empty.
     pub fn filled(&self) -> Result<&str, String> {
         match self.text() {
             "" => Err("must not be empty".into()),
@@ -40,7 +37,7 @@ impl Written<'_> {
     /// A whole number within bounds.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn number<T>(&self, allowed: RangeInclusive<T>) -> Result<T, String>
     where
         T: FromStr + PartialOrd + std::fmt::Display,
@@ -62,7 +59,7 @@ impl Written<'_> {
     /// Whole seconds within bounds.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn seconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
         self.number(allowed).map(Duration::from_secs)
     }
@@ -70,7 +67,7 @@ impl Written<'_> {
     /// Whole milliseconds within bounds.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn milliseconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
         self.number(allowed).map(Duration::from_millis)
     }
@@ -78,7 +75,7 @@ impl Written<'_> {
     /// `true` or `false`.
     ///
     /// # Errors
-    /// What is allowed.
+    /// If it is none; the text says what is allowed.
     pub fn switch(&self) -> Result<bool, String> {
         match self.text() {
             "true" | "1" => Ok(true),
@@ -90,13 +87,9 @@ impl Written<'_> {
     /// One of a few words.
     ///
     /// # Errors
-    /// What is allowed.
-    pub fn choice<T: Copy>(&self, choices: Choices<T>) -> Result<T, String> {
-        choices
-            .iter()
-            .find(|(word, _)| *word == self.text())
-            .map(|(_, value)| *value)
-            .ok_or_else(|| format!("must be one of: {}", words(choices).join(", ")))
+    /// If it is none; the text says what is allowed.
+    pub fn choice<T>(&self, words: &[&str], of_word: fn(&str) -> Option<T>) -> Result<T, String> {
+        of_word(self.text()).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
     }
 
     /// A path; a relative one starts where it was written.
@@ -111,7 +104,7 @@ impl Written<'_> {
         })
     }
 
-    /// Texts that stand in an array, in several flags, or between commas.
+    /// Texts of an array, of several flags, or between commas.
     pub fn list(&self) -> impl Iterator<Item = &str> {
         self.texts
             .iter()
@@ -119,20 +112,4 @@ impl Written<'_> {
             .map(str::trim)
             .filter(|text| !text.is_empty())
     }
-}
-
-/// The words of a choice.
-#[must_use]
-pub fn words<T>(choices: Choices<T>) -> Vec<&'static str> {
-    choices.iter().map(|(word, _)| *word).collect()
-}
-
-/// The word that stands for a value.
-#[must_use]
-pub fn word_of<T: PartialEq>(choices: Choices<T>, value: &T) -> String {
-    choices
-        .iter()
-        .find(|(_, candidate)| candidate == value)
-        .map_or("", |(word, _)| word)
-        .to_owned()
 }

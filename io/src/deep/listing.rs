@@ -8,9 +8,9 @@ use tslp_core::event::{Content, Event};
 use tslp_replay::trace::{Difference, DifferenceCause};
 
 use super::DeepReport;
+use crate::evidence::json;
 use crate::evidence::log::filter;
 use crate::evidence::log::sentence;
-use crate::evidence::to_json;
 
 /// What deep verification takes as it is on record, because nothing that it follows from is.
 pub const NOT_DERIVED: [&str; 9] = [
@@ -77,7 +77,7 @@ impl Listed {
         let _ = write!(text, "\n    because    {why}");
         let mut entities = Vec::new();
         if let Some(event) = one {
-            filter::entities(event, &mut |entity| entities.push(entity.to_string()));
+            filter::visit_entities(event, &mut |entity| entities.push(entity.to_string()));
         }
         entities.truncate(FIELDS_MAX);
         let json = json!({
@@ -170,18 +170,18 @@ fn cause(cause: &DifferenceCause) -> Value {
 fn said(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
-        |event| format!("{}: {}", event.name(), sentence::words(event)),
+        |event| format!("{}: {}", event.name(), sentence::event_words(event)),
     )
 }
 
 /// The event's fields; of content its address alone.
 fn shown(event: &Event) -> Value {
     let mut value = match event {
-        Event::Content(content) => to_json::event(&Event::Content(Content {
+        Event::Content(content) => json::of_event(&Event::Content(Content {
             bytes: Arc::default(),
             ..content.clone()
         })),
-        event => to_json::event(event),
+        event => json::of_event(event),
     };
     value["event"] = event.name().into();
     value

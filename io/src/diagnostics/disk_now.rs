@@ -88,11 +88,11 @@ impl DiskNow {
                         seen.as_ref().is_some_and(|seen| seen.whole == file.whole)
                     }
                     DiskFinding::Missing => finding == "missing",
-                    DiskFinding::Unreadable(failure) => finding == failure.code(),
+                    DiskFinding::Unreadable(failure) => finding == failure.as_str(),
                 };
                 if !is_same {
                     let failure = match now {
-                        DiskFinding::Unreadable(failure) => Some(failure.code()),
+                        DiskFinding::Unreadable(failure) => Some(failure.as_str()),
                         DiskFinding::File(_) | DiskFinding::Missing => None,
                     };
                     changed.files.insert(path.as_str().to_owned(), failure);

@@ -7,7 +7,7 @@ use super::Subject;
 use super::look::look;
 use super::state::RecordedAt;
 use crate::config::ServeConfig;
-use crate::evidence::scan::Scan;
+use crate::evidence::scan::LedgerScan;
 use crate::startup::StartError;
 
 /// Rows of one projection.
@@ -82,6 +82,6 @@ pub(crate) fn page<T>(
 /// Folds the ledger up to its head of now, verified link by link and against the head anchor.
 fn fold(subject: &Subject) -> Result<State, StartError> {
     let mut state = State::default();
-    Scan::begin(&subject.data_dir, &subject.readers)?.fold(&mut state, |_, _| {})?;
+    LedgerScan::begin(&subject.data_dir, &subject.readers)?.fold_rest(&mut state, |_, _| {})?;
     Ok(state)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 use tslp_replay::log::Head;
 
-use super::scan::Scan;
+use super::scan::LedgerScan;
 use super::workshop::{self, ScratchPurpose};
 use crate::diagnostics::doctor;
 use crate::ledger::anchor::Anchor;
@@ -18,7 +18,7 @@ use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::progress::Progress;
 use crate::startup::StartError;
 
-/// Why a backup didn't happen. No file that looks like one is left behind by any of them.
+/// Why a backup didn't happen. None of them leaves a file that looks like one.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The file is there already.
@@ -48,7 +48,7 @@ impl From<LedgerError> for BackupError {
 
 /// A finished copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct LedgerCopy {
     /// The database.
     pub file: PathBuf,
     /// Its head anchor.
@@ -65,7 +65,7 @@ pub fn anchor_of(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// Copies the ledger of `data_dir` into `file`, its anchor beside it, and verifies the copy before it gets its name.
+/// Copies the ledger of `data_dir` into `file`, with its anchor in the same folder, and verifies the copy before it gets its name.
 ///
 /// # Errors
 /// See [`BackupError`].
@@ -73,7 +73,7 @@ pub fn backup(
     data_dir: &Path,
     readers: &ReaderFactory,
     file: &Path,
-) -> Result<Copied, BackupError> {
+) -> Result<LedgerCopy, BackupError> {
     let anchor = anchor_of(file);
     for taken in [file, &anchor] {
         if taken.symlink_metadata().is_ok() {
@@ -85,28 +85,28 @@ pub fn backup(
         cause,
     };
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let fresh = workshop::folder(folder, ScratchPurpose::Backup).map_err(unwritable)?;
-    let _held = workshop::hold(&fresh)?;
+    let fresh = workshop::scratch_folder(folder, ScratchPurpose::Backup).map_err(unwritable)?;
+    let _held = workshop::hold_folder(&fresh)?;
     let files = DataFiles::of(fresh.path());
-    let source = Scan::begin(data_dir, readers)?;
-    let head = copy(&source, &files.database)?;
+    let source = LedgerScan::begin(data_dir, readers)?;
+    let head = copy_database(&source, &files.database)?;
     drop(Anchor::create(&files.anchor, head)?);
-    verify(&files, &source)?;
+    verify_copy(&files, &source)?;
     File::open(&files.database)
         .and_then(|copy| copy.sync_all())
         .map_err(unwritable)?;
     // The anchor first: where the database is, all of the backup is.
-    name(&files.anchor, &anchor)?;
-    name(&files.database, file)?;
+    give_name(&files.anchor, &anchor)?;
+    give_name(&files.database, file)?;
     sync_parent(file).map_err(unwritable)?;
-    Ok(Copied {
+    Ok(LedgerCopy {
         file: file.to_owned(),
         anchor,
         head,
     })
 }
 
-fn copy(source: &Scan, database: &Path) -> Result<Head, BackupError> {
+fn copy_database(source: &LedgerScan, database: &Path) -> Result<Head, BackupError> {
     // SQLite would make a file that others can read, too.
     File::options()
         .write(true)
@@ -127,10 +127,10 @@ fn copy(source: &Scan, database: &Path) -> Result<Head, BackupError> {
 
 /// Reads the copy as a ledger from its first event to its last: chain, anchor, every event's bytes, and SQLite's own
 /// check. What the source's anchor vouched for must be in it.
-fn verify(files: &DataFiles, source: &Scan) -> Result<(), BackupError> {
+fn verify_copy(files: &DataFiles, source: &LedgerScan) -> Result<(), BackupError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
-    let mut copy = Scan::begin(&files.dir, &readers)?;
-    copy.vouch(source);
+    let mut copy = LedgerScan::begin(&files.dir, &readers)?;
+    copy.check_against_anchor_of(source);
     let progress = Progress::of(copy.head().seq.0, "events verified");
     while let Some((stored, _)) = copy.next_event()? {
         progress.at(stored.seq.0);
@@ -140,8 +140,8 @@ fn verify(files: &DataFiles, source: &Scan) -> Result<(), BackupError> {
         .map_err(BackupError::Copy)
 }
 
-/// Gives a file its final name, unless something has that name by now.
-fn name(from: &Path, to: &Path) -> Result<(), BackupError> {
+/// Gives a file its final name, unless something has got that name meanwhile.
+fn give_name(from: &Path, to: &Path) -> Result<(), BackupError> {
     let failed = |cause: io::Error| match cause.kind() {
         io::ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
         _ => BackupError::Write {

@@ -9,7 +9,7 @@ use tempfile::TempPath;
 use tslp_replay::log::Head;
 
 use super::line::{Header, event_line};
-use super::scan::Scan;
+use super::scan::LedgerScan;
 use super::workshop::{self, ScratchPurpose};
 use crate::ledger::disk::sync_parent;
 use crate::progress::Progress;
@@ -33,7 +33,7 @@ pub enum ExportError {
 ///
 /// # Errors
 /// See [`ExportError`]; what was written before a damage is sound.
-pub fn write(scan: &mut Scan, out: &mut dyn Write) -> Result<Head, ExportError> {
+pub fn write_export(scan: &mut LedgerScan, out: &mut dyn Write) -> Result<Head, ExportError> {
     let head = scan.head();
     let header = Header {
         workspace: scan.reader().workspace().map_err(StartError::from)?,
@@ -53,19 +53,19 @@ pub fn write(scan: &mut Scan, out: &mut dyn Write) -> Result<Head, ExportError> 
 ///
 /// # Errors
 /// See [`ExportError`].
-pub fn write_file(scan: &mut Scan, file: &Path) -> Result<Head, ExportError> {
+pub fn write_file(scan: &mut LedgerScan, file: &Path) -> Result<Head, ExportError> {
     if file.symlink_metadata().is_ok() {
         return Err(ExportError::Exists(file.to_owned()));
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let fresh = workshop::folder(folder, ScratchPurpose::Export)?;
-    let _held = workshop::hold(&fresh).map_err(StartError::from)?;
+    let fresh = workshop::scratch_folder(folder, ScratchPurpose::Export)?;
+    let _held = workshop::hold_folder(&fresh).map_err(StartError::from)?;
     let lines = fresh.path().join("export.jsonl");
     let mut made = File::options();
     let made = made.write(true).create_new(true).mode(0o600).open(&lines)?;
     let head = {
         let mut out = BufWriter::with_capacity(1 << 16, &made);
-        let head = write(scan, &mut out)?;
+        let head = write_export(scan, &mut out)?;
         out.flush()?;
         head
     };

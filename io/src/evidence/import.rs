@@ -29,7 +29,7 @@ const LINE_BYTES_MAX: u64 = 7 * PAYLOAD_BYTES_MAX as u64;
 /// Longest header: a workspace's path and a few hashes. What isn't an export at all shows before it fills the memory.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
-/// Why an import didn't happen. No ledger is left behind by any of them.
+/// Why an import didn't happen. None of them leaves a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// A line is not what was exported.
@@ -70,7 +70,7 @@ pub enum ImportError {
 
 /// A ledger that came out of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedLedger {
     /// Its data directory.
     pub data_dir: PathBuf,
     /// The workspace that it belongs to.
@@ -79,15 +79,15 @@ pub struct Imported {
     pub head: Head,
 }
 
-/// Builds a ledger out of an export's lines, beside `to` at first, and moves it there when it is whole.
+/// Builds a ledger out of an export's lines in a hidden folder, and gives that the name `to` when it is whole.
 ///
 /// # Errors
 /// See [`ImportError`].
-pub fn import(lines: &mut dyn BufRead, to: &Path) -> Result<Imported, ImportError> {
+pub fn import_ledger(lines: &mut dyn BufRead, to: &Path) -> Result<ImportedLedger, ImportError> {
     let mut lines = CountedLines::new(lines);
     let header = match lines.next()? {
-        Some(line) => Header::read(&line).map_err(|error| lines.wrong(error))?,
-        None => return Err(lines.wrong("the file is empty")),
+        Some(line) => Header::read(&line).map_err(|error| lines.line_error(error))?,
+        None => return Err(lines.line_error("the file is empty")),
     };
     let to = data_dir::place(&header.workspace, Some(to), None)?;
     check_empty(&to)?;
@@ -97,15 +97,15 @@ pub fn import(lines: &mut dyn BufRead, to: &Path) -> Result<Imported, ImportErro
     };
     let parent = to.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(parent).map_err(unwritable)?;
-    let fresh = workshop::folder(parent, ScratchPurpose::Import).map_err(unwritable)?;
+    let fresh = workshop::scratch_folder(parent, ScratchPurpose::Import).map_err(unwritable)?;
     // Held until the folder has its name, so that nobody takes it for one whose maker died.
-    let _held = fill(&mut lines, &header, fresh.path())?;
+    let _held = fill_ledger(&mut lines, &header, fresh.path())?;
     std::fs::rename(fresh.path(), &to)
         .and_then(|()| sync_parent(&to))
         .map_err(unwritable)?;
     // What it named has moved; dropping it would look for it once more.
     let _ = fresh.keep();
-    Ok(Imported {
+    Ok(ImportedLedger {
         data_dir: to,
         workspace: header.workspace,
         head: header.head,
@@ -125,7 +125,7 @@ fn check_empty(to: &Path) -> Result<(), ImportError> {
 }
 
 /// Returns the new ledger's lock.
-fn fill(
+fn fill_ledger(
     lines: &mut CountedLines<'_>,
     header: &Header,
     dir: &Path,
@@ -135,22 +135,22 @@ fn fill(
     let mut chain = ChainCheck::default();
     let (mut waiting, mut bytes) = (Vec::new(), 0);
     while let Some(text) = lines.next()? {
-        let stored = line::read_event(&text).map_err(|error| lines.wrong(error))?;
+        let stored = line::read_event(&text).map_err(|error| lines.line_error(error))?;
         chain
             .step_decoded(&stored, tslp_migrations::decode)
-            .map_err(|error| lines.wrong(error))?;
+            .map_err(|error| lines.line_error(error))?;
         progress.at(stored.seq.0);
         bytes += stored.payload.len();
         waiting.push(stored);
         if waiting.len() == BATCH_EVENTS || bytes >= BATCH_BYTES {
-            append(&mut opened.log, &mut waiting)?;
+            append_waiting(&mut opened.log, &mut waiting)?;
             bytes = 0;
         }
     }
-    append(&mut opened.log, &mut waiting)?;
+    append_waiting(&mut opened.log, &mut waiting)?;
     drop(progress);
     if chain.head() != header.head {
-        return Err(lines.wrong(format!(
+        return Err(lines.line_error(format!(
             "the export ends at {}, but its header names {} (chain {:.12}) as the last event",
             chain.head().seq,
             header.head.seq,
@@ -162,7 +162,7 @@ fn fill(
     Ok(opened.lock)
 }
 
-fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), ImportError> {
+fn append_waiting(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), ImportError> {
     log.append_waiting(waiting).map_err(ImportError::Append)
 }
 
@@ -194,16 +194,15 @@ impl<'r> CountedLines<'r> {
             return Ok(None);
         }
         if bytes.pop() != Some(b'\n') {
-            return Err(
-                self.wrong("it is cut off, or no line of an export: those end with a line feed")
-            );
+            return Err(self
+                .line_error("it is cut off, or no line of an export: those end with a line feed"));
         }
         String::from_utf8(bytes)
             .map(Some)
-            .map_err(|_| self.wrong("it is no UTF-8 text"))
+            .map_err(|_| self.line_error("it is no UTF-8 text"))
     }
 
-    fn wrong(&self, detail: impl ToString) -> ImportError {
+    fn line_error(&self, detail: impl ToString) -> ImportError {
         ImportError::Line {
             line: self.number,
             detail: detail.to_string(),

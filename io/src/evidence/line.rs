@@ -9,14 +9,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use tslp_core::event::Event;
-use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
-use super::from_json::{self, Unreadable};
-use super::kind::EventKind;
-use super::to_json::{self, hex};
+use super::json::{self, Unreadable, field, member};
+use super::kind::kind_of_name;
 
 /// The value of `format` in a header.
 const FORMAT: &str = "tslp-export";
@@ -66,7 +64,7 @@ impl Header {
     /// The line, without its end.
     #[must_use]
     pub fn line(&self) -> String {
-        let (form, workspace) = to_json::text_or_base64(self.workspace.as_os_str().as_bytes());
+        let (form, workspace) = json::text_or_base64(self.workspace.as_os_str().as_bytes());
         let object = json!({
             "format": FORMAT,
             "version": VERSION,
@@ -90,16 +88,16 @@ impl Header {
         if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
             return Err(LineError::NoHeader);
         }
-        match from_json::number(&value, "version")? {
+        match member(&value, "version")? {
             VERSION => {}
             other => return Err(LineError::Version(other)),
         }
-        let head = from_json::field(&value, "head")?;
+        let head = field(&value, "head")?;
         let header = Self {
-            workspace: workspace(from_json::field(&value, "workspace")?)?,
+            workspace: OsString::from_vec(json::bytes(field(&value, "workspace")?)?).into(),
             head: Head {
-                seq: Seq(from_json::number(head, "seq")?),
-                chain: ChainHash(from_json::hash(head, "chain")?),
+                seq: member(head, "seq")?,
+                chain: member(head, "chain")?,
             },
         };
         if header.line() == line {
@@ -108,18 +106,6 @@ impl Header {
             Err(LineError::Edited)
         }
     }
-}
-
-fn workspace(value: &Value) -> Result<PathBuf, Unreadable> {
-    if value.get("text").is_some() {
-        return Ok(PathBuf::from(from_json::text(value, "text")?));
-    }
-    let encoded = from_json::text(value, "base64")?;
-    let bytes = from_json::bytes_of_base64(encoded).ok_or_else(|| Unreadable {
-        field: "workspace",
-        detail: "can't be decoded".to_owned(),
-    })?;
-    Ok(PathBuf::from(OsString::from_vec(bytes)))
 }
 
 /// An event's line, without its end.
@@ -134,12 +120,12 @@ pub fn event_line(stored: &Stored, event: &Event) -> String {
         "seq": stored.seq.0,
         "at": stored.at.0,
         "kind": stored.kind,
-        "event": to_json::event(event),
+        "event": json::of_event(event),
     });
     if !follows {
-        line["payload"] = to_json::base64(&stored.payload).into();
+        line["payload"] = json::base64(&stored.payload).into();
     }
-    line["digest"] = hex(blake3::hash(&stored.payload).as_bytes()).into();
+    line["digest"] = blake3::hash(&stored.payload).to_string().into();
     line["chain"] = stored.chain.to_string().into();
     line.to_string()
 }
@@ -150,17 +136,17 @@ pub fn event_line(stored: &Stored, event: &Event) -> String {
 /// When it isn't exactly what [`event_line`] prints.
 pub fn read_event(line: &str) -> Result<Stored, LineError> {
     let value: Value = serde_json::from_str(line)?;
-    let kind = from_json::text(&value, "kind")?;
-    let unknown = || LineError::Kind(kind.to_owned());
-    let event = from_json::event(
-        EventKind::named(kind).ok_or_else(unknown)?,
-        from_json::field(&value, "event")?,
+    let kind: String = member(&value, "kind")?;
+    let unknown = || LineError::Kind(kind.clone());
+    let event = json::read_event(
+        kind_of_name(&kind).ok_or_else(unknown)?,
+        field(&value, "event")?,
     )?;
     let payload = match value.get("payload") {
         Some(_) => {
-            let text = from_json::text(&value, "payload")?;
-            let payload = from_json::bytes_of_base64(text).ok_or(LineError::Payload)?;
-            let same = decode(kind, &payload).is_ok_and(|decoded| decoded == event);
+            let text: String = member(&value, "payload")?;
+            let payload = json::bytes_of_base64(&text).ok_or(LineError::Payload)?;
+            let same = decode(&kind, &payload).is_ok_and(|decoded| decoded == event);
             if !same {
                 return Err(LineError::Payload);
             }
@@ -174,13 +160,12 @@ pub fn read_event(line: &str) -> Result<Stored, LineError> {
             encoded.payload
         }
     };
-    let at = from_json::field(&value, "at")?.as_i64();
     let stored = Stored {
-        seq: Seq(from_json::number(&value, "seq")?),
-        at: UnixMillis(at.ok_or(LineError::Edited)?),
-        kind: kind.to_owned(),
+        seq: member(&value, "seq")?,
+        at: member(&value, "at")?,
+        kind,
         payload,
-        chain: ChainHash(from_json::hash(&value, "chain")?),
+        chain: member(&value, "chain")?,
     };
     if event_line(&stored, &event) == line {
         Ok(stored)

@@ -12,9 +12,9 @@ use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_replay::log::Stored;
 
-use self::filter::{Belonging, Filter};
+use self::filter::{EventFilter, EventOwners};
 use super::line::event_line;
-use super::scan::Scan;
+use super::scan::LedgerScan;
 use crate::cli::Output;
 use crate::out::{Out, Reader};
 use crate::startup::StartError;
@@ -34,25 +34,25 @@ pub enum LogError {
 }
 
 /// A ledger being printed.
-pub struct Log {
-    scan: Scan,
-    filter: Filter,
+pub struct EventPrinter {
+    scan: LedgerScan,
+    filter: EventFilter,
     form: Output,
-    belonging: Belonging,
+    owners: EventOwners,
     /// What a wrong name may have meant; filled only where a name was given.
     known: BTreeSet<EntityId>,
     met: bool,
 }
 
-impl Log {
+impl EventPrinter {
     /// Prints nothing yet.
     #[must_use]
-    pub fn new(scan: Scan, filter: Filter, form: Output) -> Self {
+    pub fn new(scan: LedgerScan, filter: EventFilter, form: Output) -> Self {
         Self {
             scan,
             filter,
             form,
-            belonging: Belonging::default(),
+            owners: EventOwners::default(),
             known: BTreeSet::new(),
             met: false,
         }
@@ -62,7 +62,7 @@ impl Log {
     ///
     /// # Errors
     /// See [`LogError`].
-    pub fn print<W: Write>(
+    pub fn print_last<W: Write>(
         &mut self,
         limit: Option<usize>,
         out: &mut Out<W>,
@@ -75,7 +75,7 @@ impl Log {
                 Err(error) => break Err(error),
             };
             let Some(limit) = limit else {
-                self.show(&stored, &event, out)?;
+                self.print_event(&stored, &event, out)?;
                 if out.reader() == Reader::Gone {
                     return Ok(());
                 }
@@ -89,8 +89,8 @@ impl Log {
             }
         };
         for seq in last {
-            if let Some((stored, event)) = self.scan.at(seq)? {
-                self.show(&stored, &event, out)?;
+            if let Some((stored, event)) = self.scan.event_at(seq)? {
+                self.print_event(&stored, &event, out)?;
             }
         }
         Ok(ended?)
@@ -100,9 +100,9 @@ impl Log {
     ///
     /// # Errors
     /// See [`LogError`].
-    pub fn go_on<W: Write>(&mut self, out: &mut Out<W>) -> Result<(), LogError> {
-        self.scan.extend()?;
-        self.print(None, out)
+    pub fn print_appended<W: Write>(&mut self, out: &mut Out<W>) -> Result<(), LogError> {
+        self.scan.extend_to_head()?;
+        self.print_last(None, out)
     }
 
     /// Says so if the entity that was asked for never occurred.
@@ -110,7 +110,7 @@ impl Log {
     /// # Errors
     /// [`LogError::Unknown`], with what resembles it.
     pub fn check_entity(&self) -> Result<(), LogError> {
-        match self.filter.entity() {
+        match self.filter.wanted_entity() {
             Some(wanted) if !self.met => {
                 let text = super::near::no_entity(&wanted.to_string(), &self.known);
                 Err(LogError::Unknown(text))
@@ -121,16 +121,16 @@ impl Log {
 
     fn next_wanted(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
         while let Some((stored, event)) = self.scan.next_event()? {
-            let episode = self.belonging.follow(&event);
-            if let Some(wanted) = self.filter.entity() {
+            let episode = self.owners.episode_of(&event);
+            if let Some(wanted) = self.filter.wanted_entity() {
                 self.met |= filter::is_about(&event, wanted);
-                filter::entities(&event, &mut |entity| {
+                filter::visit_entities(&event, &mut |entity| {
                     if !self.known.contains(entity) {
                         self.known.insert(entity.clone());
                     }
                 });
             }
-            let session = self.belonging.session(&event, episode);
+            let session = self.owners.session_of(&event, episode);
             if self.filter.passes(&event, stored.at, episode, session) {
                 return Ok(Some((stored, event)));
             }
@@ -138,10 +138,15 @@ impl Log {
         Ok(None)
     }
 
-    fn show<W: Write>(&self, stored: &Stored, event: &Event, out: &mut Out<W>) -> io::Result<()> {
+    fn print_event<W: Write>(
+        &self,
+        stored: &Stored,
+        event: &Event,
+        out: &mut Out<W>,
+    ) -> io::Result<()> {
         match self.form {
             Output::Json => out.json(&event_line(stored, event)),
-            Output::Human => out.line(sentence::line(stored.seq, stored.at, event)),
+            Output::Human => out.line(sentence::log_line(stored.seq, stored.at, event)),
         }
     }
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use tslp_core::entity::EntityId;
 
-use crate::config::table::nearest;
+use crate::config::table::nearest_name;
 
 /// Most names that are offered.
 const OFFERED_MAX: usize = 5;
 
 /// `; did you mean …?`, or a full stop.
 #[must_use]
-pub fn hint<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
-    nearest(written, known).map_or_else(
+pub fn did_you_mean<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest_name(written, known).map_or_else(
         || ".".to_owned(),
         |name| format!("; did you mean `{name}`?"),
     )

@@ -22,7 +22,7 @@ const PAGE_EVENTS: usize = 512;
 const PAGE_BYTES: usize = 4 << 20;
 
 /// A walk over all events of a ledger, which others may be writing to.
-pub struct Scan {
+pub struct LedgerScan {
     reader: LedgerReader,
     /// A head that the ledger must contain; `None` if nothing outside the ledger vouches for it.
     anchor: Option<Head>,
@@ -31,8 +31,8 @@ pub struct Scan {
     page: VecDeque<Stored>,
 }
 
-impl Scan {
-    /// Starts before the first event. What is appended later isn't seen, unless by [`Self::extend`].
+impl LedgerScan {
+    /// Starts before the first event. What is appended later isn't seen, unless by [`Self::extend_to_head`].
     ///
     /// # Errors
     /// When the ledger can't be read, or nothing vouches for its tail.
@@ -80,7 +80,7 @@ impl Scan {
     }
 
     /// Checks this ledger, a copy, against the head that vouches for its source.
-    pub fn vouch(&mut self, source: &Self) {
+    pub fn check_against_anchor_of(&mut self, source: &Self) {
         self.anchor = source.anchor;
     }
 
@@ -88,7 +88,7 @@ impl Scan {
     ///
     /// # Errors
     /// When the ledger can't be read.
-    pub fn extend(&mut self) -> Result<(), StartError> {
+    pub fn extend_to_head(&mut self) -> Result<(), StartError> {
         self.head = self.reader.head()?;
         Ok(())
     }
@@ -111,7 +111,7 @@ impl Scan {
             && anchor.seq == stored.seq
             && anchor.chain != stored.chain
         {
-            return Err(self.mismatch(anchor, Mismatch::OtherHistory));
+            return Err(self.anchor_mismatch(anchor, Mismatch::OtherHistory));
         }
         let event = tslp_migrations::decode(&stored.kind, &stored.payload)
             .map_err(|error| StartError::undecodable(&stored, error))?;
@@ -123,7 +123,7 @@ impl Scan {
     ///
     /// # Errors
     /// As [`Self::next_event`]; what came before is folded.
-    pub fn fold(
+    pub fn fold_rest(
         &mut self,
         state: &mut State,
         mut follow: impl FnMut(&Recorded, &State),
@@ -145,7 +145,7 @@ impl Scan {
     ///
     /// # Errors
     /// When it can't be read any more.
-    pub fn at(&self, seq: Seq) -> Result<Option<(Stored, Event)>, StartError> {
+    pub fn event_at(&self, seq: Seq) -> Result<Option<(Stored, Event)>, StartError> {
         let mut found = None;
         self.reader.read(seq, &mut |stored| {
             found = (stored.seq == seq).then_some(stored);
@@ -172,7 +172,7 @@ impl Scan {
             ControlFlow::Continue(())
         });
         match read {
-            // What stands before the flaw is handed out first; the next page meets it again.
+            // The events before the flaw are handed out first; the next page meets it again.
             Err(_) if !self.page.is_empty() => Ok(()),
             Err(error) => Err(error.into()),
             Ok(()) => Ok(()),
@@ -182,7 +182,7 @@ impl Scan {
     fn check_end(&self) -> Result<(), StartError> {
         let done = self.chain.head();
         match self.anchor {
-            Some(anchor) if anchor.seq > done.seq => Err(self.mismatch(
+            Some(anchor) if anchor.seq > done.seq => Err(self.anchor_mismatch(
                 anchor,
                 Mismatch::LostTail {
                     ledger_ends_at: done.seq,
@@ -197,7 +197,7 @@ impl Scan {
         }
     }
 
-    fn mismatch(&self, anchor: Head, mismatch: Mismatch) -> StartError {
+    fn anchor_mismatch(&self, anchor: Head, mismatch: Mismatch) -> StartError {
         StartError::Ledger(LedgerError::AnchorMismatch {
             path: self.reader.path().to_owned(),
             anchor,

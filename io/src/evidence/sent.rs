@@ -18,14 +18,14 @@ const PROMPT_SENT: &str = "prompt_sent.v1";
 #[derive(Debug, thiserror::Error)]
 pub enum NotShown {
     /// There is no such episode.
-    #[error("there is no episode {asked}: {}", known(*.last))]
+    #[error("there is no episode {asked}: {}", last_episode_words(*.last))]
     Unknown {
         /// The one that was asked for.
         asked: EpisodeId,
         /// The last one.
         last: Option<EpisodeId>,
     },
-    /// A request beside the conversations.
+    /// A request outside of the conversations.
     #[error(
         "{0} was a request of the client's own, such as for a title: it went to the model as it came, and isn't on record, \
          because the texts in it are those of a conversation that is"
@@ -50,7 +50,7 @@ pub enum NotShown {
     Ledger(#[from] LedgerError),
 }
 
-fn known(last: Option<EpisodeId>) -> String {
+fn last_episode_words(last: Option<EpisodeId>) -> String {
     last.map_or_else(
         || "there is none yet".to_owned(),
         |last| format!("the last is {last}; `tslp recent` lists them"),
@@ -70,7 +70,7 @@ pub struct SentIndex {
 
 impl SentIndex {
     /// Takes note of an event; they come in order.
-    pub fn follow(&mut self, event: Event) {
+    pub fn add_event(&mut self, event: Event) {
         match event {
             Event::PromptReceived(prompt) => {
                 self.episodes.insert(prompt.episode, true);
@@ -92,7 +92,7 @@ impl SentIndex {
     ///
     /// # Errors
     /// See [`NotShown`].
-    pub fn body(
+    pub fn request_body(
         &self,
         episode: EpisodeId,
         look_up: &mut dyn FnMut(ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError>,
@@ -154,7 +154,7 @@ fn put_together(
         episode: newest.episode,
         detail,
     };
-    let messages = messages(chain)
+    let messages = message_hashes(chain)
         .ok_or_else(|| damaged("the prompt that it begins like is missing".to_owned()))?;
     let mut failure = None;
     let mut find = |artifact: ArtifactHash| {
@@ -184,7 +184,7 @@ fn put_together(
 }
 
 /// All messages of the first of these prompts; `None` if one before it is missing.
-fn messages(chain: &[&PromptSent]) -> Option<Vec<ArtifactHash>> {
+fn message_hashes(chain: &[&PromptSent]) -> Option<Vec<ArtifactHash>> {
     let mut pieces: Vec<&[ArtifactHash]> = Vec::new();
     let mut wanted = None;
     for sent in chain {
@@ -222,12 +222,13 @@ mod tests {
     fn check(prompts: &[PromptSent], expected: Option<&[u8]>) {
         let mut index = SentIndex::default();
         for prompt in prompts {
-            index.follow(Event::PromptSent(prompt.clone()));
+            index.add_event(Event::PromptSent(prompt.clone()));
         }
         let next = |at: &usize| index.sent[*at].0;
         let chain = std::iter::successors(Some(index.sent.len() - 1), next);
         let chain: Vec<&PromptSent> = chain.map(|at| &index.sent[at].1).collect();
-        let found = messages(&chain).map(|found| found.iter().map(|hash| hash.0[0]).collect());
+        let found =
+            message_hashes(&chain).map(|found| found.iter().map(|hash| hash.0[0]).collect());
         assert_eq!(found, expected.map(<[u8]>::to_vec), "{prompts:?}");
     }
 

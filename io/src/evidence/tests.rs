@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tslp_core::event::{Content, ContentKind, Event};
+use tslp_core::event::{Content, ContentKind, Event, EventKind};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::{encode, kind_of};
@@ -11,10 +11,10 @@ use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Log, Stored};
 
 use super::export;
-use super::import::{ImportError, import};
-use super::kind::EventKind;
+use super::import::{ImportError, import_ledger};
+use super::kind::kind_of_name;
 use super::line::{Header, event_line, read_event};
-use super::scan::Scan;
+use super::scan::LedgerScan;
 use crate::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 
 #[path = "../../../migrations/tests/stored/generate.rs"]
@@ -72,7 +72,7 @@ fn chained(events: &[Event]) -> Vec<Stored> {
 #[test]
 fn every_event_comes_back_from_its_line() {
     let events = events();
-    let kinds: BTreeSet<EventKind> = events.iter().map(EventKind::of).collect();
+    let kinds: BTreeSet<EventKind> = events.iter().map(Event::kind).collect();
     assert_eq!(kinds.len(), EventKind::ALL.len(), "every kind is there");
     for (event, stored) in events.iter().zip(chained(&events)) {
         let line = event_line(&stored, event);
@@ -86,12 +86,11 @@ fn every_event_comes_back_from_its_line() {
 #[test]
 fn kinds_have_the_names_of_the_ledger() {
     for event in events() {
-        let kind = EventKind::of(&event);
-        assert_eq!(kind.name(), event.name());
-        assert_eq!(EventKind::named(kind_of(&event)), Some(kind));
-        assert_eq!(EventKind::named(kind.name()), Some(kind));
+        let kind = Some(event.kind());
+        assert_eq!(kind_of_name(kind_of(&event)), kind);
+        assert_eq!(kind_of_name(event.name()), kind);
     }
-    assert_eq!(EventKind::named("content.vx"), None);
+    assert_eq!(kind_of_name("content.vx"), None);
 }
 
 #[test]
@@ -155,12 +154,12 @@ fn a_header_vouches_for_itself() {
 fn exported(dir: &Path) -> String {
     let readers = ReaderFactory::new(&DataFiles::of(dir), &OpenOptions::default());
     let mut bytes = Vec::new();
-    export::write(&mut Scan::begin(dir, &readers).unwrap(), &mut bytes).unwrap();
+    export::write_export(&mut LedgerScan::begin(dir, &readers).unwrap(), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
 fn refused(text: &str, to: &Path) -> (u64, String) {
-    let error = import(&mut text.as_bytes(), to).unwrap_err();
+    let error = import_ledger(&mut text.as_bytes(), to).unwrap_err();
     assert!(!to.exists(), "nothing is left");
     let beside = std::fs::read_dir(to.parent().unwrap()).unwrap();
     let left: Vec<_> = beside
@@ -184,14 +183,14 @@ fn an_export_of_an_import_is_the_export() {
     drop(opened);
     let text = exported(&old);
     assert_eq!(text.lines().count(), stored.len() + 1);
-    let imported = import(&mut text.as_bytes(), &new).unwrap();
+    let imported = import_ledger(&mut text.as_bytes(), &new).unwrap();
     assert_eq!(imported.head.seq.0, stored.len() as u64);
     assert_eq!(imported.workspace, Path::new("/home/u/project"));
     assert_eq!(exported(&new), text);
     let opened = ledger::open(&new, Path::new("/home/u/project")).unwrap();
     assert_eq!(opened.tables, ledger::TablesState::Current);
     assert!(matches!(
-        import(&mut text.as_bytes(), &new),
+        import_ledger(&mut text.as_bytes(), &new),
         Err(ImportError::NotEmpty(_))
     ));
 }
@@ -239,5 +238,5 @@ fn whatever_is_done_to_a_line_is_noticed_at_that_line() {
     let line = event_line(&forged[0], &content(b"other"));
     let forged = text.replacen(lines[1], &format!("{line}\n"), 1);
     assert_eq!(refused(&forged, &new).0, 3, "the next one doesn't follow");
-    import(&mut text.as_bytes(), &new).unwrap();
+    import_ledger(&mut text.as_bytes(), &new).unwrap();
 }

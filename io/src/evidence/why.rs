@@ -11,10 +11,10 @@ use tslp_projections::TOMBSTONES;
 use tslp_projections::table::Value as Cell;
 use tslp_replay::state::State;
 
-use self::story::Story;
+use self::story::EntityStory;
 pub use self::story::{Chapter, ChapterKind};
 use super::log::filter;
-use super::scan::Scan;
+use super::scan::LedgerScan;
 use crate::diagnostics::moment;
 use crate::diagnostics::state::{self, EntityState};
 use crate::startup::StartError;
@@ -53,9 +53,12 @@ pub struct Occurrences {
 ///
 /// # Errors
 /// When the ledger can't be read or believed to its end; those before the flaw are added.
-pub fn entities(scan: &mut Scan, known: &mut BTreeSet<EntityId>) -> Result<(), StartError> {
+pub fn collect_entities(
+    scan: &mut LedgerScan,
+    known: &mut BTreeSet<EntityId>,
+) -> Result<(), StartError> {
     while let Some((_, event)) = scan.next_event()? {
-        filter::entities(&event, &mut |entity| {
+        filter::visit_entities(&event, &mut |entity| {
             if !known.contains(entity) {
                 known.insert(entity.clone());
             }
@@ -66,7 +69,11 @@ pub fn entities(scan: &mut Scan, known: &mut BTreeSet<EntityId>) -> Result<(), S
 
 /// The entity that a person means: by its full name, or by a bare one that only one entity bears.
 #[must_use]
-pub fn meant(written: &str, workspace: &str, known: &BTreeSet<EntityId>) -> Option<EntityId> {
+pub fn entity_meant(
+    written: &str,
+    workspace: &str,
+    known: &BTreeSet<EntityId>,
+) -> Option<EntityId> {
     let named = filter::entity_named(written, workspace).ok();
     if let Some(named) = named.filter(|named| known.contains(named)) {
         return Some(named);
@@ -83,11 +90,16 @@ pub fn meant(written: &str, workspace: &str, known: &BTreeSet<EntityId>) -> Opti
     }
 }
 
-/// Folds the ledger and tells the entity's story, up to the flaw if there is one, which comes with it.
-pub fn tell(scan: &mut Scan, entity: &EntityId) -> (EntityHistory, Option<StartError>) {
-    let mut story = Story::of(entity.clone());
+/// Folds the ledger and collects the entity's story, up to the flaw if there is one, which is returned as well.
+pub fn entity_history(
+    scan: &mut LedgerScan,
+    entity: &EntityId,
+) -> (EntityHistory, Option<StartError>) {
+    let mut story = EntityStory::new(entity.clone());
     let mut state = State::default();
-    let folded = scan.fold(&mut state, |recorded, state| story.follow(recorded, state));
+    let folded = scan.fold_rest(&mut state, |recorded, state| {
+        story.add_event(recorded, state)
+    });
     let rows = |table: usize| -> Result<Vec<Vec<Cell>>, Infallible> {
         let mut rows = Vec::new();
         state.visit_rows(table, &mut |row| rows.push(row));
@@ -119,8 +131,8 @@ pub fn tell(scan: &mut Scan, entity: &EntityId) -> (EntityHistory, Option<StartE
 }
 
 impl EntityHistory {
-    /// In words: where it stands.
-    fn standing(&self) -> String {
+    /// Its present state in words.
+    fn words_for_now(&self) -> String {
         let Some(now) = &self.now else {
             if !self.definitions.is_empty() {
                 let definitions = self.definitions.join(", ");
@@ -136,7 +148,10 @@ impl EntityHistory {
             };
             return format!("not true: nothing of it is AUTHORITATIVE{why}");
         };
-        let artifact = now.artifact.get(..12).unwrap_or_default();
+        let artifact = now
+            .artifact
+            .get(..12)
+            .expect("artifacts are 64 hexadecimal digits");
         let mut text = format!(
             "AUTHORITATIVE, artifact {artifact}, from the {}, since {}; disk at the last look{}: {}",
             now.origin,
@@ -179,7 +194,7 @@ impl EntityHistory {
                 ));
             }
         }
-        lines.push(format!("now {}", self.standing()));
+        lines.push(format!("now {}", self.words_for_now()));
         lines
     }
 
@@ -196,7 +211,7 @@ impl EntityHistory {
                     "reason": chapter.reason,
                     "seq": chapter.seq,
                     "text": chapter.text,
-                    "what": chapter.what.code(),
+                    "what": chapter.what.as_str(),
                 })
             })
             .collect();

@@ -1,5 +1,4 @@
-//! A hidden folder beside a target, in which something is made whole before it gets its name; and the end of those whose
-//! makers died.
+//! Hidden folders in which a file is made whole before it gets its name, and the removal of those whose makers died.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -31,8 +30,8 @@ pub enum ScratchPurpose {
 ///
 /// # Errors
 /// When it can't be made.
-pub fn folder(parent: &Path, work: ScratchPurpose) -> io::Result<TempDir> {
-    sweep(parent);
+pub fn scratch_folder(parent: &Path, work: ScratchPurpose) -> io::Result<TempDir> {
+    remove_leftovers(parent);
     tempfile::Builder::new()
         .prefix(PREFIXES[work as usize])
         .tempdir_in(parent)
@@ -42,7 +41,7 @@ pub fn folder(parent: &Path, work: ScratchPurpose) -> io::Result<TempDir> {
 ///
 /// # Errors
 /// When it can't be taken.
-pub fn hold(folder: &TempDir) -> Result<DataDirLock, LedgerError> {
+pub fn hold_folder(folder: &TempDir) -> Result<DataDirLock, LedgerError> {
     DataDirLock::acquire(&lock_of(folder.path()))
 }
 
@@ -50,8 +49,8 @@ fn lock_of(folder: &Path) -> PathBuf {
     folder.join("lock")
 }
 
-/// Removes what killed commands left in a folder, as far as it is certain that it is theirs and that they are dead.
-fn sweep(parent: &Path) {
+/// Removes folders of killed commands, where it is certain that they are theirs and that they are dead.
+fn remove_leftovers(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
     };
@@ -110,7 +109,7 @@ fn remove_dead(folder: &Path) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    fn left(parent: &Path, name: &str, files: &[(&str, &str)]) -> PathBuf {
+    fn leftover(parent: &Path, name: &str, files: &[(&str, &str)]) -> PathBuf {
         let folder = parent.join(name);
         fs::create_dir(&folder).unwrap();
         for (name, text) in files {
@@ -126,30 +125,30 @@ mod tests {
         let whole: [(&str, &str); 3] =
             [("lock", "17\n"), ("ledger.db", "x"), ("ledger.db-wal", "")];
         let dead = [
-            left(parent, ".tslp-import-a", &whole),
-            left(parent, ".tslp-backup-b", &whole[..1]),
-            left(
+            leftover(parent, ".tslp-import-a", &whole),
+            leftover(parent, ".tslp-backup-b", &whole[..1]),
+            leftover(
                 parent,
                 ".tslp-export-c",
                 &[("lock", "17\n"), ("export.jsonl", "x")],
             ),
         ];
         let kept = [
-            left(parent, ".tslp-import-no-lock", &whole[1..]),
-            left(parent, ".tslp-import-no-pid", &[("lock", "")]),
-            left(
+            leftover(parent, ".tslp-import-no-lock", &whole[1..]),
+            leftover(parent, ".tslp-import-no-pid", &[("lock", "")]),
+            leftover(
                 parent,
                 ".tslp-import-more",
                 &[("lock", "17\n"), ("thesis.tex", "x")],
             ),
-            left(parent, ".tslp-other-d", &whole),
-            left(parent, "import", &whole),
+            leftover(parent, ".tslp-other-d", &whole),
+            leftover(parent, "import", &whole),
         ];
-        let alive = left(parent, ".tslp-import-alive", &whole);
+        let alive = leftover(parent, ".tslp-import-alive", &whole);
         let _held = DataDirLock::acquire(&alive.join("lock")).unwrap();
-        let elsewhere = left(parent, "elsewhere", &whole);
+        let elsewhere = leftover(parent, "elsewhere", &whole);
         std::os::unix::fs::symlink(&elsewhere, parent.join(".tslp-import-link")).unwrap();
-        drop(folder(parent, ScratchPurpose::Import).unwrap());
+        drop(scratch_folder(parent, ScratchPurpose::Import).unwrap());
         for folder in dead {
             assert!(!folder.exists(), "{}", folder.display());
         }
@@ -162,14 +161,14 @@ mod tests {
     #[test]
     fn a_folder_that_is_worked_in_stays() {
         let parent = tempfile::tempdir().unwrap();
-        let first = folder(parent.path(), ScratchPurpose::Backup).unwrap();
-        let held = hold(&first).unwrap();
-        drop(folder(parent.path(), ScratchPurpose::Export).unwrap());
+        let first = scratch_folder(parent.path(), ScratchPurpose::Backup).unwrap();
+        let held = hold_folder(&first).unwrap();
+        drop(scratch_folder(parent.path(), ScratchPurpose::Export).unwrap());
         assert!(first.path().exists());
         drop(held);
         let (path, _) = (
             first.keep(),
-            folder(parent.path(), ScratchPurpose::Export).unwrap(),
+            scratch_folder(parent.path(), ScratchPurpose::Export).unwrap(),
         );
         assert!(!path.exists());
     }

@@ -191,7 +191,7 @@ impl Workspace {
     fn check(&mut self, path: &str, expected: &str) {
         let shown = match self.find(path, &["g", "f", "f", "m"]) {
             DiskFinding::Missing => "missing".to_owned(),
-            DiskFinding::Unreadable(failure) => failure.code().to_owned(),
+            DiskFinding::Unreadable(failure) => failure.as_str().to_owned(),
             DiskFinding::File(file) => {
                 let mut shown: Vec<String> = file
                     .slices

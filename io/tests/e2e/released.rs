@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::evidence::export;
 use tslp_io::evidence::import;
-use tslp_io::evidence::scan::Scan;
+use tslp_io::evidence::scan::LedgerScan;
 use tslp_io::ledger::reader::ReaderFactory;
 use tslp_io::ledger::{DataFiles, OpenOptions};
 use tslp_io::startup;
@@ -58,8 +58,8 @@ fn readers(data: &Path) -> ReaderFactory {
 /// What a ledger says, verified from its first event to its last.
 fn exported(data: &Path) -> String {
     let mut lines = Vec::new();
-    let mut scan = Scan::begin(data, &readers(data)).unwrap();
-    export::write(&mut scan, &mut lines).unwrap();
+    let mut scan = LedgerScan::begin(data, &readers(data)).unwrap();
+    export::write_export(&mut scan, &mut lines).unwrap();
     String::from_utf8(lines).unwrap()
 }
 
@@ -148,7 +148,7 @@ fn the_export_of_a_released_ledger_stays_the_same_and_comes_back() {
     let lines = frozen_text("export.jsonl");
     assert!(exported(&data) == lines, "another export");
     let new = dir.path().join("imported");
-    let imported = import::import(&mut BufReader::new(lines.as_bytes()), &new).unwrap();
+    let imported = import::import_ledger(&mut BufReader::new(lines.as_bytes()), &new).unwrap();
     check_head(imported.head);
     assert_eq!(imported.workspace, Path::new(WORKSPACE));
     assert!(exported(&new) == lines, "another export of the import");

@@ -76,7 +76,7 @@ impl Witness {
         self.law.follow(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
             self.stale.follow(recorded);
-            self.sent.follow(recorded.event.clone());
+            self.sent.add_event(recorded.event.clone());
             match &recorded.event {
                 Event::PromptReceived(received) => {
                     self.prompts.insert(received.episode, batch.last());
@@ -131,7 +131,7 @@ impl Witness {
     pub(super) fn sent(&self, episode: EpisodeId) -> Vec<u8> {
         let mut look_up = |artifact| Ok(self.law.bytes(artifact).map(<[u8]>::to_vec));
         self.sent
-            .body(episode, &mut look_up)
+            .request_body(episode, &mut look_up)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 

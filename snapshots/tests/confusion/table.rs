@@ -92,12 +92,15 @@ impl Table {
         text
     }
 
-    /// The table in Markdown.
+    /// The rows that hold surprises, in Markdown.
     pub(crate) fn markdown(&self) -> String {
         let mut text = String::from(
             "| worth | kind | format | trials | promoted | unchanged | misfiled | refused | for |\n|---|---|---|--:|--:|--:|--:|--:|---|\n",
         );
-        for ((worth, kind, format), row) in &self.rows {
+        for (key @ (worth, kind, format), row) in &self.rows {
+            if !self.surprises.contains_key(key) {
+                continue;
+            }
             let mut reasons: Vec<_> = row.refused.iter().collect();
             reasons.sort_by_key(|(reason, count)| (usize::MAX - **count, (*reason).clone()));
             let reasons: Vec<String> = reasons

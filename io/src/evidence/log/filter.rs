@@ -5,25 +5,23 @@ use std::collections::BTreeMap;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ActionJudged, ActionRequested, ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked,
-    Content, DirectiveGiven, DiskFinding, DiskObserved, Event, NoticeIssued, PromotionRefused,
-    PromptAmended, PromptComposed, PromptMeasured, PromptSent, ReplyEnded, ReplyPart, ReplySegment,
-    SideRequestReceived, ToolRan, Transitioned,
+    Content, DirectiveGiven, DiskFinding, DiskObserved, Event, EventKind, NoticeIssued,
+    PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptSent, ReplyEnded,
+    ReplyPart, ReplySegment, SideRequestReceived, ToolRan, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
-use crate::evidence::kind::EventKind;
-
 /// Conditions that an event must all meet; one that is empty or `None` is always met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct EventFilter {
     /// Belong to this episode.
     pub episode: Option<EpisodeId>,
     /// Belong to this session.
     pub session: Option<SessionId>,
-    /// Be about this entity; a path alone stands for all of the file.
+    /// Be about this entity; a path alone means all of the file.
     pub entity: Option<EntityId>,
     /// Be of one of these kinds.
     pub kinds: Vec<EventKind>,
@@ -35,10 +33,10 @@ pub struct Filter {
     pub until: Option<i64>,
 }
 
-impl Filter {
+impl EventFilter {
     /// The entity that is wanted, if one is.
     #[must_use]
-    pub const fn entity(&self) -> Option<&EntityId> {
+    pub const fn wanted_entity(&self) -> Option<&EntityId> {
         self.entity.as_ref()
     }
 
@@ -51,14 +49,20 @@ impl Filter {
         episode: Option<EpisodeId>,
         session: Option<SessionId>,
     ) -> bool {
-        let among_reasons = || reasons(event).iter().any(|it| self.reasons.contains(it));
+        let among_reasons = || {
+            event_reasons(event)
+                .iter()
+                .any(|it| self.reasons.contains(it))
+        };
         self.episode.is_none_or(|wanted| episode == Some(wanted))
             && self.session.is_none_or(|wanted| session == Some(wanted))
-            && (self.kinds.is_empty() || self.kinds.contains(&EventKind::of(event)))
+            && (self.kinds.is_empty() || self.kinds.contains(&event.kind()))
             && self.since.is_none_or(|since| at.0 >= since)
             && self.until.is_none_or(|until| at.0 <= until)
             && (self.reasons.is_empty() || among_reasons())
-            && self.entity().is_none_or(|wanted| is_about(event, wanted))
+            && self
+                .wanted_entity()
+                .is_none_or(|wanted| is_about(event, wanted))
     }
 }
 
@@ -79,15 +83,15 @@ pub fn entity_named(written: &str, workspace: &str) -> Result<EntityId, String> 
 
 /// Derives the episode and session of events that don't name them, from earlier events.
 #[derive(Clone, Debug, Default)]
-pub struct Belonging {
+pub struct EventOwners {
     sessions: BTreeMap<EpisodeId, SessionId>,
     /// Captures that wait for their resolution.
     captures: BTreeMap<CaptureId, EpisodeId>,
 }
 
-impl Belonging {
+impl EventOwners {
     /// Follows the next event, and returns its episode. Content and looks at the disk have none.
-    pub fn follow(&mut self, event: &Event) -> Option<EpisodeId> {
+    pub fn episode_of(&mut self, event: &Event) -> Option<EpisodeId> {
         match event {
             Event::Content(Content { .. })
             | Event::DiskObserved(DiskObserved { .. })
@@ -129,7 +133,7 @@ impl Belonging {
 
     /// The session of an event of this episode.
     #[must_use]
-    pub fn session(&self, event: &Event, episode: Option<EpisodeId>) -> Option<SessionId> {
+    pub fn session_of(&self, event: &Event, episode: Option<EpisodeId>) -> Option<SessionId> {
         match event {
             Event::NoticeIssued(notice) => Some(notice.session),
             Event::CapabilityChanged(changed) => Some(changed.session),
@@ -139,7 +143,7 @@ impl Belonging {
 }
 
 /// Hands every entity that an event names to `visit`.
-pub fn entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
+pub fn visit_entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
     match event {
         Event::Content(_)
         | Event::RulesInForce(_)
@@ -183,7 +187,7 @@ pub fn entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
     }
 }
 
-/// Whether an event is about an entity; a path without a symbol stands for all of the file.
+/// Whether an event is about an entity; a path without a symbol means all of the file.
 #[must_use]
 pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
     match event {
@@ -204,7 +208,7 @@ pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
         }
         _ => {
             let mut about = false;
-            entities(event, &mut |entity| {
+            visit_entities(event, &mut |entity| {
                 about |= entity.path == wanted.path
                     && (wanted.symbol.is_none() || entity.symbol == wanted.symbol);
             });
@@ -215,7 +219,7 @@ pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
 
 /// Every reason that an event says: causes, conclusions, and rules that weren't met.
 #[must_use]
-pub fn reasons(event: &Event) -> Vec<Reason> {
+pub fn event_reasons(event: &Event) -> Vec<Reason> {
     match event {
         Event::Content(_)
         | Event::RulesInForce(_)
@@ -240,7 +244,7 @@ pub fn reasons(event: &Event) -> Vec<Reason> {
         Event::ArtifactResolved(resolved) => vec![resolved.reason],
         Event::Transitioned(transitioned) => vec![transitioned.cause],
         Event::PromotionRefused(refused) => {
-            let unmet = unmet(&refused.report).map(|verdict| verdict.rule);
+            let unmet = unmet_verdicts(&refused.report).map(|verdict| verdict.rule);
             refused.report.conclusion.into_iter().chain(unmet).collect()
         }
         Event::NoticeIssued(notice) => vec![notice.reason],
@@ -253,7 +257,7 @@ pub fn reasons(event: &Event) -> Vec<Reason> {
 }
 
 /// The rules that keep a version out.
-pub fn unmet(report: &GateReport) -> impl Iterator<Item = &gate::Verdict> {
+pub fn unmet_verdicts(report: &GateReport) -> impl Iterator<Item = &gate::Verdict> {
     report
         .verdicts
         .iter()

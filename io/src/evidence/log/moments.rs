@@ -7,8 +7,8 @@ use jiff::{Span, SpanRelativeTo, Timestamp};
 /// The moment in milliseconds since the Unix epoch.
 ///
 /// # Errors
-/// What can be written instead.
-pub fn parse(written: &str, now: Timestamp) -> Result<i64, String> {
+/// If it is none; the text says what can be written instead.
+pub fn parse_moment(written: &str, now: Timestamp) -> Result<i64, String> {
     if let Ok(at) = written.parse::<Timestamp>() {
         return Ok(at.as_millisecond());
     }
@@ -36,7 +36,11 @@ mod tests {
     fn check(written: &str, expected: Result<&str, ()>) {
         let now = "2026-03-02T12:00:00Z".parse().unwrap();
         let expected = expected.map(|at| at.parse::<Timestamp>().unwrap().as_millisecond());
-        assert_eq!(parse(written, now).map_err(drop), expected, "{written}");
+        assert_eq!(
+            parse_moment(written, now).map_err(drop),
+            expected,
+            "{written}"
+        );
     }
 
     #[test]

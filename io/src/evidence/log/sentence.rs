@@ -12,55 +12,59 @@ use tslp_core::event::{
 use tslp_core::gate::GateReport;
 use tslp_core::ids::{Seq, UnixMillis};
 
-use super::filter::unmet;
+use super::filter::unmet_verdicts;
 use crate::diagnostics::moment;
-use crate::evidence::words::Word;
 
 /// Longest piece of content that is shown, in characters.
 const PREVIEW_CHARACTERS: usize = 60;
 
 /// Position, time, kind, and what it says.
 #[must_use]
-pub fn line(seq: Seq, at: UnixMillis, event: &Event) -> String {
+pub fn log_line(seq: Seq, at: UnixMillis, event: &Event) -> String {
     format!(
         "{:>6}  {}  {:<17}  {}",
         seq.0,
         moment(at.0),
         event.name(),
-        words(event)
+        event_words(event)
     )
 }
 
 /// What the event says.
 #[must_use]
-pub fn words(event: &Event) -> String {
+pub fn event_words(event: &Event) -> String {
     match event {
-        Event::RulesInForce(event) => rules(event),
-        Event::Content(event) => content(event),
-        Event::PromptReceived(event) => prompt(event),
+        Event::RulesInForce(event) => rules_words(event),
+        Event::Content(event) => content_words(event),
+        Event::PromptReceived(event) => prompt_words(event),
         Event::ReplySegment(event) => {
             format!(
                 "{}: a piece of the reply, {:.12}",
                 event.episode, event.content
             )
         }
-        Event::ReplyEnded(event) => reply(event),
-        Event::DiskObserved(event) => disk(event),
+        Event::ReplyEnded(event) => reply_words(event),
+        Event::DiskObserved(event) => disk_words(event),
         Event::DirectiveGiven(event) => {
-            format!("{}: {} {}", event.episode, event.verb.word(), event.target)
+            format!(
+                "{}: {} {}",
+                event.episode,
+                event.verb.as_str(),
+                event.target
+            )
         }
         Event::AuditAsked(event) => {
             let about = event.about.iter().map(|it| it.entity.to_string());
-            format!("{}: asked about {}", event.episode, join(about))
+            format!("{}: asked about {}", event.episode, comma_separated(about))
         }
-        Event::AuditAnswered(event) => audit(event),
-        Event::PromptMeasured(event) => measured(event),
-        Event::ReplyPart(event) => part(event),
-        Event::PromptSent(event) => sent(event),
-        Event::ArtifactCaptured(event) => captured(event),
-        Event::ArtifactResolved(event) => resolved(event),
-        Event::Transitioned(event) => transitioned(event),
-        Event::PromotionRefused(event) => refused(event),
+        Event::AuditAnswered(event) => audit_words(event),
+        Event::PromptMeasured(event) => prompt_cost_words(event),
+        Event::ReplyPart(event) => reply_part_words(event),
+        Event::PromptSent(event) => sent_prompt_words(event),
+        Event::ArtifactCaptured(event) => captured_words(event),
+        Event::ArtifactResolved(event) => resolved_words(event),
+        Event::Transitioned(event) => transition_words(event),
+        Event::PromotionRefused(event) => refused_words(event),
         Event::NoticeIssued(event) => {
             let mut text = format!("{} {}: {}", event.episode, event.session, event.reason);
             for entity in event.entity.iter().chain(&event.other) {
@@ -71,20 +75,23 @@ pub fn words(event: &Event) -> String {
         Event::SideRequestReceived(event) => format!(
             "{}: a request of the client's own, {}, model {}",
             event.episode,
-            plural(event.messages as usize, "message", "messages"),
+            counted(event.messages as usize, "message", "messages"),
             event.model
         ),
-        Event::PromptAmended(event) => amended(event),
-        Event::PromptComposed(event) => composed(event),
+        Event::PromptAmended(event) => amended_words(event),
+        Event::PromptComposed(event) => composed_words(event),
         Event::ActionRequested(event) => {
             let commands = event.commands.iter().map(|command| command.words.join(" "));
-            let what = event.flaw.clone().unwrap_or_else(|| join(commands));
+            let what = event
+                .flaw
+                .clone()
+                .unwrap_or_else(|| comma_separated(commands));
             format!("{}: round {} asks for {what}", event.call, event.round)
         }
         Event::ActionJudged(event) => {
             let denials = event.denials.iter();
             let why = denials.map(|it| format!("{} ({})", it.why, it.code));
-            let why = join(why);
+            let why = comma_separated(why);
             let space = if why.is_empty() { "" } else { ": " };
             format!(
                 "{}: {} {}{space}{why}",
@@ -98,7 +105,7 @@ pub fn words(event: &Event) -> String {
             event.call,
             event.outcome,
             event.duration_ms,
-            plural(
+            counted(
                 usize::try_from(event.bytes).unwrap_or(usize::MAX),
                 "byte",
                 "bytes"
@@ -116,17 +123,17 @@ pub fn words(event: &Event) -> String {
             "{}: {} {} until {}",
             event.session,
             event.capability,
-            event.change.word(),
+            event.change.as_str(),
             moment(event.expires_at.0)
         ),
     }
 }
 
-fn rules(event: &RulesInForce) -> String {
+fn rules_words(event: &RulesInForce) -> String {
     let grammars = event.grammars.iter();
-    let grammars = join(grammars.map(|tag| format!("{} {}", tag.language, tag.version)));
+    let grammars = comma_separated(grammars.map(|tag| format!("{} {}", tag.language, tag.version)));
     let settings = event.policy.settings().into_iter();
-    let settings = join(settings.map(|(name, value)| format!("{name} {value}")));
+    let settings = comma_separated(settings.map(|(name, value)| format!("{name} {value}")));
     format!(
         "tslp {}, rules {}, grammars {grammars}, patterns {:.12}; {settings}",
         event.program, event.rules, event.patterns
@@ -135,9 +142,11 @@ fn rules(event: &RulesInForce) -> String {
 
 /// Why a version stays out: the conclusion, then the rules that weren't met, with what was seen and needed.
 #[must_use]
-pub fn refusal(report: &GateReport) -> String {
+pub fn refusal_words(report: &GateReport) -> String {
     let conclusion = report.conclusion.map_or("no conclusion", |it| it.code());
-    let rules = join(unmet(report).map(|it| format!("{} {}/{}", it.rule, it.seen, it.needed)));
+    let rules = comma_separated(
+        unmet_verdicts(report).map(|it| format!("{} {}/{}", it.rule, it.seen, it.needed)),
+    );
     if rules.is_empty() {
         conclusion.to_owned()
     } else {
@@ -147,28 +156,28 @@ pub fn refusal(report: &GateReport) -> String {
 
 /// Where captured code came from and what it is.
 #[must_use]
-pub fn capture(event: &ArtifactCaptured) -> String {
+pub fn capture_words(event: &ArtifactCaptured) -> String {
     let from = match event.origin {
         Origin::User => "the user",
         Origin::Model => "the model",
     };
-    let mut text = format!("from {from}, {}", event.format.word());
+    let mut text = format!("from {from}, {}", event.format.as_str());
     match &event.path {
         Some(path) => {
-            let _ = write!(text, ", path {path} by {}", event.evidence.word());
+            let _ = write!(text, ", path {path} by {}", event.evidence.as_str());
         }
         None => text.push_str(", no path"),
     }
     if event.edit.is_some() {
         text.push_str(", an edit");
     }
-    let _ = write!(text, ", {}", event.completeness.word());
+    let _ = write!(text, ", {}", event.completeness.as_str());
     text
 }
 
 /// How a reply ended, in words.
 #[must_use]
-pub fn outcome(outcome: ReplyOutcome) -> String {
+pub fn outcome_words(outcome: ReplyOutcome) -> String {
     match outcome {
         ReplyOutcome::Completed => "completed".to_owned(),
         ReplyOutcome::ClientGone => "the client closed its connection".to_owned(),
@@ -179,16 +188,16 @@ pub fn outcome(outcome: ReplyOutcome) -> String {
     }
 }
 
-fn join(parts: impl Iterator<Item = String>) -> String {
+fn comma_separated(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn plural(count: usize, one: &str, many: &str) -> String {
+fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn content(event: &Content) -> String {
-    let bytes = plural(event.bytes.len(), "byte", "bytes");
+fn content_words(event: &Content) -> String {
+    let bytes = counted(event.bytes.len(), "byte", "bytes");
     let text = String::from_utf8_lossy(&event.bytes);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     let mut preview: String = first
@@ -201,18 +210,18 @@ fn content(event: &Content) -> String {
     }
     format!(
         "{} {:.12}, {bytes}: {preview}",
-        event.kind.word(),
+        event.kind.as_str(),
         event.hash
     )
 }
 
-fn prompt(event: &PromptReceived) -> String {
+fn prompt_words(event: &PromptReceived) -> String {
     let mut text = format!(
         "{} {}, model {}, {}, conversation of {}",
         event.episode,
         event.session,
         event.model,
-        plural(event.messages.len(), "new message", "new messages"),
+        counted(event.messages.len(), "new message", "new messages"),
         event.length
     );
     if let Some(name) = &event.session_name {
@@ -224,15 +233,15 @@ fn prompt(event: &PromptReceived) -> String {
     text
 }
 
-fn reply(event: &ReplyEnded) -> String {
-    let mut text = format!("{}: {}", event.episode, outcome(event.outcome));
+fn reply_words(event: &ReplyEnded) -> String {
+    let mut text = format!("{}: {}", event.episode, outcome_words(event.outcome));
     if let Some(reason) = &event.finish_reason {
         let _ = write!(text, " ({reason})");
     }
     let _ = write!(
         text,
         ", {}",
-        plural(event.segments.len(), "piece on record", "pieces on record")
+        counted(event.segments.len(), "piece on record", "pieces on record")
     );
     for call in &event.tool_calls {
         let _ = write!(text, ", calls {}", call.name);
@@ -240,7 +249,7 @@ fn reply(event: &ReplyEnded) -> String {
     text
 }
 
-fn part(event: &ReplyPart) -> String {
+fn reply_part_words(event: &ReplyPart) -> String {
     let what = match event.kind {
         PartKind::Reasoning => "what the model thought",
         PartKind::Refusal => "why the model refuses",
@@ -259,33 +268,33 @@ fn part(event: &ReplyPart) -> String {
     text
 }
 
-fn sent(event: &PromptSent) -> String {
-    let new = plural(event.messages.len(), "message", "messages");
+fn sent_prompt_words(event: &PromptSent) -> String {
+    let new = counted(event.messages.len(), "message", "messages");
     match event.base {
         None => format!("{}: {new}, frame {:.12}", event.episode, event.frame),
         Some(base) => format!(
             "{}: the first {} of {}, then {new}, frame {:.12}",
             event.episode,
-            plural(base.messages as usize, "message", "messages"),
+            counted(base.messages as usize, "message", "messages"),
             base.episode,
             event.frame
         ),
     }
 }
 
-fn disk(event: &DiskObserved) -> String {
+fn disk_words(event: &DiskObserved) -> String {
     match &event.finding {
         DiskFinding::Missing => format!("{}: no such file", event.path),
         DiskFinding::Unreadable(failure) => {
-            format!("{}: can't be read, {}", event.path, failure.word())
+            format!("{}: can't be read, {}", event.path, failure.as_str())
         }
         DiskFinding::File(file) => {
-            let definitions = plural(file.definitions as usize, "definition", "definitions");
+            let definitions = counted(file.definitions as usize, "definition", "definitions");
             let slices = file.slices.iter().map(|found| match found.slice {
                 Some(slice) => format!("{} {slice:.12}", found.symbol),
                 None => format!("{} isn't defined", found.symbol),
             });
-            let slices = join(slices);
+            let slices = comma_separated(slices);
             let colon = if slices.is_empty() { "" } else { ": " };
             format!(
                 "{}: {:.12}, {definitions}{colon}{slices}",
@@ -295,18 +304,19 @@ fn disk(event: &DiskObserved) -> String {
     }
 }
 
-fn audit(event: &AuditAnswered) -> String {
+fn audit_words(event: &AuditAnswered) -> String {
     let verdicts = event.verdicts.iter();
-    let verdicts = join(verdicts.map(|it| format!("{} {}", it.entity, it.status.word())));
+    let verdicts =
+        comma_separated(verdicts.map(|it| format!("{} {}", it.entity, it.status.as_str())));
     let colon = if verdicts.is_empty() { "" } else { ": " };
     format!(
         "{}: {}{colon}{verdicts}",
         event.episode,
-        event.outcome.word()
+        event.outcome.as_str()
     )
 }
 
-fn measured(event: &PromptMeasured) -> String {
+fn prompt_cost_words(event: &PromptMeasured) -> String {
     let mut text = format!(
         "{}: {} of {} characters read anew, directly {} of {}",
         event.episode,
@@ -322,34 +332,41 @@ fn measured(event: &PromptMeasured) -> String {
         (server.evaluated_tokens, "read"),
     ];
     let figures = figures.into_iter();
-    let said = join(figures.filter_map(|(figure, what)| Some(format!("{} {what}", figure?))));
+    let said =
+        comma_separated(figures.filter_map(|(figure, what)| Some(format!("{} {what}", figure?))));
     if !said.is_empty() {
         let _ = write!(text, "; the server says {said}");
     }
     text
 }
 
-fn captured(event: &ArtifactCaptured) -> String {
-    format!("{} {} {}", event.episode, event.capture, capture(event))
+fn captured_words(event: &ArtifactCaptured) -> String {
+    format!(
+        "{} {} {}",
+        event.episode,
+        event.capture,
+        capture_words(event)
+    )
 }
 
-fn resolved(event: &ArtifactResolved) -> String {
+fn resolved_words(event: &ArtifactResolved) -> String {
     let extent = match event.extent {
         Extent::WholeFile => "whole file",
         Extent::Fragment => "fragment",
     };
     let versions = event.versions.iter();
-    let versions = join(versions.map(|it| format!("{} {} {:.12}", it.id, it.entity, it.slice)));
+    let versions =
+        comma_separated(versions.map(|it| format!("{} {} {:.12}", it.id, it.entity, it.slice)));
     let colon = if versions.is_empty() { "" } else { ": " };
     format!(
         "{} {} ({}), {extent}{colon}{versions}",
         event.capture,
-        event.level.word(),
+        event.level.as_str(),
         event.reason
     )
 }
 
-fn transitioned(event: &Transitioned) -> String {
+fn transition_words(event: &Transitioned) -> String {
     format!(
         "{} {} {}: {} → {} ({})",
         event.episode,
@@ -361,7 +378,7 @@ fn transitioned(event: &Transitioned) -> String {
     )
 }
 
-fn refused(event: &PromotionRefused) -> String {
+fn refused_words(event: &PromotionRefused) -> String {
     let renamed = event.rename_of.as_ref();
     let renamed = renamed.map_or_else(String::new, |known| format!(", looks like {known}"));
     format!(
@@ -369,33 +386,33 @@ fn refused(event: &PromotionRefused) -> String {
         event.episode,
         event.version,
         event.entity,
-        refusal(&event.report)
+        refusal_words(&event.report)
     )
 }
 
-fn amended(event: &PromptAmended) -> String {
+fn amended_words(event: &PromptAmended) -> String {
     let mut text = format!("{}:", event.episode);
     if let Some(injected) = &event.injected {
         let _ = write!(
             text,
             " {:.12} put {} message {:.12}",
             injected.text,
-            injected.side.word(),
+            injected.side.as_str(),
             injected.message
         );
     }
-    let withheld = join(event.withheld.iter().map(|it| it.entity.to_string()));
+    let withheld = comma_separated(event.withheld.iter().map(|it| it.entity.to_string()));
     if !withheld.is_empty() {
         let _ = write!(text, " withheld from older messages: {withheld}");
     }
     text
 }
 
-fn composed(event: &PromptComposed) -> String {
+fn composed_words(event: &PromptComposed) -> String {
     let named =
         |entity: &EntityId, reason: tslp_core::reason::Reason| format!("{entity} ({reason})");
-    let shown = join(event.hydrated.iter().map(|it| named(&it.entity, it.reason)));
-    let dropped = join(event.dropped.iter().map(|it| named(&it.entity, it.reason)));
+    let shown = comma_separated(event.hydrated.iter().map(|it| named(&it.entity, it.reason)));
+    let dropped = comma_separated(event.dropped.iter().map(|it| named(&it.entity, it.reason)));
     let tokens: u64 = event.hydrated.iter().map(|it| u64::from(it.tokens)).sum();
     let mut text = format!(
         "{}: shown {}",
@@ -409,14 +426,14 @@ fn composed(event: &PromptComposed) -> String {
         let _ = write!(
             text,
             "; {}",
-            plural(event.notices as usize, "notice", "notices")
+            counted(event.notices as usize, "notice", "notices")
         );
     }
     let _ = write!(
         text,
         "; {tokens} of {} tokens, history {}",
         event.budget_tokens,
-        event.history.word()
+        event.history.as_str()
     );
     text
 }

@@ -10,65 +10,43 @@ use tslp_core::event::{
 };
 use tslp_core::ids::CaptureId;
 use tslp_core::view::Divergence;
+use tslp_core::words;
 use tslp_replay::state::State;
 
 use super::Occurrences;
 use crate::evidence::log::sentence;
-use crate::evidence::words::Word;
 
-/// The kind of an event in an entity's history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChapterKind {
-    /// The user pasted it.
-    Pasted,
-    /// It was taken as it stands on disk.
-    Accepted,
-    /// The model proposed it.
-    Proposed,
-    /// Code for its file couldn't be linked to anything.
-    Unresolved,
-    /// A version became true.
-    Promoted,
-    /// A proposal stays one.
-    Refused,
-    /// A version was replaced.
-    Superseded,
-    /// A proposal was dropped.
-    Discarded,
-    /// It was removed.
-    Tombstoned,
-    /// Something new looks like it under another name.
-    RenameSuspected,
-    /// The user told the proxy something about it.
-    Directive,
-    /// A shadow audit spoke of it.
-    Audited,
-    /// Disk began to hold something else.
-    Stale,
-    /// Disk holds the same again, or the difference was acknowledged.
-    NoLongerStale,
-}
-
-impl ChapterKind {
-    /// A stable snake_case word.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Pasted => "pasted",
-            Self::Accepted => "accepted",
-            Self::Proposed => "proposed",
-            Self::Unresolved => "unresolved",
-            Self::Promoted => "promoted",
-            Self::Refused => "refused",
-            Self::Superseded => "superseded",
-            Self::Discarded => "discarded",
-            Self::Tombstoned => "tombstoned",
-            Self::RenameSuspected => "rename_suspected",
-            Self::Directive => "directive",
-            Self::Audited => "audited",
-            Self::Stale => "stale",
-            Self::NoLongerStale => "no_longer_stale",
-        }
+words! {
+    /// The kind of an event in an entity's history.
+    ChapterKind, "kind of chapter" {
+        /// The user pasted it.
+        Pasted = "pasted",
+        /// It was taken as it is on disk.
+        Accepted = "accepted",
+        /// The model proposed it.
+        Proposed = "proposed",
+        /// Code for its file couldn't be linked to anything.
+        Unresolved = "unresolved",
+        /// A version became true.
+        Promoted = "promoted",
+        /// A proposal stays one.
+        Refused = "refused",
+        /// A version was replaced.
+        Superseded = "superseded",
+        /// A proposal was dropped.
+        Discarded = "discarded",
+        /// It was removed.
+        Tombstoned = "tombstoned",
+        /// Something new looks like it under another name.
+        RenameSuspected = "rename_suspected",
+        /// The user gave a directive about it.
+        Directive = "directive",
+        /// A shadow audit spoke of it.
+        Audited = "audited",
+        /// Disk began to hold something else.
+        Stale = "stale",
+        /// Disk holds the same again, or the difference was acknowledged.
+        NoLongerStale = "no_longer_stale",
     }
 }
 
@@ -90,7 +68,7 @@ pub struct Chapter {
 }
 
 /// Collects an entity's chapters.
-pub(super) struct Story {
+pub(super) struct EntityStory {
     entity: EntityId,
     /// Captures that wait for their resolution.
     captures: BTreeMap<CaptureId, ArtifactCaptured>,
@@ -100,8 +78,8 @@ pub(super) struct Story {
     pub(super) withheld: Occurrences,
 }
 
-impl Story {
-    pub(super) fn of(entity: EntityId) -> Self {
+impl EntityStory {
+    pub(super) fn new(entity: EntityId) -> Self {
         Self {
             entity,
             captures: BTreeMap::new(),
@@ -113,17 +91,17 @@ impl Story {
     }
 
     /// Takes note of an event; the state reflects it already.
-    pub(super) fn follow(&mut self, recorded: &Recorded, state: &State) {
+    pub(super) fn add_event(&mut self, recorded: &Recorded, state: &State) {
         match &recorded.event {
             Event::ArtifactCaptured(captured) => {
                 self.captures.insert(captured.capture, captured.clone());
             }
-            Event::ArtifactResolved(resolved) => self.resolved(recorded, resolved),
-            Event::Transitioned(transitioned) => self.transitioned(recorded, transitioned),
-            Event::PromotionRefused(refused) => self.refused(recorded, refused),
-            Event::DirectiveGiven(directive) => self.directive(recorded, directive),
-            Event::AuditAnswered(answered) => self.audited(recorded, answered),
-            Event::PromptComposed(composed) => self.composed(composed),
+            Event::ArtifactResolved(resolved) => self.add_resolution(recorded, resolved),
+            Event::Transitioned(transitioned) => self.add_transition(recorded, transitioned),
+            Event::PromotionRefused(refused) => self.add_refusal(recorded, refused),
+            Event::DirectiveGiven(directive) => self.add_directive(recorded, directive),
+            Event::AuditAnswered(answered) => self.add_audit(recorded, answered),
+            Event::PromptComposed(composed) => self.count_prompts(composed),
             Event::RulesInForce(_)
             | Event::DiskObserved(_)
             | Event::Content(_)
@@ -143,10 +121,10 @@ impl Story {
             | Event::CapabilityChanged(_)
             | Event::NoticeIssued(_) => {}
         }
-        self.compare(recorded, state);
+        self.add_disk_change(recorded, state);
     }
 
-    fn add(
+    fn add_chapter(
         &mut self,
         recorded: &Recorded,
         episode: Option<u64>,
@@ -164,7 +142,7 @@ impl Story {
         });
     }
 
-    fn resolved(&mut self, recorded: &Recorded, resolved: &ArtifactResolved) {
+    fn add_resolution(&mut self, recorded: &Recorded, resolved: &ArtifactResolved) {
         let Some(captured) = self.captures.remove(&resolved.capture) else {
             return;
         };
@@ -182,18 +160,18 @@ impl Story {
                 (Origin::Model, _) => ChapterKind::Proposed,
             };
             let did = match what {
-                ChapterKind::Accepted => format!("accepted from disk{}", within(episode)),
-                ChapterKind::Pasted => format!("pasted{}", within(episode)),
-                _ => format!("proposed{}", within(episode)),
+                ChapterKind::Accepted => format!("accepted from disk{}", in_episode(episode)),
+                ChapterKind::Pasted => format!("pasted{}", in_episode(episode)),
+                _ => format!("proposed{}", in_episode(episode)),
             };
             let text = format!(
                 "{did}: {}, {} ({reason}), artifact {:.12} as {}",
-                sentence::capture(&captured),
-                resolved.level.word(),
+                sentence::capture_words(&captured),
+                resolved.level.as_str(),
                 version.slice,
                 version.id
             );
-            self.add(recorded, Some(episode), what, Some(reason), text);
+            self.add_chapter(recorded, Some(episode), what, Some(reason), text);
         }
         let unlinked = resolved.versions.is_empty()
             && self.entity.symbol.is_none()
@@ -201,10 +179,10 @@ impl Story {
         if unlinked {
             let text = format!(
                 "code for this file was not linked to anything{}: {} ({reason})",
-                within(episode),
-                sentence::capture(&captured)
+                in_episode(episode),
+                sentence::capture_words(&captured)
             );
-            self.add(
+            self.add_chapter(
                 recorded,
                 Some(episode),
                 ChapterKind::Unresolved,
@@ -214,7 +192,7 @@ impl Story {
         }
     }
 
-    fn transitioned(&mut self, recorded: &Recorded, event: &Transitioned) {
+    fn add_transition(&mut self, recorded: &Recorded, event: &Transitioned) {
         if event.entity != self.entity {
             return;
         }
@@ -225,22 +203,26 @@ impl Story {
             Transition::Remove => (ChapterKind::Tombstoned, "tombstoned:"),
         };
         let cause = event.cause.code();
-        let text = format!("{} {did} {cause}{}", event.version, within(event.episode.0));
-        self.add(recorded, Some(event.episode.0), what, Some(cause), text);
+        let text = format!(
+            "{} {did} {cause}{}",
+            event.version,
+            in_episode(event.episode.0)
+        );
+        self.add_chapter(recorded, Some(event.episode.0), what, Some(cause), text);
     }
 
-    fn refused(&mut self, recorded: &Recorded, event: &PromotionRefused) {
+    fn add_refusal(&mut self, recorded: &Recorded, event: &PromotionRefused) {
         let conclusion = event.report.conclusion.map(|reason| reason.code());
-        let refusal = sentence::refusal(&event.report);
+        let refusal = sentence::refusal_words(&event.report);
         if event.entity == self.entity {
             let renamed = event.rename_of.as_ref();
             let renamed = renamed.map_or_else(String::new, |known| format!(", looks like {known}"));
             let text = format!(
                 "{} refused{}, stays PROPOSED: {refusal}{renamed}",
                 event.version,
-                within(event.episode.0)
+                in_episode(event.episode.0)
             );
-            self.add(
+            self.add_chapter(
                 recorded,
                 Some(event.episode.0),
                 ChapterKind::Refused,
@@ -251,9 +233,9 @@ impl Story {
             let text = format!(
                 "{} was refused{}, because it looks like this one under another name or path",
                 event.entity,
-                within(event.episode.0)
+                in_episode(event.episode.0)
             );
-            self.add(
+            self.add_chapter(
                 recorded,
                 Some(event.episode.0),
                 ChapterKind::RenameSuspected,
@@ -263,17 +245,20 @@ impl Story {
         }
     }
 
-    fn directive(&mut self, recorded: &Recorded, event: &DirectiveGiven) {
+    fn add_directive(&mut self, recorded: &Recorded, event: &DirectiveGiven) {
         let target = event.target.as_str();
         if target != self.entity.to_string() && target != self.entity.path.as_str() {
             return;
         }
         let told = match event.verb {
             Verb::Unknown => format!("something that it doesn't know about {target}"),
-            verb => format!("to {} {target}", verb.word()),
+            verb => format!("to {} {target}", verb.as_str()),
         };
-        let text = format!("the user told the proxy {told}{}", within(event.episode.0));
-        self.add(
+        let text = format!(
+            "the user told the proxy {told}{}",
+            in_episode(event.episode.0)
+        );
+        self.add_chapter(
             recorded,
             Some(event.episode.0),
             ChapterKind::Directive,
@@ -282,26 +267,26 @@ impl Story {
         );
     }
 
-    fn audited(&mut self, recorded: &Recorded, event: &AuditAnswered) {
+    fn add_audit(&mut self, recorded: &Recorded, event: &AuditAnswered) {
         let verdict = event.verdicts.iter().find(|it| it.entity == self.entity);
         if let Some(verdict) = verdict {
             let text = format!(
                 "a shadow audit says of {}{}: {}",
                 verdict.version,
-                within(event.episode.0),
-                verdict.status.word()
+                in_episode(event.episode.0),
+                verdict.status.as_str()
             );
-            self.add(
+            self.add_chapter(
                 recorded,
                 Some(event.episode.0),
                 ChapterKind::Audited,
-                Some(verdict.status.word()),
+                Some(verdict.status.as_str()),
                 text,
             );
         }
     }
 
-    fn composed(&mut self, event: &PromptComposed) {
+    fn count_prompts(&mut self, event: &PromptComposed) {
         let shown = event.hydrated.iter().find(|it| it.entity == self.entity);
         let dropped = event.dropped.iter().find(|it| it.entity == self.entity);
         for (count, reason) in [
@@ -317,7 +302,7 @@ impl Story {
     }
 
     /// Notes when disk begins or ceases to hold something else.
-    fn compare(&mut self, recorded: &Recorded, state: &State) {
+    fn add_disk_change(&mut self, recorded: &Recorded, state: &State) {
         let now = state.stale().divergence(&self.entity);
         if now == self.divergence {
             return;
@@ -340,12 +325,12 @@ impl Story {
             ),
             None => (ChapterKind::NoLongerStale, "no longer STALE"),
         };
-        self.add(recorded, None, what, None, text.to_owned());
+        self.add_chapter(recorded, None, what, None, text.to_owned());
     }
 }
 
 /// Where it happened: an episode, or the command line.
-fn within(episode: u64) -> String {
+fn in_episode(episode: u64) -> String {
     match episode {
         0 => " on the command line".to_owned(),
         episode => format!(" in episode {episode}"),
