@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tslp_core::guardian::{
-    Action, Amounts, CommandTable, Condition, Door, Effect, Goal, Jail, Limits, Mode, PolicyRule,
-    Profile, Risk, State, evaluate,
+    Action, ActionGoal, ActionLimits, BudgetAmounts, CommandTable, Condition, Door, Jail,
+    JudgingState, Mode, PolicyRule, Profile, Risk, RuleEffect, judge_action,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -63,7 +63,7 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
             id: format!("rule {at}"),
             description: String::new(),
             when: Condition::parse(conditions[at % conditions.len()])?,
-            effect: Effect::Allow(Limits::default()),
+            effect: RuleEffect::Allow(ActionLimits::default()),
         })
     };
     let profile = Profile {
@@ -73,17 +73,17 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
         ..Profile::built_in()
     };
     let words = ["grep", "-rn", "ring_put", "src/ring.c", "include/ring.h"].map(str::to_owned);
-    let action = Action::of(&words, "/w", Door::Bridge, &CommandTable::built_in());
-    let goal = Goal {
+    let action = Action::from_command(&words, "/w", Door::Bridge, &CommandTable::built_in());
+    let goal = ActionGoal {
         id: None,
         risk: Risk::High,
         scope_root: ArtifactHash::of(b"/w"),
     };
-    let state = State {
+    let state = JudgingState {
         mode: Mode::Ready,
         now: UnixMillis(0),
         grants: Vec::new(),
-        spent: Amounts::default(),
+        spent: BudgetAmounts::default(),
         jail: Jail {
             root: "/w".to_owned(),
             ..Jail::default()
@@ -91,7 +91,7 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
     };
     let began = Instant::now();
     for _ in 0..JUDGED {
-        std::hint::black_box(evaluate(&goal, &action, &state, &profile));
+        std::hint::black_box(judge_action(&goal, &action, &state, &profile));
     }
     Ok(began.elapsed() / JUDGED)
 }

@@ -763,7 +763,7 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
     let arguments = message.tool_calls.iter().map(|call| &call.arguments);
     let others = arguments.chain(&message.thoughts);
     let others = others.map(|text| {
-        let text = redact::redacted(text);
+        let text = redact::without_credentials(text);
         KnownText {
             hash: ArtifactHash::of(text.as_bytes()),
             text,

@@ -233,7 +233,7 @@ pub fn read<'b>(
             .is_some_and(|json| !matches!(json, "null" | "[]"))
     };
     let request = Request {
-        model: redact::redacted(&model.unwrap_or_default()).into_owned(),
+        model: redact::without_credentials(&model.unwrap_or_default()).into_owned(),
         messages,
         session_name: envelope.session_name,
         continues: None,

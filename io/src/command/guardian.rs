@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::{evidence, evidence_text};
+use tslp_core::decide::tools::{evidence_text, stored_evidence};
 use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
 use tslp_projections::table::Value as Cell;
@@ -46,7 +46,7 @@ pub(super) fn guardian(command: &GuardianCommand) -> Result<Exit, Failed> {
     let mut hindrances = Vec::new();
     hindrances.extend(tested.is_err().then_some(Hindrance::SandboxUnavailable));
     hindrances.extend(is_breached.then_some(Hindrance::SandboxBreach));
-    let mode = Mode::under(&hindrances);
+    let mode = Mode::under_hindrances(&hindrances);
     let why = match &tested {
         Ok(what) => what,
         Err(why) => why,
@@ -102,7 +102,7 @@ impl Tables {
         Some(match (fs::read_to_string(file?), approved) {
             (Err(_), _) => "can't be read: the approved one is in force",
             (Ok(text), Some(Cell::Hash(hash)))
-                if ArtifactHash::of(evidence(&text).as_bytes()).0 == *hash =>
+                if ArtifactHash::of(stored_evidence(&text).as_bytes()).0 == *hash =>
             {
                 "is the approved one"
             }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tslp_core::guardian::{
-    Capability, Door, Effect, Hindrance, Join, Judged, JudgedLine, Mode, Profile, SimpleCommand,
-    Step, Unsplit,
+    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, Profile, RuleEffect,
+    SimpleCommand, SplitError, Step,
 };
 
 use super::{Course, Failed, layers, prepare, print, start_logging};
@@ -84,10 +84,10 @@ pub(super) fn policy(command: &PolicyCommand) -> Result<Exit, Failed> {
     print(*output, json, human)
 }
 
-fn effect(effect: Effect) -> String {
+fn effect(effect: RuleEffect) -> String {
     let limits = match effect {
-        Effect::Deny => return "DENY".to_owned(),
-        Effect::Allow(limits) => limits,
+        RuleEffect::Deny => return "DENY".to_owned(),
+        RuleEffect::Allow(limits) => limits,
     };
     let named = [
         ("files", limits.files),
@@ -157,7 +157,7 @@ impl Asked {
                     None => Profile::built_in(),
                 },
                 door: Door::Operator,
-                mode: Mode::under(hindrances),
+                mode: Mode::under_hindrances(hindrances),
                 now: SystemClock.now(),
                 granted: granted.collect(),
             },
@@ -168,7 +168,7 @@ impl Asked {
     }
 
     /// One argument is a line; several are one command's words.
-    fn judge(&self, line: &ToolLine) -> Result<JudgedLine, Unsplit> {
+    fn judge(&self, line: &ToolLine) -> Result<JudgedLine, SplitError> {
         match &*line.line {
             [line] => self.scope.judge(line, &self.inputs),
             words => {
@@ -182,7 +182,7 @@ impl Asked {
         }
     }
 
-    fn human(&self, judged: &Result<JudgedLine, Unsplit>) -> Vec<String> {
+    fn human(&self, judged: &Result<JudgedLine, SplitError>) -> Vec<String> {
         let mut lines: Vec<String> = match judged {
             Ok(line) => line
                 .commands
@@ -199,14 +199,14 @@ impl Asked {
         lines
     }
 
-    fn json(&self, judged: &Result<JudgedLine, Unsplit>) -> Value {
+    fn json(&self, judged: &Result<JudgedLine, SplitError>) -> Value {
         let commands = judged.as_ref().map(|line| {
             let commands = line.commands.iter().map(json);
             commands.collect::<Vec<_>>()
         });
         json!({
             "allowed": judged.as_ref().is_ok_and(JudgedLine::is_allowed),
-            "class": judged.as_ref().map(|line| line.class().as_str()).ok(),
+            "class": judged.as_ref().map(|line| line.gravest_class().as_str()).ok(),
             "commands": commands.unwrap_or_default(),
             "refused": judged.as_ref().err().map(ToString::to_string),
             "tools_off": self.hindrance,
@@ -214,19 +214,19 @@ impl Asked {
     }
 }
 
-fn human(judged: &Judged, line: &JudgedLine) -> String {
-    let Judged {
+fn human(judged: &JudgedCommand, line: &JudgedLine) -> String {
+    let JudgedCommand {
         command,
         action,
         report,
     } = judged;
     let words = command.words.join(" ");
     let decision = report.decision.as_str();
-    let why = match report.denial() {
+    let why = match report.first_denial() {
         Some((step, cause)) => format!(
             "step {} ({step}), {}: {cause}",
             step as u8 + 1,
-            cause.code()
+            cause.denial_code()
         ),
         None => format!(
             "timeout {} s, {}",
@@ -245,8 +245,8 @@ fn human(judged: &Judged, line: &JudgedLine) -> String {
     )
 }
 
-fn json(judged: &Judged) -> Value {
-    let Judged {
+fn json(judged: &JudgedCommand) -> Value {
+    let JudgedCommand {
         command,
         action,
         report,
@@ -255,7 +255,7 @@ fn json(judged: &Judged) -> Value {
         json!({
             "step": step.as_str(),
             "met": cause.is_none(),
-            "code": cause.as_ref().map(|cause| cause.code()),
+            "code": cause.as_ref().map(|cause| cause.denial_code()),
             "why": cause.as_ref().map(ToString::to_string),
         })
     });
@@ -287,7 +287,7 @@ fn run(asked: &Asked, line: &ToolLine, output: Output) -> Result<Exit, Failed> {
         )?;
         return Ok(Exit::CheckFailed);
     };
-    let class = judged.map_or("", |line| line.class().as_str());
+    let class = judged.map_or("", |line| line.gravest_class().as_str());
     let json = || {
         json!({
             "allowed": true,

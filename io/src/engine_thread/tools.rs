@@ -16,7 +16,7 @@ use tslp_core::event::{
     ToolRan,
 };
 use tslp_core::guardian::{
-    Amounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode, Profile,
+    BudgetAmounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode, Profile,
     SimpleCommand, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
@@ -366,7 +366,7 @@ impl EngineThread {
     /// Tells the network loop what tslp is able to do.
     pub(super) fn tell_mode(&mut self) {
         let is_breached = {
-            let mut halts = self.engine.state().guardian().halts();
+            let mut halts = self.engine.state().guardian().halted_sessions();
             halts.any(|(_, reason)| reason == Reason::SandboxBreach)
         };
         let mode = match &self.tools {
@@ -380,7 +380,7 @@ impl EngineThread {
                     (None, None) => Mode::Boot,
                     (tested, _) => mode(tested.as_ref(), is_invalid),
                 };
-                known.max(Mode::under(&breach))
+                known.max(Mode::under_hindrances(&breach))
             }
         };
         if self.mode != Some(mode) {
@@ -425,7 +425,7 @@ impl EngineThread {
         let limit = &tools.config;
         let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
         let left = limit.time.saturating_sub(spent);
-        let line = redact::redacted(&call.text).into_owned();
+        let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
             Some(flaw) => Err(flaw),
             None if round > limit.rounds => Err(format!(
@@ -523,7 +523,7 @@ impl EngineThread {
         let under_way = |stop| UnderWay {
             call,
             line: line.clone(),
-            class: judged.class(),
+            class: judged.gravest_class(),
             stop,
         };
         let planned = tools.config.scope.plan(judged);
@@ -565,7 +565,7 @@ impl EngineThread {
     /// A tool has come to its end, or wasn't started.
     pub(super) fn tool_ended(&mut self, exchange: ExchangeId, call: CallId, outcome: Outcome) {
         let raw = outcome.output.text();
-        let output = redact::redacted(&raw);
+        let output = redact::without_credentials(&raw);
         let ran = ToolRan {
             call,
             outcome: recorded(&outcome.ended),
@@ -761,12 +761,12 @@ impl EngineThread {
         let session = self.engine.session_of(episode)?;
         let (line, commands) = match command_line(arguments)? {
             Ok(line) => {
-                let line = redact::redacted(&line).into_owned();
+                let line = redact::without_credentials(&line).into_owned();
                 let commands = shell::split(&line).map_err(|reason| reason.to_string());
                 (line, commands)
             }
             Err(flaw) => {
-                let written = redact::redacted(arguments);
+                let written = redact::without_credentials(arguments);
                 let end = boundary_before(&written, FLAWED_BYTES_MAX);
                 (written[..end].to_owned(), Err(flaw.to_owned()))
             }
@@ -859,7 +859,7 @@ impl EngineThread {
         if let Some(rules) = known {
             return rules;
         }
-        let approved = self.engine.state().guardian().approved().cloned();
+        let approved = self.engine.state().guardian().approved_policy().cloned();
         let text = approved
             .as_ref()
             .and_then(|approved| self.engine.evidence(approved.text));
@@ -905,7 +905,7 @@ fn mode(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
         Some(Ok(())) => {}
     }
     hindrances.extend(is_policy_invalid.then_some(Hindrance::ProfileInvalid));
-    Mode::under(&hindrances)
+    Mode::under_hindrances(&hindrances)
 }
 
 /// What a line names.
@@ -922,7 +922,7 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &Profile) -> BTree
         now: UnixMillis(0),
         goal: None,
         grants: &[],
-        spent: Amounts::default(),
+        spent: BudgetAmounts::default(),
         jail,
         leads_to: &leads_to,
     };
@@ -1004,7 +1004,9 @@ fn recorded(ended: &Ended) -> ToolOutcome {
             }
             .into(),
         ),
-        Ended::NotStarted(why) => ToolOutcome::NotStarted(redact::redacted(why).into_owned()),
+        Ended::NotStarted(why) => {
+            ToolOutcome::NotStarted(redact::without_credentials(why).into_owned())
+        }
         Ended::Breach(what) => ToolOutcome::Breach(what.clone()),
         Ended::Stopped => ToolOutcome::Stopped,
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tslp_core::guardian::{
-    Amounts, Capability, Class, Door, Jail, Join, Judged, JudgedLine, LineContext, Mode, Profile,
-    SimpleCommand, Token, Unsplit, judge_line,
+    BudgetAmounts, Capability, Class, Door, GrantToken, Jail, Join, JudgedCommand, JudgedLine,
+    LineContext, Mode, Profile, SimpleCommand, SplitError, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -83,7 +83,7 @@ impl ToolScope {
     ///
     /// # Errors
     /// Why only a shell could tell what the line does.
-    pub fn judge(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, Unsplit> {
+    pub fn judge(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
         Ok(self.judge_commands(shell::split(line)?, inputs))
     }
 
@@ -93,8 +93,8 @@ impl ToolScope {
         let jail = self.jail();
         let scope_root = ArtifactHash::of(jail.root.as_bytes());
         let granted = inputs.granted.iter();
-        let grants: Vec<Token> = granted
-            .map(|it| Token::issued(0, *it, scope_root, inputs.now))
+        let grants: Vec<GrantToken> = granted
+            .map(|it| GrantToken::issue_for_session(0, *it, scope_root, inputs.now))
             .collect();
         let context = LineContext {
             profile: &inputs.profile,
@@ -103,7 +103,7 @@ impl ToolScope {
             now: inputs.now,
             goal: None,
             grants: &grants,
-            spent: Amounts::default(),
+            spent: BudgetAmounts::default(),
             jail: &jail,
             leads_to: &beyond_links,
         };
@@ -116,9 +116,9 @@ impl ToolScope {
     /// If a program isn't there, or can't be trusted.
     pub fn plan(&self, line: &JudgedLine) -> Result<Plan, ProgramError> {
         let mut pipelines: Vec<Pipeline> = Vec::new();
-        for Judged { command, .. } in &line.commands[line.moves..] {
+        for JudgedCommand { command, .. } in &line.commands[line.moves..] {
             let program = Program {
-                path: find_program(command.program(), &self.toolchains)?,
+                path: find_program(command.program_name(), &self.toolchains)?,
                 words: command.words.clone(),
             };
             let when = match command.join {
@@ -151,7 +151,7 @@ impl ToolScope {
 /// How a line sees the workspace.
 #[must_use]
 pub fn layer_of(line: &JudgedLine) -> Layer {
-    match line.class() {
+    match line.gravest_class() {
         Class::Read => Layer::ReadOnly,
         _ => Layer::Scratch,
     }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 use tslp_core::guardian::{
-    ACTION_MINUTES, Amounts, Capability, Class, Condition, Effect, GrantLimit, Limits, PolicyRule,
-    Profile, RULES_MAX, Risk, Spend,
+    ACTION_MINUTES, ActionLimits, BudgetAmounts, BudgetItem, Capability, Class, Condition,
+    GrantLimit, PolicyRule, Profile, RULES_MAX, Risk, RuleEffect,
 };
 
 /// What is wrong with a profile, and in which line.
@@ -145,12 +145,12 @@ impl File<'_> {
         Ok(grants)
     }
 
-    fn budget(&self, table: &DeTable<'_>) -> Result<Amounts, ProfileError> {
-        let mut budget = Amounts::DEFAULT_MAX;
+    fn budget(&self, table: &DeTable<'_>) -> Result<BudgetAmounts, ProfileError> {
+        let mut budget = BudgetAmounts::DEFAULT_MAX;
         for (key, value) in table {
-            let spend = Spend::of_word(key.get_ref());
+            let spend = BudgetItem::of_word(key.get_ref());
             let spend = spend.ok_or_else(|| self.unknown(key.get_ref(), value.span()))?;
-            budget = budget.with(spend, self.number(value.get_ref(), value.span())?);
+            budget = budget.with_amount(spend, self.number(value.get_ref(), value.span())?);
         }
         Ok(budget)
     }
@@ -161,7 +161,7 @@ impl File<'_> {
         };
         let (mut id, mut when, mut effect) = (None, None, None);
         let mut description = String::new();
-        let mut limits = Limits::default();
+        let mut limits = ActionLimits::default();
         for (key, value) in table {
             let (one, place) = (value.get_ref(), value.span());
             match (&**key.get_ref(), one) {
@@ -179,11 +179,11 @@ impl File<'_> {
         }
         let missing = |key: &str| self.error(Some(at.clone()), &format!("a rule has no `{key}`"));
         let (effect, place) = effect.ok_or_else(|| missing("effect"))?;
-        let has_limits = limits != Limits::default();
+        let has_limits = limits != ActionLimits::default();
         let effect = match effect.as_str() {
-            "DENY" if !has_limits => Effect::Deny,
-            "ALLOW" if !has_limits => Effect::Allow(limits),
-            "ALLOW_WITH_LIMITS" if has_limits => Effect::Allow(limits),
+            "DENY" if !has_limits => RuleEffect::Deny,
+            "ALLOW" if !has_limits => RuleEffect::Allow(limits),
+            "ALLOW_WITH_LIMITS" if has_limits => RuleEffect::Allow(limits),
             "ALLOW_WITH_LIMITS" => return Err(missing("limits")),
             "ALLOW" | "DENY" => {
                 let problem = "limits go with ALLOW_WITH_LIMITS alone";
@@ -201,8 +201,8 @@ impl File<'_> {
         })
     }
 
-    fn limits(&self, table: &DeTable<'_>) -> Result<Limits, ProfileError> {
-        let mut limits = Limits::default();
+    fn limits(&self, table: &DeTable<'_>) -> Result<ActionLimits, ProfileError> {
+        let mut limits = ActionLimits::default();
         for (key, value) in table {
             let (one, at) = (value.get_ref(), value.span());
             match (&**key.get_ref(), one) {
@@ -264,13 +264,13 @@ effect = "DENY"
             ("strict-tests", "Tests only")
         );
         assert_eq!(profile.programs, ["cargo", "grep"]);
-        assert_eq!(profile.risk(Class::Read), Risk::Medium);
+        assert_eq!(profile.risk_of(Class::Read), Risk::Medium);
         let limit = profile.grant_limit(Capability::BuildExec);
         assert_eq!((limit.minutes, limit.renewals), (5, 2));
-        assert_eq!(profile.budget.of(Spend::Builds), 3);
-        assert_eq!(profile.budget.of(Spend::Calls), 8);
+        assert_eq!(profile.budget.amount_of(BudgetItem::Builds), 3);
+        assert_eq!(profile.budget.amount_of(BudgetItem::Calls), 8);
         assert_eq!(profile.rules.len(), 2);
-        assert_eq!(profile.rules[1].effect, Effect::Deny);
+        assert_eq!(profile.rules[1].effect, RuleEffect::Deny);
     }
 
     #[test]

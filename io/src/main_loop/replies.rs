@@ -458,7 +458,7 @@ impl MainLoop {
         if head.status != 404 {
             let location = head.headers.first_text("location").unwrap_or("nowhere");
             // The message goes into the log as well.
-            let location = redact::redacted(location);
+            let location = redact::without_credentials(location);
             let message = format!(
                 "the model server at {} redirects {} to {location} (status {}), and tslp follows no redirects: name the server's \
                  final address with `--upstream`",
