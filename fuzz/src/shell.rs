@@ -103,7 +103,7 @@ fn run_by_bash(line: &str, status: i32) -> Vec<Vec<String>> {
 /// grant less, never allows more.
 pub fn policy(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let _ = profile_file::parse(&text);
+    let _ = profile_file::parse_profile(&text);
     let (pattern, path) = text.split_once('\0').unwrap_or((&text, "src/a.c"));
     fits_as_globset_has_it(pattern, path);
     let Ok(when) = Condition::parse(pattern) else {
@@ -125,10 +125,13 @@ pub fn policy(data: &[u8]) {
         with(RuleEffect::Allow(ActionLimits::default())),
         with(RuleEffect::Deny),
     );
-    let granted = state(&[Capability::BuildExec, Capability::ShellExec]);
+    let granted = judging_state(&[Capability::BuildExec, Capability::ShellExec]);
     let judged = |state: &JudgingState, profile: &Profile| {
-        let report = judge_action(&goal(), &action, state, profile);
-        assert_eq!(report, judge_action(&goal(), &action, state, profile));
+        let report = judge_action(&action_goal(), &action, state, profile);
+        assert_eq!(
+            report,
+            judge_action(&action_goal(), &action, state, profile)
+        );
         assert_eq!(
             report.decision == Decision::Deny,
             report.first_denial().is_some()
@@ -144,7 +147,7 @@ pub fn policy(data: &[u8]) {
     // A rule may ask for the lack of a grant, but no rule stands in for one.
     let is_reading = action.class == Class::Read;
     assert!(
-        is_reading || !judged(&state(&[]), &allowing),
+        is_reading || !judged(&judging_state(&[]), &allowing),
         "it isn't granted"
     );
 }
@@ -176,7 +179,7 @@ fn fits_as_globset_has_it(pattern: &str, path: &str) {
     );
 }
 
-fn goal() -> ActionGoal {
+fn action_goal() -> ActionGoal {
     ActionGoal {
         id: None,
         risk: Risk::Critical,
@@ -184,7 +187,7 @@ fn goal() -> ActionGoal {
     }
 }
 
-fn state(granted: &[Capability]) -> JudgingState {
+fn judging_state(granted: &[Capability]) -> JudgingState {
     let now = UnixMillis(0);
     let token = |capability: &Capability| GrantToken {
         id: 1,

@@ -14,7 +14,8 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_io::out::Out;
 use tslp_io::sandbox::{
-    Ended, Layer, Outcome, Pipeline, Plan, Program, Sandbox, SandboxLimits, Task, When,
+    Pipeline, PlannedProgram, RunCondition, RunEnd, RunOutcome, Sandbox, SandboxLimits,
+    SandboxPlan, SandboxTask, WorkspaceLayer,
 };
 
 const RULES: usize = 200;
@@ -36,11 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     out.line(format!("starting /bin/true: {bare:?}"))?;
     let sandbox = Sandbox::helped_by(PathBuf::from(env!("CARGO_BIN_EXE_tslp")));
-    for layer in [Layer::ReadOnly, Layer::Scratch] {
+    for layer in [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch] {
         let plan = plan(&folder, layer);
-        let taken = median(|| match sandbox.run(&plan) {
-            Outcome {
-                ended: Ended::Exited(0),
+        let taken = median(|| match sandbox.run_plan(&plan) {
+            RunOutcome {
+                ended: RunEnd::Exited(0),
                 duration,
                 ..
             } => Ok(duration),
@@ -96,16 +97,16 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
     Ok(began.elapsed() / JUDGED)
 }
 
-fn plan(workspace: &Path, layer: Layer) -> Plan {
-    Plan {
+fn plan(workspace: &Path, layer: WorkspaceLayer) -> SandboxPlan {
+    SandboxPlan {
         workspace: workspace.to_owned(),
         layer,
         hidden: Vec::new(),
         toolchains: Vec::new(),
         cwd: workspace.to_owned(),
-        task: Task::Run(vec![Pipeline {
-            when: When::Always,
-            programs: vec![Program {
+        task: SandboxTask::Run(vec![Pipeline {
+            when: RunCondition::Always,
+            programs: vec![PlannedProgram {
                 path: "/bin/true".into(),
                 words: vec!["true".to_owned()],
             }],

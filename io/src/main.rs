@@ -9,5 +9,5 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // SAFETY: nothing has happened yet.
     unsafe { tslp_io::memory::prepare() };
-    tslp_io::command::run(std::env::args_os()).into()
+    tslp_io::command::run_command(std::env::args_os()).into()
 }

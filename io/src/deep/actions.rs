@@ -53,7 +53,7 @@ impl Actions {
             }
             Event::PolicyApproved(approved) => {
                 if let Some(text) = self.fresh.get(&approved.text) {
-                    let profile = profile_file::parse(text).ok();
+                    let profile = profile_file::parse_profile(text).ok();
                     self.profiles.insert(approved.text, profile);
                 }
                 None

@@ -15,7 +15,7 @@ use tslp_replay::log::Stored;
 use self::filter::{Belonging, Filter};
 use super::line::event_line;
 use super::scan::Scan;
-use crate::cli::Output;
+use crate::cli::OutputFormat;
 use crate::out::{Out, Reader};
 use crate::startup::StartError;
 
@@ -37,7 +37,7 @@ pub enum LogError {
 pub struct Log {
     scan: Scan,
     filter: Filter,
-    form: Output,
+    form: OutputFormat,
     belonging: Belonging,
     /// What a wrong name may have meant; filled only where a name was given.
     known: BTreeSet<EntityId>,
@@ -47,7 +47,7 @@ pub struct Log {
 impl Log {
     /// Prints nothing yet.
     #[must_use]
-    pub fn new(scan: Scan, filter: Filter, form: Output) -> Self {
+    pub fn new(scan: Scan, filter: Filter, form: OutputFormat) -> Self {
         Self {
             scan,
             filter,
@@ -140,8 +140,8 @@ impl Log {
 
     fn show<W: Write>(&self, stored: &Stored, event: &Event, out: &mut Out<W>) -> io::Result<()> {
         match self.form {
-            Output::Json => out.json(&event_line(stored, event)),
-            Output::Human => out.line(sentence::line(stored.seq, stored.at, event)),
+            OutputFormat::Json => out.json(&event_line(stored, event)),
+            OutputFormat::Human => out.line(sentence::line(stored.seq, stored.at, event)),
         }
     }
 }

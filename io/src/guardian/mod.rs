@@ -15,8 +15,8 @@ use tslp_core::ids::UnixMillis;
 use tslp_grammars::shell;
 
 use crate::sandbox::{
-    Layer, Pipeline, Plan, Program, ProgramError, SYSTEM_FOLDERS, SandboxLimits, Task, When,
-    find_program,
+    Pipeline, PlannedProgram, ProgramError, RunCondition, SYSTEM_FOLDERS, SandboxLimits,
+    SandboxPlan, SandboxTask, WorkspaceLayer, find_program,
 };
 
 /// What tools may name besides the workspace: what the sandbox shows of the system.
@@ -51,21 +51,21 @@ pub struct JudgeInputs {
 impl ToolScope {
     /// The self-test's plan.
     #[must_use]
-    pub fn probe(&self, layer: Layer) -> Plan {
-        Plan {
+    pub fn self_test_plan(&self, layer: WorkspaceLayer) -> SandboxPlan {
+        SandboxPlan {
             workspace: self.workspace.clone(),
             layer,
             hidden: self.hidden.clone(),
             toolchains: self.toolchains.clone(),
             cwd: self.workspace.clone(),
-            task: Task::Probe,
+            task: SandboxTask::Probe,
             limits: SandboxLimits::default(),
         }
     }
 
     /// Where tools may look.
     #[must_use]
-    pub fn jail(&self) -> Jail {
+    pub fn tool_jail(&self) -> Jail {
         let root = self.workspace.to_string_lossy().into_owned();
         let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
         let system = SYSTEM_FOLDERS.iter().chain(VISIBLE);
@@ -83,14 +83,14 @@ impl ToolScope {
     ///
     /// # Errors
     /// Why only a shell could tell what the line does.
-    pub fn judge(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
+    pub fn judge_line(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
         Ok(self.judge_commands(shell::split(line)?, inputs))
     }
 
     /// Judges commands that were told apart already.
     #[must_use]
     pub fn judge_commands(&self, commands: Vec<SimpleCommand>, inputs: &JudgeInputs) -> JudgedLine {
-        let jail = self.jail();
+        let jail = self.tool_jail();
         let scope_root = ArtifactHash::of(jail.root.as_bytes());
         let granted = inputs.granted.iter();
         let grants: Vec<GrantToken> = granted
@@ -114,46 +114,46 @@ impl ToolScope {
     ///
     /// # Errors
     /// If a program isn't there, or can't be trusted.
-    pub fn plan(&self, line: &JudgedLine) -> Result<Plan, ProgramError> {
+    pub fn plan_line(&self, line: &JudgedLine) -> Result<SandboxPlan, ProgramError> {
         let mut pipelines: Vec<Pipeline> = Vec::new();
         for JudgedCommand { command, .. } in &line.commands[line.moves..] {
-            let program = Program {
+            let program = PlannedProgram {
                 path: find_program(command.program_name(), &self.toolchains)?,
                 words: command.words.clone(),
             };
             let when = match command.join {
                 Join::Pipe => None,
-                Join::First | Join::Then => Some(When::Always),
-                Join::And => Some(When::Succeeded),
-                Join::Or => Some(When::Failed),
+                Join::First | Join::Then => Some(RunCondition::Always),
+                Join::And => Some(RunCondition::Succeeded),
+                Join::Or => Some(RunCondition::Failed),
             };
             match (when, pipelines.last_mut()) {
                 (None, Some(pipeline)) => pipeline.programs.push(program),
                 (when, _) => pipelines.push(Pipeline {
-                    when: when.unwrap_or(When::Always),
+                    when: when.unwrap_or(RunCondition::Always),
                     programs: vec![program],
                 }),
             }
         }
-        Ok(Plan {
+        Ok(SandboxPlan {
             cwd: PathBuf::from(&line.cwd),
             layer: layer_of(line),
-            task: Task::Run(pipelines),
+            task: SandboxTask::Run(pipelines),
             limits: SandboxLimits {
                 time: time_of(line),
                 ..SandboxLimits::default()
             },
-            ..self.probe(layer_of(line))
+            ..self.self_test_plan(layer_of(line))
         })
     }
 }
 
 /// How a line sees the workspace.
 #[must_use]
-pub fn layer_of(line: &JudgedLine) -> Layer {
+pub fn layer_of(line: &JudgedLine) -> WorkspaceLayer {
     match line.gravest_class() {
-        Class::Read => Layer::ReadOnly,
-        _ => Layer::Scratch,
+        Class::Read => WorkspaceLayer::ReadOnly,
+        _ => WorkspaceLayer::Scratch,
     }
 }
 

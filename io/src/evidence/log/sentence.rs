@@ -13,7 +13,7 @@ use tslp_core::gate::GateReport;
 use tslp_core::ids::{Seq, UnixMillis};
 
 use super::filter::unmet;
-use crate::diagnostics::moment;
+use crate::diagnostics::utc_moment;
 use crate::evidence::words::Word;
 
 /// Longest piece of content that is shown, in characters.
@@ -25,7 +25,7 @@ pub fn line(seq: Seq, at: UnixMillis, event: &Event) -> String {
     format!(
         "{:>6}  {}  {:<17}  {}",
         seq.0,
-        moment(at.0),
+        utc_moment(at.0),
         event.name(),
         words(event)
     )
@@ -117,7 +117,7 @@ pub fn words(event: &Event) -> String {
             event.session,
             event.capability,
             event.change.word(),
-            moment(event.expires_at.0)
+            utc_moment(event.expires_at.0)
         ),
     }
 }
