@@ -94,8 +94,8 @@ impl Message {
 #[must_use]
 pub fn recordable(text: &str) -> Cow<'_, str> {
     match delimiter::strip_blocks(text) {
-        Cow::Borrowed(text) => redact::redacted(text),
-        Cow::Owned(text) => Cow::Owned(redact::redacted(&text).into_owned()),
+        Cow::Borrowed(text) => redact::without_credentials(text),
+        Cow::Owned(text) => Cow::Owned(redact::without_credentials(&text).into_owned()),
     }
 }
 

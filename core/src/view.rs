@@ -7,7 +7,7 @@ use crate::entity::{EntityId, Symbol};
 use crate::event::{Audited, CallId, DiskFinding, Injected, NoticeIssued, Withheld};
 use crate::extract::Proof;
 use crate::gate::GateReport;
-use crate::guardian::{Amounts, Decision, Door, Token};
+use crate::guardian::{BudgetAmounts, Decision, Door, GrantToken};
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use crate::name_hash::{NameHash, NamedPath};
@@ -21,9 +21,9 @@ pub struct ToolSession {
     /// Why none may run until the Operator resumes them.
     pub halt: Option<Reason>,
     /// What was granted, whether it still holds or not.
-    pub grants: Vec<Token>,
+    pub grants: Vec<GrantToken>,
     /// What was spent since the Operator last resumed them.
-    pub spent: Amounts,
+    pub spent: BudgetAmounts,
     /// Denials by class since then.
     pub class_violations: u32,
 }

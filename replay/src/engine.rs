@@ -276,7 +276,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn resume_after_restart(&mut self, at: UnixMillis) -> Batch {
         let mut work = BatchBuilder::new();
         for call in self.view().tool_calls_under_way() {
-            self.fold(at, tools::interrupted(call), &mut work);
+            self.fold(at, tools::record_interrupted(call), &mut work);
         }
         for episode in self.view().episodes_in_flight() {
             let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);

@@ -14,7 +14,7 @@ use tslp_projections::counters::Counters;
 use tslp_projections::disk::Disk;
 use tslp_projections::edits::Edits;
 use tslp_projections::episodes::Episodes;
-use tslp_projections::guardian::Guardian;
+use tslp_projections::guardian::GuardianState;
 use tslp_projections::proposals::Proposals;
 use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
@@ -46,7 +46,7 @@ pub struct State {
     audits: Audits,
     anomalies: Anomalies,
     rules: Rules,
-    guardian: Guardian,
+    guardian: GuardianState,
 }
 
 impl State {
@@ -145,7 +145,7 @@ impl State {
 
     /// Tools: what is granted, halted, and was done.
     #[must_use]
-    pub const fn guardian(&self) -> &Guardian {
+    pub const fn guardian(&self) -> &GuardianState {
         &self.guardian
     }
 

@@ -78,7 +78,7 @@ impl Listing {
                         "{} by the {:?}: {} {:?} {path}, {:?}; ",
                         captured.capture,
                         captured.origin,
-                        captured.format.code(),
+                        captured.format.as_str(),
                         captured.evidence,
                         captured.completeness
                     ),
@@ -132,7 +132,7 @@ impl Listing {
                     .collect();
                 self.head(
                     answered.episode,
-                    format_args!("audit {}{verdicts}\n", answered.outcome.code()),
+                    format_args!("audit {}{verdicts}\n", answered.outcome.as_str()),
                 );
             }
             _ => {}

@@ -91,7 +91,8 @@ pub fn find_code(
         last.closing = Closing::Unclosed;
     }
     for call in tool_calls {
-        let mut called = capture::tool_call(&call.name, &redact::redacted(&call.arguments));
+        let mut called =
+            capture::tool_call(&call.name, &redact::without_credentials(&call.arguments));
         if end == MessageEnd::CutShort {
             called
                 .iter_mut()
@@ -436,7 +437,7 @@ const fn completeness_of_block(closing: Closing, elided: bool) -> Completeness {
 /// Reads a whole file's text as code of that file, and hashes all of its definitions.
 #[must_use]
 pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
-    let code = redact::redacted(text);
+    let code = redact::without_credentials(text);
     let language = grammars.language_of_path(&path);
     let extraction = extract_definitions(grammars, language, &code);
     let slices = extraction.as_ref().map(|it| it.slices(code.as_bytes()));

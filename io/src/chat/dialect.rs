@@ -62,12 +62,14 @@ impl Dialect {
     /// The dialect whose route this is.
     #[must_use]
     pub fn of_path(path: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.path() == path)
+        Self::ALL
+            .into_iter()
+            .find(|dialect| dialect.route_path() == path)
     }
 
     /// The route, at the proxy and at the model server.
     #[must_use]
-    pub const fn path(self) -> &'static str {
+    pub const fn route_path(self) -> &'static str {
         match self {
             Self::ChatCompletions => "/v1/chat/completions",
             Self::Completions => "/v1/completions",
@@ -80,7 +82,7 @@ impl Dialect {
 
     /// What people call it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn display_name(self) -> &'static str {
         match self {
             Self::ChatCompletions => "OpenAI's chat completions",
             Self::Completions => "OpenAI's completions",

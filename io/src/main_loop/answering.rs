@@ -138,7 +138,7 @@ impl MainLoop {
     fn begin_exchange(&mut self, key: usize, client: &mut Client, head: RequestHead) {
         client.requests += 1;
         let id = self.connections.fresh_exchange();
-        tracing::debug!(exchange = id.0, method = %head.method, path = %redact::redacted(head.path()), "request");
+        tracing::debug!(exchange = id.0, method = %head.method, path = %redact::without_credentials(head.path()), "request");
         let persistence = match self.phase {
             LoopPhase::Serving => head.persistence,
             LoopPhase::Stopping(_) | LoopPhase::TellingEngine => Persistence::Close,
@@ -414,7 +414,7 @@ impl MainLoop {
             Mode::Boot | Mode::Attest | Mode::Ready if self.upstream_is_down => Mode::NoAiProvider,
             known => known,
         };
-        let mode = known.max(Mode::under(&hindrances)).as_str();
+        let mode = known.max(Mode::under_hindrances(&hindrances)).as_str();
         let status = match failure {
             None => serde_json::json!({ "mode": mode, "status": "ok" }),
             Some(reason) => {
@@ -579,7 +579,7 @@ fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {
             "x-tslp-session must be UTF-8 of at most {SESSION_NAME_BYTES_MAX} bytes"
         ))),
         // Redacted, it would name every session that is called by a key.
-        Some(name) if redact::redacted(name) != name => Err(Refusal::malformed(
+        Some(name) if redact::without_credentials(name) != name => Err(Refusal::malformed(
             "x-tslp-session holds what looks like a credential, and session names are recorded; choose another name",
         )),
         Some(_) => Ok(()),

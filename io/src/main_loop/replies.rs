@@ -52,7 +52,7 @@ fn lacks_route(body: &[u8], dialect: Dialect) -> bool {
         return true;
     };
     let message = message.trim().trim_end_matches('.').to_lowercase();
-    let words = [dialect.path(), "endpoint", "route"];
+    let words = [dialect.route_path(), "endpoint", "route"];
     matches!(&*message, "" | "not found" | "file not found")
         || words.iter().any(|word| message.contains(word))
 }
@@ -445,12 +445,12 @@ impl MainLoop {
         if head.status != 404 {
             let location = head.headers.first_text("location").unwrap_or("nowhere");
             // The message goes into the log as well.
-            let location = redact::redacted(location);
+            let location = redact::without_credentials(location);
             let message = format!(
                 "the model server at {} redirects {} to {location} (status {}), and tslp follows no redirects: name the server's \
                  final address with `--upstream`",
                 server.url,
-                dialect.path(),
+                dialect.route_path(),
                 head.status,
             );
             let refusal = Refusal::new(502, "upstream_redirects", message);
@@ -462,8 +462,8 @@ impl MainLoop {
                 "the model server at {} doesn't speak {}: it answers 404 to {}. Use a server that does, a newer version of it, or a \
                  client that speaks another dialect; every model server takes /v1/chat/completions",
                 server.url,
-                dialect.name(),
-                dialect.path(),
+                dialect.display_name(),
+                dialect.route_path(),
             );
             let refusal = Refusal::new(404, "upstream_lacks_route", message);
             tracing::warn!(message = %refusal.message, "upstream");

@@ -7,7 +7,7 @@ use super::client::{
 use super::inbox::REPEATABLE_BODY_BYTES_MAX;
 use super::upstreams::LinkUse;
 use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
-use crate::chat::rounds::{Form, Rounds};
+use crate::chat::rounds::{ResponseForm, ResponseRounds};
 use crate::chat::stream_progress::StreamProgress;
 use crate::http::error::Refusal;
 use crate::http::head::{self, Coding, LAST_CHUNK, RequestFraming, ResponseFraming};
@@ -19,7 +19,7 @@ use crate::upstream::connection::{RequestBytes, ResponseReader};
 /// A response that may be continued.
 #[derive(Debug)]
 pub(super) struct Continued {
-    pub(super) rounds: Rounds,
+    pub(super) rounds: ResponseRounds,
     /// The first round's, of a body that is kept back.
     pub(super) head: ResponseHead,
     /// What the round under way is answered with.
@@ -32,11 +32,11 @@ impl Continued {
     /// What the first round's response begins with.
     pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
         let form = match media {
-            ErrorEventForm::EventStream => Form::Stream,
-            ErrorEventForm::JsonLines | ErrorEventForm::Other => Form::Whole,
+            ErrorEventForm::EventStream => ResponseForm::Stream,
+            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
         };
         Self {
-            rounds: Rounds::new(form),
+            rounds: ResponseRounds::new(form),
             head: head.clone(),
             status: head.status,
             upstream: head.persistence,
@@ -83,7 +83,7 @@ impl MainLoop {
 
     /// Says something in the model's place.
     pub(super) fn say(&mut self, client: &mut Client, text: &str) {
-        Self::change_rounds(client, |rounds| rounds.say(text));
+        Self::change_rounds(client, |rounds| rounds.say_for_model(text));
     }
 
     /// Says something in the place of calls of the client's own tools.
@@ -92,7 +92,7 @@ impl MainLoop {
     }
 
     /// Passes on what a change of the rounds gives.
-    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut Rounds) -> Vec<u8>) {
+    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ResponseRounds) -> Vec<u8>) {
         if let Some((_, call, out)) = client.call_parts()
             && let Some(reply) = &mut call.chat
             && let Some(continued) = &mut reply.continued
@@ -183,15 +183,17 @@ impl MainLoop {
                 "the model server at {url} refused to go on after a tool's result (status {status})"
             );
             let refusal = Refusal::new(502, "upstream_refused_round", message);
-            return match rounds.form() {
-                Form::Stream => self.response_broke(client, &refusal),
-                Form::Whole => self.replace_response(client, &refusal, Ending::UpstreamBroken),
+            return match rounds.response_form() {
+                ResponseForm::Stream => self.response_broke(client, &refusal),
+                ResponseForm::Whole => {
+                    self.replace_response(client, &refusal, Ending::UpstreamBroken)
+                }
             };
         }
-        let form = rounds.form();
-        let rest = rounds.finish();
+        let form = rounds.response_form();
+        let rest = rounds.last_bytes();
         match (form, call.downstream) {
-            (Form::Stream, downstream) => {
+            (ResponseForm::Stream, downstream) => {
                 write_body(out, downstream, &rest);
                 if let Downstream::Streaming {
                     framing: ResponseFraming::Chunked,
@@ -201,7 +203,7 @@ impl MainLoop {
                     out.buffer().extend_from_slice(LAST_CHUNK);
                 }
             }
-            (Form::Whole, _) => {
+            (ResponseForm::Whole, _) => {
                 let mut fields = exchange.caller_fields();
                 fields.push(("x-tslp-episode", &episode));
                 let framing = ResponseFraming::Length(rest.len() as u64);
@@ -235,7 +237,9 @@ impl MainLoop {
             let refusal = Refusal::new(502, "calls_not_judged", reason.to_owned());
             return self.response_broke(client, &refusal);
         }
-        if continued.rounds.is_continued() && continued.rounds.form() == Form::Whole {
+        if continued.rounds.is_continued()
+            && continued.rounds.response_form() == ResponseForm::Whole
+        {
             let reason = "a later round's body is longer than what is kept of one";
             let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
             return self.response_broke(client, &refusal);
@@ -250,7 +254,7 @@ impl MainLoop {
         self.budget.request_gone(id);
         self.engine.send(ToEngine::OneRound(id));
         let held = match rounds.is_continued() {
-            true => rounds.finish(),
+            true => rounds.last_bytes(),
             false => rounds.take_held(),
         };
         if client

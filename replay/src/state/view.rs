@@ -284,11 +284,11 @@ impl Conversations for StateView<'_> {
 
 impl Tools for StateView<'_> {
     fn tool_session(&self, session: SessionId) -> ToolSession {
-        self.state.guardian.session(session)
+        self.state.guardian.tool_session(session)
     }
 
     fn tool_call(&self, call: CallId) -> Option<ToolCall> {
-        self.state.guardian.call(call)
+        self.state.guardian.tool_call(call)
     }
 
     fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCall> {
