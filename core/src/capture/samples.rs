@@ -5,8 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::*;
-use crate::edit::{self, BaseTexts, Hunk};
-use crate::limits::BLOCKS_PER_MESSAGE_MAX;
+use crate::edit::{self, BaseTexts, Edit, Hunk, Malformed};
 
 /// One line a block: format, path, standing where it isn't said, closing where it isn't closed, and what it is.
 fn check(text: &str, expected: &[&str]) {

@@ -1,8 +1,10 @@
 //! Files and edits in tags, as clients and models write them.
 
-use super::*;
 use crate::capture;
+use crate::edit::{Edit, Malformed};
 use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// One line a block: standing, path, part, closing, what it is.
 fn check(text: &str, expected: &[&str]) {

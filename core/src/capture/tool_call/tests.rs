@@ -1,6 +1,8 @@
 //! Tool calls by the shapes of their arguments.
 
 use super::*;
+use crate::edit::{Edit, Hunk, Malformed};
+use crate::event::PathEvidence;
 use alloc::format;
 
 fn shown(hunk: &Hunk) -> String {
@@ -269,15 +271,4 @@ fn a_path_is_told_as_soon_as_it_is_there() {
     check(r#"{"filePath": "src/a.c""#, Some("src/a.c"));
     check(r#"{"filePath":"src/a"#, None);
     check(r#"{"content":"int x;"#, None);
-}
-
-#[test]
-fn a_call_that_only_reads_names_its_file_too() {
-    let check = |arguments: &str, expected: Option<&str>| {
-        assert_eq!(path_of_call(arguments).as_deref(), expected, "{arguments}");
-    };
-    check(r#"{"path":" src/a.c "}"#, Some("src/a.c"));
-    check(r#"{"file_path":"","filename":"a.c"}"#, Some("a.c"));
-    check(r#"{"pattern":"x"}"#, None);
-    check("[]", None);
 }

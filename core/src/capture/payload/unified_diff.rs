@@ -3,9 +3,9 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::line::{line_at, lines_from, without_end};
-use super::path_hint::PathHint;
-use super::section::{FileSection, ParsedEdits};
+use super::{FileSection, ParsedEdits};
+use crate::capture::line::{line_at, lines_from, without_end};
+use crate::capture::path_hint::PathHint;
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
 
@@ -18,21 +18,40 @@ pub(super) fn has_diff_mark(line: &str, next: &str) -> bool {
         || line.starts_with("--- ") && next.starts_with("+++ ")
 }
 
-/// Whether a bare diff starts at this line.
-pub(super) fn opens_bare_diff(text: &str, at: usize) -> bool {
-    let line = line_at(text, at);
-    let next = line_at(text, line.end);
-    let third = line_at(text, next.end);
-    let announced = text[line.clone()]
-        .strip_prefix("diff --git ")
-        .is_some_and(|paths| git_paths(paths).is_some());
-    announced
-        && GIT_LINES
-            .iter()
-            .any(|start| text[next.clone()].starts_with(start))
-        || text[line].starts_with("--- ")
-            && text[next].starts_with("+++ ")
-            && text[third].starts_with("@@")
+/// The end of a bare diff that starts at a line, if one does. Blank lines belong to it only if more of it follows.
+pub(super) fn bare_diff_end(text: &str, at: usize) -> Option<usize> {
+    if !opens_bare_diff(text, at) {
+        return None;
+    }
+    let mut reader = DiffReader::new(text, at);
+    let mut end = at;
+    while let Some(line) = reader.next_line() {
+        if reader.ends_at_blank(&line) || reader.read_line(&line).is_err() {
+            break;
+        }
+        if !line.text.trim().is_empty() {
+            end = line.end;
+        }
+    }
+    Some(end)
+}
+
+fn opens_bare_diff(text: &str, at: usize) -> bool {
+    let mut lines = lines_from(text, at).map(|(_, line)| line);
+    let mut next_line = || lines.next().unwrap_or_default();
+    let line = next_line();
+    match line.strip_prefix("diff --git ") {
+        Some(paths) if git_paths(paths).is_some() => {
+            let next = next_line();
+            GIT_LINES.iter().any(|start| next.starts_with(start))
+        }
+        Some(_) => false,
+        None => {
+            line.starts_with("--- ")
+                && next_line().starts_with("+++ ")
+                && next_line().starts_with("@@")
+        }
+    }
 }
 
 /// The beginnings of lines that may follow `diff --git`.
@@ -49,19 +68,19 @@ const GIT_LINES: [&str; 10] = [
     "copy from ",
 ];
 
-/// Reads a fence's content. Prose may come before the first header if the fence is tagged as a diff. A diff without a header
-/// and without `@@` is one hunk.
-pub(super) fn read_fenced(piece: &str, tagged: bool) -> ParsedEdits {
+/// Reads a text that holds one diff. Prose may come before the first header if the text is declared a diff. A diff without a
+/// header and without `@@` is one hunk.
+pub(super) fn read(piece: &str, is_declared: bool) -> ParsedEdits {
     let start = first_mark(piece).unwrap_or_default();
-    let mut sound = piece[..start]
+    let mut is_sound = piece[..start]
         .lines()
-        .all(|line| line.trim().is_empty() || tagged && !line.starts_with(['+', '-']));
+        .all(|line| line.trim().is_empty() || is_declared && !line.starts_with(['+', '-']));
     let mut reader = DiffReader::new(piece, start);
     while let Some(line) = reader.next_line() {
-        sound &= reader.read_line(&line) == LineOutcome::Taken;
+        is_sound &= reader.read_line(&line).is_ok();
     }
-    let edits = sections_of(reader.files);
-    if sound { edits } else { edits.all_malformed() }
+    let sections = reader.files.into_iter().map(FileDiff::into_section);
+    ParsedEdits::new(Format::UnifiedDiff, sections.collect(), is_sound)
 }
 
 fn first_mark(piece: &str) -> Option<usize> {
@@ -75,36 +94,6 @@ fn first_mark(piece: &str) -> Option<usize> {
     None
 }
 
-/// Reads a bare diff that starts at `at`, and returns its end.
-pub(super) fn read_bare(text: &str, at: usize) -> (ParsedEdits, usize) {
-    let mut reader = DiffReader::new(text, at);
-    let mut end = at;
-    while let Some(line) = reader.next_line() {
-        if reader.ends_at_blank(&line) || reader.read_line(&line) == LineOutcome::Foreign {
-            break;
-        }
-        // Blank lines belong to it only if more of it follows.
-        if !line.text.trim().is_empty() {
-            end = line.end;
-        }
-    }
-    let mut edits = sections_of(reader.files);
-    for section in &mut edits.sections {
-        section.start = section.start.saturating_sub(at);
-    }
-    (edits, end)
-}
-
-fn sections_of(files: Vec<FileDiff>) -> ParsedEdits {
-    if files.is_empty() {
-        return ParsedEdits::malformed(Format::UnifiedDiff);
-    }
-    ParsedEdits {
-        format: Format::UnifiedDiff,
-        sections: files.into_iter().map(FileDiff::into_section).collect(),
-    }
-}
-
 struct DiffReader<'t> {
     text: &'t str,
     at: usize,
@@ -115,12 +104,6 @@ struct DiffLine<'t> {
     start: usize,
     end: usize,
     text: &'t str,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LineOutcome {
-    Taken,
-    Foreign,
 }
 
 /// One file of the diff, as read so far.
@@ -142,18 +125,23 @@ struct FileDiff {
 
 #[derive(Default)]
 struct HunkText {
-    old: String,
-    new: String,
+    old: HunkSide,
+    new: HunkSide,
     /// The numbers of its heading: lines on both sides.
     counts: Option<(u32, u32)>,
     from_nothing: bool,
-    seen: (u32, u32),
     /// The number of blank lines without a mark read last; they belong to the hunk only if more of it follows.
     blanks: u32,
     changes: bool,
-    /// Whether a side's last line has no newline.
-    bare: (bool, bool),
-    last_mark: char,
+    last_mark: Option<char>,
+}
+
+#[derive(Default)]
+struct HunkSide {
+    text: String,
+    lines: u32,
+    /// Whether its last line has no newline.
+    is_bare: bool,
 }
 
 impl<'t> DiffReader<'t> {
@@ -181,10 +169,11 @@ impl<'t> DiffReader<'t> {
     /// Whether a blank line ends a bare diff: its last hunk has all that its heading promises.
     fn ends_at_blank(&self, line: &DiffLine<'_>) -> bool {
         let hunk = self.files.last().and_then(|file| file.hunks.last());
-        line.text.trim().is_empty() && hunk.is_some_and(|hunk| hunk.counts == Some(hunk.seen))
+        line.text.trim().is_empty()
+            && hunk.is_some_and(|hunk| hunk.counts == Some((hunk.old.lines, hunk.new.lines)))
     }
 
-    fn read_line(&mut self, line: &DiffLine<'t>) -> LineOutcome {
+    fn read_line(&mut self, line: &DiffLine<'t>) -> Result<(), Malformed> {
         let text = line.text.trim_end_matches('\r');
         let git = text.strip_prefix("diff --git ");
         if git.is_some() || text.starts_with("Index: ") {
@@ -194,18 +183,18 @@ impl<'t> DiffReader<'t> {
                 git: git.and_then(git_paths),
                 ..FileDiff::default()
             });
-            return LineOutcome::Taken;
+            return Ok(());
         }
         if self.is_header(line) {
             self.start_file(line, text);
-            return LineOutcome::Taken;
+            return Ok(());
         }
         if text.starts_with("@@") {
             if self.files.is_empty() {
                 self.files.push(FileDiff::default());
             }
             self.push_hunk(HunkText::with_heading(text));
-            return LineOutcome::Taken;
+            return Ok(());
         }
         let in_hunk = self.files.last().is_some_and(|file| !file.hunks.is_empty());
         if in_hunk {
@@ -225,7 +214,7 @@ impl<'t> DiffReader<'t> {
         let hunk = self.files.last().and_then(|file| file.hunks.last());
         let promised = hunk.is_some_and(|hunk| {
             hunk.counts
-                .is_some_and(|(old, new)| hunk.seen.0 < old && hunk.seen.1 < new)
+                .is_some_and(|(old, new)| hunk.old.lines < old && hunk.new.lines < new)
         });
         self.text[next].starts_with("+++ ")
             && !promised
@@ -265,7 +254,7 @@ impl<'t> DiffReader<'t> {
     }
 
     /// A line after a file's header and before its first hunk.
-    fn read_extended_header(&mut self, line: &DiffLine<'t>, text: &str) -> LineOutcome {
+    fn read_extended_header(&mut self, line: &DiffLine<'t>, text: &str) -> Result<(), Malformed> {
         const PLAIN: [&str; 6] = [
             "index ",
             "old mode ",
@@ -275,13 +264,13 @@ impl<'t> DiffReader<'t> {
             "=====",
         ];
         if text.trim().is_empty() {
-            return LineOutcome::Taken;
+            return Ok(());
         }
         let is_body = text.starts_with(['+', '-', ' ']);
         let Some(file) = self.files.last_mut() else {
             // A hunk without a header, if the line can be part of one.
             if !is_body {
-                return LineOutcome::Foreign;
+                return Err(Malformed);
             }
             self.files.push(FileDiff {
                 start: line.start,
@@ -312,13 +301,13 @@ impl<'t> DiffReader<'t> {
             file.hunks.push(HunkText::default());
             return self.read_hunk_line(line.text);
         } else if !PLAIN.iter().any(|start| text.starts_with(start)) {
-            return LineOutcome::Foreign;
+            return Err(Malformed);
         }
-        LineOutcome::Taken
+        Ok(())
     }
 
     /// A line of the last hunk.
-    fn read_hunk_line(&mut self, line: &str) -> LineOutcome {
+    fn read_hunk_line(&mut self, line: &str) -> Result<(), Malformed> {
         let file = self.files.last_mut();
         let hunk = file.and_then(|file| file.hunks.last_mut());
         hunk.expect("a line is read as a hunk's only inside of one")
@@ -335,83 +324,75 @@ impl HunkText {
         }
     }
 
-    fn read_line(&mut self, line: &str) -> LineOutcome {
+    fn read_line(&mut self, line: &str) -> Result<(), Malformed> {
         if line.trim_end_matches('\r').is_empty() {
             self.blanks += 1;
-            return LineOutcome::Taken;
+            return Ok(());
         }
         let mark = match line.chars().next() {
             Some(mark @ (' ' | '+' | '-' | '\\')) => mark,
-            _ => return LineOutcome::Foreign,
+            _ => return Err(Malformed),
         };
         if mark == '\\' {
             return self.drop_newline();
         }
         for _ in 0..core::mem::take(&mut self.blanks) {
-            self.push(' ', "");
+            // On a side that has ended, a blank line is no line of the file.
+            let _ = self.push(' ', "");
         }
         self.push(mark, &line[1..])
     }
 
-    fn push(&mut self, mark: char, line: &str) -> LineOutcome {
-        let (in_old, in_new) = (mark != '+', mark != '-');
-        if in_old && self.bare.0 || in_new && self.bare.1 {
-            return LineOutcome::Foreign;
+    fn push(&mut self, mark: char, line: &str) -> Result<(), Malformed> {
+        if self.sides_with(mark).any(|side| side.is_bare) {
+            return Err(Malformed);
         }
-        for (is_in, side, seen) in [
-            (in_old, &mut self.old, &mut self.seen.0),
-            (in_new, &mut self.new, &mut self.seen.1),
-        ] {
-            if is_in {
-                side.push_str(line);
-                side.push('\n');
-                *seen += 1;
-            }
+        for side in self.sides_with(mark) {
+            side.text.push_str(line);
+            side.text.push('\n');
+            side.lines += 1;
         }
         self.changes |= mark != ' ';
-        self.last_mark = mark;
-        LineOutcome::Taken
+        self.last_mark = Some(mark);
+        Ok(())
+    }
+
+    /// The sides that a line with this mark belongs to.
+    fn sides_with(&mut self, mark: char) -> impl Iterator<Item = &mut HunkSide> {
+        let old = (mark != '+').then_some(&mut self.old);
+        let new = (mark != '-').then_some(&mut self.new);
+        old.into_iter().chain(new)
     }
 
     /// `\ No newline at end of file`, said of the line before.
-    fn drop_newline(&mut self) -> LineOutcome {
-        let (in_old, in_new) = match self.last_mark {
-            '-' => (true, false),
-            '+' => (false, true),
-            ' ' => (true, true),
-            _ => return LineOutcome::Foreign,
-        };
-        for (is_in, side, bare) in [
-            (in_old, &mut self.old, &mut self.bare.0),
-            (in_new, &mut self.new, &mut self.bare.1),
-        ] {
-            if is_in && !*bare {
-                side.pop();
-                *bare = true;
-            }
+    fn drop_newline(&mut self) -> Result<(), Malformed> {
+        let mark = self.last_mark.ok_or(Malformed)?;
+        for side in self.sides_with(mark).filter(|side| !side.is_bare) {
+            side.text.pop();
+            side.is_bare = true;
         }
-        LineOutcome::Taken
+        Ok(())
     }
 
     /// A hunk that only adds lines appends them if it has no line numbers (aider's rule). With numbers it is malformed: numbers
     /// alone aren't trusted to name a position.
     fn into_hunk(self, only: bool) -> Result<Hunk, Malformed> {
-        match self.old.is_empty() {
-            _ if !self.changes => Err(Malformed),
-            true if only && self.counts.is_none() => Ok(Hunk::Append(self.new)),
-            true => Err(Malformed),
-            false => Ok(Hunk::Replace {
-                old: self.old,
-                new: self.new,
-                place: EditPosition::Once,
-                unit: MatchUnit::Lines,
-            }),
+        if !self.changes || self.adds_only() && !(only && self.counts.is_none()) {
+            return Err(Malformed);
         }
+        if self.adds_only() {
+            return Ok(Hunk::Append(self.new.text));
+        }
+        Ok(Hunk::Replace {
+            old: self.old.text,
+            new: self.new.text,
+            place: EditPosition::Once,
+            unit: MatchUnit::Lines,
+        })
     }
 
-    /// `@@ -0,0 +1,9 @@`: nothing was there before.
-    fn makes_a_file(&self) -> bool {
-        self.old.is_empty() && self.from_nothing
+    fn adds_only(&self) -> bool {
+        self.old.text.is_empty()
     }
 }
 
@@ -496,7 +477,8 @@ impl FileDiff {
         let only = self.hunks.len() == 1;
         let makes_a_file = match self.hunks.as_slice() {
             [] => self.created,
-            [hunk] => hunk.makes_a_file() || old.is_none() && names_a_file && hunk.old.is_empty(),
+            // `@@ -0,0 +1,9 @@`: nothing was there before.
+            [hunk] => hunk.adds_only() && (hunk.from_nothing || old.is_none() && names_a_file),
             _ => false,
         };
         match (old, new) {
@@ -510,7 +492,7 @@ impl FileDiff {
                 self.hunks
                     .into_iter()
                     .next()
-                    .map(|hunk| hunk.new)
+                    .map(|hunk| hunk.new.text)
                     .unwrap_or_default(),
             )),
             (None, Some(_)) => Err(Malformed),
