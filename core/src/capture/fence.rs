@@ -27,7 +27,7 @@ pub(super) fn read<'t>(
     let raw = opening.end..code_end;
     let piece = without_indentation(&text[raw.clone()], fence.indent);
     let info = path_hint::info_string(fence.info);
-    let hint = info.hint().or_else(|| hint_around(&piece, text, lead));
+    let hint = info.hint.or_else(|| hint_around(&piece, text, lead));
     Some(Container {
         outer: opening.start..outer_end,
         raw,

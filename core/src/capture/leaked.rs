@@ -230,8 +230,7 @@ impl LeakedCall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture;
-    use crate::edit::{Edit, Malformed};
+    use crate::capture::{self, shown};
     use alloc::format;
 
     /// One line a block: path, what it is, closing.
@@ -240,12 +239,7 @@ mod tests {
             .into_iter()
             .map(|block| {
                 assert_eq!(block.format, Format::LeakedToolCall);
-                let what = match &block.edit {
-                    None => format!("{:?}", block.code),
-                    Some(Ok(Edit::Change(hunks))) => format!("{} hunks", hunks.len()),
-                    Some(Ok(edit)) => format!("{edit:?}"),
-                    Some(Err(Malformed)) => "malformed".to_string(),
-                };
+                let what = shown::payload(&block);
                 format!(
                     "{} {what} {:?}",
                     block.path.as_deref().unwrap_or("-"),
@@ -266,7 +260,7 @@ mod tests {
         check(&format!("I'll write it. <tool_call>\n{write}\n"), expected);
         check(
             r#"<tool_call>{"name": "edit", "arguments": "{\"path\":\"a.c\",\"old_string\":\"x\",\"new_string\":\"y\"}"}</tool_call>"#,
-            &["a.c 1 hunks Closed"],
+            &["a.c change 1 Closed"],
         );
         check(
             r#"<tool_call>{"name": "read", "arguments": {"path": "a.c"}}</tool_call>"#,
@@ -286,7 +280,7 @@ mod tests {
         }
         check(
             "<function=edit>\n<parameter=file_path>a.c</parameter>\n<parameter=old_string>x</parameter>\n<parameter=new_string>\n</parameter>\n<parameter=replace_all>true</parameter>\n</function>",
-            &["a.c 1 hunks Closed"],
+            &["a.c change 1 Closed"],
         );
         check(
             "<function=read_file>\n<parameter=path>\na.c\n</parameter>\n</function>",

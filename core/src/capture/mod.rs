@@ -117,3 +117,5 @@ pub(crate) fn ends_examples(message: &Message) -> bool {
 
 #[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod shown;

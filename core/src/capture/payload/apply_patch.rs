@@ -359,35 +359,11 @@ impl PatchChunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::shown;
 
     /// One line a file: its path and what is done to it.
     fn check(piece: &str, expected: &[&str]) {
-        let found: Vec<String> = read(piece)
-            .sections
-            .iter()
-            .map(|section| {
-                let path = section.hint.as_ref().and_then(|hint| hint.path.as_deref());
-                let edit = match &section.edit {
-                    Ok(Edit::Change(hunks)) => hunks.iter().map(shown).collect(),
-                    Ok(Edit::Move { to, hunks }) => {
-                        format!(" to {to}{}", hunks.iter().map(shown).collect::<String>())
-                    }
-                    Ok(edit) => format!(" {edit:?}"),
-                    Err(Malformed) => " malformed".to_string(),
-                };
-                format!("{}{edit}", path.unwrap_or("-"))
-            })
-            .collect();
-        assert_eq!(found, expected, "{piece}");
-    }
-
-    fn shown(hunk: &Hunk) -> String {
-        match hunk {
-            Hunk::Replace {
-                old, new, place, ..
-            } => format!(" {place:?} {old:?}>{new:?}"),
-            hunk => format!(" {hunk:?}"),
-        }
+        assert_eq!(shown::files(&read(piece)), expected, "{piece}");
     }
 
     #[test]
@@ -397,7 +373,7 @@ mod tests {
             &[
                 "a.c Create(\"int a;\\n\\n\")",
                 "b.c Delete",
-                "c.c to d.c Once \"x\\n\">\"y\\n\"",
+                "c.c to d.c \"x\\n\">\"y\\n\"",
             ],
         );
     }
@@ -407,7 +383,7 @@ mod tests {
         check(
             "*** Begin Patch\n*** Update File: a.c\n a\n-b\n+c\n\n@@ int f(void)\n-x\n+y\n@@\n-z\n*** End of File\n*** End Patch",
             &[
-                "a.c Once \"a\\nb\\n\\n\">\"a\\nc\\n\\n\" After(\"int f(void)\") \"x\\n\">\"y\\n\" End \"z\\n\">\"\"",
+                "a.c \"a\\nb\\n\\n\">\"a\\nc\\n\\n\" After(\"int f(void)\") \"x\\n\">\"y\\n\" End \"z\\n\">\"\"",
             ],
         );
         check(
@@ -416,7 +392,7 @@ mod tests {
         );
         check(
             "*** Begin Patch\n*** Update File: a.c\n@@ -1,2 +1,2 @@ int f(void)\n-x\n+y\n*** End Patch",
-            &["a.c Once \"x\\n\">\"y\\n\""],
+            &["a.c \"x\\n\">\"y\\n\""],
         );
     }
 

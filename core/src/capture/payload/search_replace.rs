@@ -171,7 +171,7 @@ impl SearchReplaceReader {
         }
         let hint = match fence_info(line) {
             Some("") => return Ok(()),
-            Some(info) => path_hint::info_string(info).hint(),
+            Some(info) => path_hint::info_string(info).hint,
             None => Some(
                 path_hint::line_before(line, 0)
                     .or_else(|| path_hint::first_line_comment(line))
@@ -273,32 +273,12 @@ fn fence_info(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::shown;
     use alloc::format;
-    use alloc::string::ToString;
 
     /// One line a section: its path, then its hunks.
     fn check(dialect: SearchReplaceDialect, piece: &str, expected: &[&str]) {
-        let found: Vec<String> = read(piece, dialect)
-            .sections
-            .iter()
-            .map(|section| {
-                let path = section.hint.as_ref().and_then(|hint| hint.path.clone());
-                let edit = match &section.edit {
-                    Ok(Edit::Change(hunks)) => hunks.iter().map(shown).collect(),
-                    Ok(edit) => format!(" {edit:?}"),
-                    Err(Malformed) => " malformed".to_string(),
-                };
-                format!("{}{edit}", path.unwrap_or("-".to_string()))
-            })
-            .collect();
-        assert_eq!(found, expected, "{piece}");
-    }
-
-    fn shown(hunk: &Hunk) -> String {
-        match hunk {
-            Hunk::Replace { old, new, .. } => format!(" {old:?}>{new:?}"),
-            hunk => format!(" {hunk:?}"),
-        }
+        assert_eq!(shown::files(&read(piece, dialect)), expected, "{piece}");
     }
 
     #[test]

@@ -18,19 +18,19 @@ pub(super) fn has_diff_mark(line: &str, next: &str) -> bool {
         || line.starts_with("--- ") && next.starts_with("+++ ")
 }
 
-/// The end of a bare diff that starts at a line, if one does. Blank lines belong to it only if more of it follows.
+/// The end of a bare diff that starts at a line, if one does. Empty lines belong to it only if more of it follows.
 pub(super) fn bare_diff_end(text: &str, at: usize) -> Option<usize> {
     if !opens_bare_diff(text, at) {
         return None;
     }
     let mut reader = DiffReader::new(text, at);
     let mut end = at;
-    while let Some(line) = reader.next_line() {
-        if reader.ends_at_blank(&line) || reader.read_line(&line).is_err() {
+    while let Some((start, line)) = reader.next_line() {
+        if reader.ends_at_blank(line) || reader.read_line(start, line).is_err() {
             break;
         }
-        if !line.text.trim().is_empty() {
-            end = line.end;
+        if !line.trim_end_matches('\r').is_empty() {
+            end = reader.at;
         }
     }
     Some(end)
@@ -43,7 +43,10 @@ fn opens_bare_diff(text: &str, at: usize) -> bool {
     match line.strip_prefix("diff --git ") {
         Some(paths) if git_paths(paths).is_some() => {
             let next = next_line();
-            GIT_LINES.iter().any(|start| next.starts_with(start))
+            PLAIN_LINES
+                .iter()
+                .chain(&OPENING_LINES)
+                .any(|start| next.starts_with(start))
         }
         Some(_) => false,
         None => {
@@ -54,18 +57,31 @@ fn opens_bare_diff(text: &str, at: usize) -> bool {
     }
 }
 
-/// The beginnings of lines that may follow `diff --git`.
-const GIT_LINES: [&str; 10] = [
-    "--- ",
+/// The beginnings of header lines that say nothing of an edit.
+const PLAIN_LINES: [&str; 6] = [
     "index ",
-    "new file mode ",
-    "deleted file mode ",
     "old mode ",
     "new mode ",
     "similarity index ",
     "dissimilarity index ",
+    "=====",
+];
+
+/// The beginnings of other lines that may follow `diff --git`.
+const OPENING_LINES: [&str; 5] = [
+    "--- ",
+    "new file mode ",
+    "deleted file mode ",
     "rename from ",
     "copy from ",
+];
+
+/// The beginnings of header lines whose edits can't be read.
+const UNREAD_LINES: [&str; 4] = [
+    "copy from ",
+    "copy to ",
+    "Binary files ",
+    "GIT binary patch",
 ];
 
 /// Reads a text that holds one diff. Prose may come before the first header if the text is declared a diff. A diff without a
@@ -76,8 +92,8 @@ pub(super) fn read(piece: &str, is_declared: bool) -> ParsedEdits {
         .lines()
         .all(|line| line.trim().is_empty() || is_declared && !line.starts_with(['+', '-']));
     let mut reader = DiffReader::new(piece, start);
-    while let Some(line) = reader.next_line() {
-        is_sound &= reader.read_line(&line).is_ok();
+    while let Some((start, line)) = reader.next_line() {
+        is_sound &= reader.read_line(start, line).is_ok();
     }
     let sections = reader.files.into_iter().map(FileDiff::into_section);
     ParsedEdits::new(Format::UnifiedDiff, sections.collect(), is_sound)
@@ -98,12 +114,6 @@ struct DiffReader<'t> {
     text: &'t str,
     at: usize,
     files: Vec<FileDiff>,
-}
-
-struct DiffLine<'t> {
-    start: usize,
-    end: usize,
-    text: &'t str,
 }
 
 /// One file of the diff, as read so far.
@@ -153,63 +163,59 @@ impl<'t> DiffReader<'t> {
         }
     }
 
-    fn next_line(&mut self) -> Option<DiffLine<'t>> {
-        if self.at >= self.text.len() {
-            return None;
-        }
+    /// The start of the next line, and the line without its newline.
+    fn next_line(&mut self) -> Option<(usize, &'t str)> {
         let range = line_at(self.text, self.at);
         self.at = range.end;
-        Some(DiffLine {
-            start: range.start,
-            end: range.end,
-            text: self.text[range].trim_end_matches('\n'),
-        })
+        let line = self.text[range.clone()].trim_end_matches('\n');
+        (!range.is_empty()).then_some((range.start, line))
     }
 
     /// Whether a blank line ends a bare diff: its last hunk has all that its heading promises.
-    fn ends_at_blank(&self, line: &DiffLine<'_>) -> bool {
+    fn ends_at_blank(&self, line: &str) -> bool {
         let hunk = self.files.last().and_then(|file| file.hunks.last());
-        line.text.trim().is_empty()
+        line.trim().is_empty()
             && hunk.is_some_and(|hunk| hunk.counts == Some((hunk.old.lines, hunk.new.lines)))
     }
 
-    fn read_line(&mut self, line: &DiffLine<'t>) -> Result<(), Malformed> {
-        let text = line.text.trim_end_matches('\r');
+    /// Reads the line that `self.at` is after.
+    fn read_line(&mut self, start: usize, line: &str) -> Result<(), Malformed> {
+        let text = line.trim_end_matches('\r');
         let git = text.strip_prefix("diff --git ");
         if git.is_some() || text.starts_with("Index: ") {
             self.files.push(FileDiff {
-                start: line.start,
                 announced: true,
                 git: git.and_then(git_paths),
-                ..FileDiff::default()
+                ..FileDiff::at(start)
             });
             return Ok(());
         }
         if self.is_header(line) {
-            self.start_file(line, text);
+            self.start_file(start, text);
             return Ok(());
         }
         if text.starts_with("@@") {
             if self.files.is_empty() {
                 self.files.push(FileDiff::default());
             }
-            self.push_hunk(HunkText::with_heading(text));
+            let file = self.files.last_mut().ok_or(Malformed)?;
+            file.announced = false;
+            file.hunks.push(HunkText::with_heading(text));
             return Ok(());
         }
-        let in_hunk = self.files.last().is_some_and(|file| !file.hunks.is_empty());
-        if in_hunk {
-            self.read_hunk_line(line.text)
-        } else {
-            self.read_extended_header(line, text)
+        let file = self.files.last_mut();
+        match file.and_then(|file| file.hunks.last_mut()) {
+            Some(hunk) => hunk.read_line(line),
+            None => self.read_extended_header(start, line),
         }
     }
 
     /// `--- old` with `+++ new` below it. Within a hunk it could be a removed line, so more is asked there.
-    fn is_header(&self, line: &DiffLine<'_>) -> bool {
-        if !line.text.starts_with("--- ") {
+    fn is_header(&self, line: &str) -> bool {
+        if !line.starts_with("--- ") {
             return false;
         }
-        let next = line_at(self.text, line.end);
+        let next = line_at(self.text, self.at);
         let third = line_at(self.text, next.end);
         let hunk = self.files.last().and_then(|file| file.hunks.last());
         let promised = hunk.is_some_and(|hunk| {
@@ -221,64 +227,32 @@ impl<'t> DiffReader<'t> {
             && (hunk.is_none() || self.text[third].starts_with("@@"))
     }
 
-    fn start_file(&mut self, line: &DiffLine<'t>, text: &str) {
-        let next = line_at(self.text, line.end);
-        let new = without_end(&self.text[next.clone()]);
+    fn start_file(&mut self, start: usize, old: &str) {
+        let next = line_at(self.text, self.at);
         self.at = next.end;
         let announced = self
             .files
-            .last()
-            .is_some_and(|file| file.announced && file.hunks.is_empty());
-        if !announced {
-            self.files.push(FileDiff {
-                start: line.start,
-                ..FileDiff::default()
-            });
-        }
-        let file = self
-            .files
-            .last_mut()
-            .expect("the file was pushed if it wasn't announced");
-        file.announced = false;
-        file.old = Some(header_path(&text[4..]));
-        file.new = Some(header_path(&new[4..]));
-    }
-
-    fn push_hunk(&mut self, hunk: HunkText) {
-        let file = self
-            .files
-            .last_mut()
-            .expect("a hunk follows a file's header");
-        file.announced = false;
-        file.hunks.push(hunk);
+            .pop_if(|file| file.announced && file.hunks.is_empty());
+        self.files.push(FileDiff {
+            announced: false,
+            old: Some(header_path(&old[4..])),
+            new: Some(header_path(&without_end(&self.text[next])[4..])),
+            ..announced.unwrap_or_else(|| FileDiff::at(start))
+        });
     }
 
     /// A line after a file's header and before its first hunk.
-    fn read_extended_header(&mut self, line: &DiffLine<'t>, text: &str) -> Result<(), Malformed> {
-        const PLAIN: [&str; 6] = [
-            "index ",
-            "old mode ",
-            "new mode ",
-            "similarity index ",
-            "dissimilarity index ",
-            "=====",
-        ];
+    fn read_extended_header(&mut self, start: usize, line: &str) -> Result<(), Malformed> {
+        let text = line.trim_end_matches('\r');
         if text.trim().is_empty() {
             return Ok(());
         }
         let is_body = text.starts_with(['+', '-', ' ']);
-        let Some(file) = self.files.last_mut() else {
-            // A hunk without a header, if the line can be part of one.
-            if !is_body {
-                return Err(Malformed);
-            }
-            self.files.push(FileDiff {
-                start: line.start,
-                hunks: [HunkText::default()].into(),
-                ..FileDiff::default()
-            });
-            return self.read_hunk_line(line.text);
-        };
+        if is_body && self.files.is_empty() {
+            self.files.push(FileDiff::at(start));
+        }
+        let file = self.files.last_mut().ok_or(Malformed)?;
+        let begins_with = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
         if let Some(path) = text.strip_prefix("rename from ") {
             file.rename_from = Some(path.trim().to_string());
         } else if let Some(path) = text.strip_prefix("rename to ") {
@@ -287,31 +261,15 @@ impl<'t> DiffReader<'t> {
             file.created = true;
         } else if text.starts_with("deleted file mode ") {
             file.deleted = true;
-        } else if [
-            "copy from ",
-            "copy to ",
-            "Binary files ",
-            "GIT binary patch",
-        ]
-        .iter()
-        .any(|start| text.starts_with(start))
-        {
+        } else if begins_with(&UNREAD_LINES) {
             file.flawed = true;
         } else if is_body && !file.announced {
             file.hunks.push(HunkText::default());
-            return self.read_hunk_line(line.text);
-        } else if !PLAIN.iter().any(|start| text.starts_with(start)) {
+            return self.read_line(start, line);
+        } else if !begins_with(&PLAIN_LINES) {
             return Err(Malformed);
         }
         Ok(())
-    }
-
-    /// A line of the last hunk.
-    fn read_hunk_line(&mut self, line: &str) -> Result<(), Malformed> {
-        let file = self.files.last_mut();
-        let hunk = file.and_then(|file| file.hunks.last_mut());
-        hunk.expect("a line is read as a hunk's only inside of one")
-            .read_line(line)
     }
 }
 
@@ -427,6 +385,13 @@ fn header_path(written: &str) -> String {
 const NOTHING: &str = "/dev/null";
 
 impl FileDiff {
+    fn at(start: usize) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
     fn into_section(self) -> FileSection {
         let start = self.start;
         let (old, new) = self.old_and_new_path();

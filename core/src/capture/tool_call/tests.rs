@@ -1,18 +1,9 @@
 //! Tool calls by the shapes of their arguments.
 
 use super::*;
-use crate::edit::{Edit, Hunk, Malformed};
+use crate::capture::shown;
 use crate::event::PathEvidence;
 use alloc::format;
-
-fn shown(hunk: &Hunk) -> String {
-    match hunk {
-        Hunk::Replace {
-            old, new, place, ..
-        } => format!(" {place:?} {old:?}>{new:?}"),
-        hunk => format!(" {hunk:?}"),
-    }
-}
 
 /// One line a block: its path and what is done to it.
 fn check(name: &str, arguments: &str, expected: &[&str]) {
@@ -21,9 +12,7 @@ fn check(name: &str, arguments: &str, expected: &[&str]) {
         .map(|block| {
             let what = match &block.edit {
                 None => format!(" {:?} {:?}", block.part, block.code),
-                Some(Ok(Edit::Change(hunks))) => hunks.iter().map(shown).collect(),
-                Some(Ok(edit)) => format!(" {edit:?}"),
-                Some(Err(Malformed)) => " malformed".to_string(),
+                Some(edit) => shown::edit(edit),
             };
             assert_eq!(block.evidence, PathEvidence::Header);
             assert_eq!(block.format, Format::ToolCall);
@@ -80,7 +69,7 @@ fn whole_files_are_written() {
 
 #[test]
 fn texts_are_replaced() {
-    let expected = &["a.c Once \"x\">\"y\""];
+    let expected = &["a.c \"x\">\"y\""];
     check(
         "edit",
         r#"{"filePath":"a.c","oldString":"x","newString":"y"}"#,
@@ -109,7 +98,7 @@ fn texts_are_replaced() {
     check(
         "file_editor",
         r#"{"command":"str_replace","path":"a.c","old_str":"x"}"#,
-        &["a.c Once \"x\">\"\""],
+        &["a.c \"x\">\"\""],
     );
     check(
         "edit",
@@ -143,7 +132,7 @@ fn several_edits_are_one() {
     check(
         "multi_edit",
         r#"{"filepath":"a.c","edits":[{"old_string":"x","new_string":"y"},{"old_string":"z","new_string":"","replace_all":true}]}"#,
-        &["a.c Once \"x\">\"y\" Everywhere \"z\">\"\""],
+        &["a.c \"x\">\"y\" Everywhere \"z\">\"\""],
     );
     check(
         "MultiEdit",
@@ -219,12 +208,12 @@ fn diffs_of_one_file() {
     check(
         "replace_in_file",
         r#"{"path":"a.c","diff":"------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n"}"#,
-        &["a.c Once \"x\\n\">\"y\\n\""],
+        &["a.c \"x\\n\">\"y\\n\""],
     );
     check(
         "apply_diff",
         r#"{"path":"a.c","diff":"@@ -1 +1 @@\n-x\n+y\n"}"#,
-        &["a.c Once \"x\\n\">\"y\\n\""],
+        &["a.c \"x\\n\">\"y\\n\""],
     );
 }
 

@@ -3,31 +3,11 @@
 use alloc::format;
 
 use super::*;
-
-fn shown(section: &FileSection) -> String {
-    let path = section.hint.as_ref().and_then(|hint| hint.path.as_deref());
-    let hunks = |hunks: &[Hunk]| -> String {
-        hunks
-            .iter()
-            .map(|hunk| match hunk {
-                Hunk::Replace { old, new, .. } => format!(" {old:?}>{new:?}"),
-                hunk => format!(" {hunk:?}"),
-            })
-            .collect()
-    };
-    let edit = match &section.edit {
-        Ok(Edit::Change(changes)) => hunks(changes),
-        Ok(Edit::Move { to, hunks: changes }) => format!(" to {to}{}", hunks(changes)),
-        Ok(edit) => format!(" {edit:?}"),
-        Err(Malformed) => " malformed".to_string(),
-    };
-    format!("{}{edit}", path.unwrap_or("-"))
-}
+use crate::capture::shown;
 
 /// One line a file: its path and what is done to it.
 fn check(piece: &str, expected: &[&str]) {
-    let found: Vec<String> = read(piece, true).sections.iter().map(shown).collect();
-    assert_eq!(found, expected, "{piece}");
+    assert_eq!(shown::files(&read(piece, true)), expected, "{piece}");
 }
 
 #[test]
