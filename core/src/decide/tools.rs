@@ -234,13 +234,10 @@ fn tool_notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event 
     })
 }
 
-/// What the fence of a tool's result is called.
-pub const RESULT_FENCE: &str = "tool-result";
-
 /// A reply that shows more results than there were calls made some up. `text` is the whole reply, which is over.
 #[must_use]
 pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Event> {
-    if !text.contains(RESULT_FENCE) {
+    if !text.contains(capture::RESULT_FENCE) {
         return Vec::new();
     }
     let fences = capture::tool_talk(text).fences.into_iter();

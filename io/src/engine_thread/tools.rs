@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 use serde_json::Value;
+use tslp_core::capture::vocabulary;
 use tslp_core::decide::reply::SegmentExtent;
 use tslp_core::decide::tools::first_denial_of_each;
 use tslp_core::delimiter;
@@ -954,9 +955,8 @@ fn command_line(arguments: &str) -> Option<Result<String, &'static str>> {
     let Ok(arguments) = serde_json::from_str::<Value>(arguments) else {
         return Some(Err("the call's arguments are no JSON"));
     };
-    let command = ["command", "cmd"]
-        .iter()
-        .find_map(|name| arguments.get(name))?;
+    let mut names = vocabulary::COMMAND_LINE.iter();
+    let command = names.find_map(|name| arguments.get(name))?;
     let words = || {
         command
             .as_array()?

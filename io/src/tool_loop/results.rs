@@ -1,7 +1,7 @@
 //! What came of calls, as the client reads it and as the model is told.
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::RESULT_FENCE;
+use tslp_core::capture::RESULT_FENCE;
 use tslp_core::delimiter;
 use tslp_core::event::CallId;
 
