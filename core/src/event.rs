@@ -129,7 +129,7 @@ pub struct RulesInForce {
     pub program: String,
     /// The version of its rules ([`crate::RULES_VERSION`]).
     pub rules: u32,
-    /// Its grammars, by language.
+    /// What reads code: its grammars, by language, and the hashes of `symbols.json` and `clients.json`, by name.
     pub grammars: Vec<GrammarTag>,
     /// Hash of its pattern data (`symbols.json`).
     pub patterns: ArtifactHash,

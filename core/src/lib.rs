@@ -11,7 +11,7 @@ extern crate alloc;
 
 /// The version of the rules: it rises with every change of `decide` or `gate` that can change an outcome, so that deep
 /// verification can tell such a change from a defect or a forgery.
-pub const RULES_VERSION: u32 = 10;
+pub const RULES_VERSION: u32 = 11;
 
 pub mod event;
 
@@ -41,10 +41,12 @@ pub mod extract;
 pub mod message;
 pub mod read_message;
 pub mod redact;
+pub mod request;
 
 pub mod decide;
 pub mod guardian;
 pub mod mention;
+pub mod name_hash;
 pub mod notice;
 pub mod policy;
 pub mod view;

@@ -12,7 +12,7 @@ use crate::capture;
 use crate::entity::{EntityId, Symbol, last_component};
 use crate::limits::{HYDRATION_CANDIDATES_MAX, MENTION_CANDIDATES_MAX};
 use crate::path::RelPath;
-use crate::view::View;
+use crate::view::Truth;
 
 /// The entities that a prompt names, in the order of first mention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Mentions {
 
 /// Scans one text. `root` is the workspace's absolute path. A plain word can only mean one of the recently shown entities, `lately`.
 #[must_use]
-pub fn scan(text: &str, root: &str, view: &dyn View, lately: &[EntityId]) -> Mentions {
+pub fn scan(text: &str, root: &str, view: &dyn Truth, lately: &[EntityId]) -> Mentions {
     let mut scan = MentionScanner::new(root, view, lately);
     for word in path_words(text) {
         if scan.is_full() {
@@ -68,7 +68,7 @@ pub(crate) fn path_in(word: &str) -> &str {
 }
 
 struct MentionScanner<'v> {
-    view: &'v dyn View,
+    view: &'v dyn Truth,
     root: &'v str,
     found: Mentions,
     /// Recently shown entities by the last component of their names; `None` if two have the same.
@@ -80,7 +80,7 @@ struct MentionScanner<'v> {
 }
 
 impl<'v> MentionScanner<'v> {
-    fn new(root: &'v str, view: &'v dyn View, shown: &'v [EntityId]) -> Self {
+    fn new(root: &'v str, view: &'v dyn Truth, shown: &'v [EntityId]) -> Self {
         let mut lately = BTreeMap::new();
         for entity in shown {
             let name = entity.symbol.as_ref().map(Symbol::last_component);
@@ -124,7 +124,7 @@ impl<'v> MentionScanner<'v> {
 
     fn tracked_file(&self, written: &str) -> Option<RelPath> {
         let path = RelPath::parse(written, self.root).ok()?;
-        if self.view.tracks(&path) {
+        if self.view.tracks_file(&path) {
             return Some(path);
         }
         if written.contains(['/', '\\']) {
@@ -136,7 +136,7 @@ impl<'v> MentionScanner<'v> {
 
     fn add_symbol_of(&mut self, path: RelPath, symbol: &str) {
         let entity = EntityId::symbol(path, Symbol::new(symbol));
-        if self.view.current(&entity).is_some() {
+        if self.view.current_version(&entity).is_some() {
             push_new(&mut self.found.symbols, entity);
         }
     }

@@ -2,14 +2,11 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::delimiter;
 use crate::hash::MessageKey;
-use crate::ids::SessionId;
-use crate::read_message::ReadMessage;
 use crate::redact;
 use crate::words;
 
@@ -97,8 +94,8 @@ impl Message {
 #[must_use]
 pub fn recordable(text: &str) -> Cow<'_, str> {
     match delimiter::strip_blocks(text) {
-        Cow::Borrowed(text) => redact::redacted(text),
-        Cow::Owned(text) => Cow::Owned(redact::redacted(&text).into_owned()),
+        Cow::Borrowed(text) => redact::without_credentials(text),
+        Cow::Owned(text) => Cow::Owned(redact::without_credentials(&text).into_owned()),
     }
 }
 
@@ -151,23 +148,6 @@ fn without_json_whitespace(json: &str) -> String {
     json.chars().filter(is_token).collect()
 }
 
-/// A chat request as the engine needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The model that the client asked for.
-    pub model: String,
-    /// All messages, in the client's order.
-    pub messages: Vec<Arc<ReadMessage>>,
-    /// The session's name, if the client gave one.
-    pub session_name: Option<String>,
-    /// The session that it continues, if the model server keeps the conversation and the client only refers to it.
-    pub continues: Option<SessionId>,
-    /// Whether the client marks this as a retry.
-    pub attempt: Attempt,
-    /// Whether the client offers tools.
-    pub tools: Tools,
-}
-
 /// Whether a request repeats the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Attempt {
@@ -187,17 +167,6 @@ words! {
         None = "none",
         /// Some: an agent drives the conversation, and its tool results must stay in it.
         Offered = "offered",
-    }
-}
-
-impl Request {
-    /// Index of the first message of the current prompt: the last user message, or the last message if there is none.
-    #[must_use]
-    pub fn current_from(&self) -> usize {
-        self.messages
-            .iter()
-            .rposition(|message| message.role == Role::User)
-            .unwrap_or_else(|| self.messages.len().saturating_sub(1))
     }
 }
 

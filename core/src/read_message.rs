@@ -104,7 +104,7 @@ impl ReadMessage {
         self.is_safe
     }
 
-    /// Whether it and what comes before it are a client's examples (see [`capture::examples`]).
+    /// Whether it and what comes before it are a client's examples (see [`Request::example_count`](crate::request::Request::example_count)).
     #[must_use]
     pub const fn ends_examples(&self) -> bool {
         self.ends_examples
@@ -146,5 +146,5 @@ pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
 }
 
 /// The text that replaces a prompt which consists of directives alone.
-const ONLY_DIRECTIVES: &str =
+pub const ONLY_DIRECTIVES: &str =
     "(A directive to the state ledger; what came of it stands in the state notices.)";

@@ -22,7 +22,7 @@ pub const MARKER: &str = "[REDACTED CREDENTIAL]";
 
 /// The text with each credential replaced by [`MARKER`].
 #[must_use]
-pub fn redacted(text: &str) -> Cow<'_, str> {
+pub fn without_credentials(text: &str) -> Cow<'_, str> {
     let mut out: Option<String> = None;
     let mut copied = 0;
     for_each_look(text, |look| {
@@ -136,7 +136,7 @@ mod tests {
             "hf_abcdefghijklmnopqrstuvwxyz012345",
         ] {
             assert_eq!(
-                redacted(&format!("key = \"{key}\";")),
+                without_credentials(&format!("key = \"{key}\";")),
                 format!("key = \"{MARKER}\";"),
                 "{key}"
             );
@@ -146,8 +146,11 @@ mod tests {
     #[test]
     fn private_keys_are_replaced_to_their_end_or_the_texts() {
         let pem = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb";
-        assert_eq!(redacted(pem), format!("a\n{MARKER}\nb"));
-        assert_eq!(redacted("-----BEGIN PRIVATE KEY-----\nMIIE"), MARKER);
+        assert_eq!(without_credentials(pem), format!("a\n{MARKER}\nb"));
+        assert_eq!(
+            without_credentials("-----BEGIN PRIVATE KEY-----\nMIIE"),
+            MARKER
+        );
     }
 
     /// A number below `end`, of a fixed row.
@@ -246,10 +249,10 @@ mod tests {
                 come -= 1;
             }
             let (one, other) = text.split_at(safe_cut(&text[..come]));
-            let whole = redacted(&text);
+            let whole = without_credentials(&text);
             cuts += usize::from(!one.is_empty() && one != text);
             hits += usize::from(whole != text);
-            let in_two = format!("{}{}", redacted(one), redacted(other));
+            let in_two = format!("{}{}", without_credentials(one), without_credentials(other));
             assert_eq!(in_two, whole, "{one:?} {other:?}");
         }
         assert!(cuts > 10_000 && hits > 10_000, "{cuts} {hits}");
@@ -260,8 +263,8 @@ mod tests {
         let mut state = 2;
         for _ in 0..100_000 {
             let text = random_text(&mut state, 12);
-            let once = redacted(&text);
-            assert_eq!(redacted(&once), once, "{text:?}");
+            let once = without_credentials(&text);
+            assert_eq!(without_credentials(&once), once, "{text:?}");
         }
     }
 

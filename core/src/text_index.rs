@@ -14,10 +14,11 @@ use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::Seq;
 use crate::known_lines::{KnownLines, TextLines, WordSet};
 use crate::limits::{INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_TEXTS_BYTES};
+use crate::name_hash::{NameHash, name_hash};
 use crate::recent_map::RecentMap;
 use crate::slice::Span;
-use crate::text_facts::{NameHash, TextFacts, name_hash};
-use crate::view::View;
+use crate::text_facts::TextFacts;
+use crate::view::{Truth, Vault};
 
 /// One definition of a known version: bytes of the Vault.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -176,11 +177,11 @@ impl TextIndex {
     /// What a text names, and its words that may be names of outdated code, sorted.
     pub fn words(
         &mut self,
-        view: &dyn View,
+        view: &dyn Truth,
         hash: ArtifactHash,
         text: &str,
     ) -> (Arc<TextFacts>, Arc<[NameHash]>) {
-        let changed = view.code_changed();
+        let changed = view.code_last_changed();
         let indexed = self.text(hash, text);
         let facts = Arc::clone(&indexed.facts);
         if let Some((since, words)) = &indexed.outdated
@@ -201,12 +202,12 @@ impl TextIndex {
     /// What a word stands for where these symbols, too, are searched for by it. `make` says it, if it isn't known.
     pub fn known_word(
         &mut self,
-        view: &dyn View,
+        view: &dyn Truth,
         word: NameHash,
         symbols: &BTreeSet<EntityId>,
         make: impl FnOnce(&mut Self) -> KnownWord,
     ) -> Arc<KnownWord> {
-        let changed = view.code_changed();
+        let changed = view.code_last_changed();
         if self.words.0 != changed {
             self.words = (changed, RecentMap::new(INDEX_DEFINITIONS));
         }
@@ -236,7 +237,7 @@ impl TextIndex {
     }
 
     /// The shape of a definition; `None` if the Vault doesn't give it, or no line of it has its name.
-    pub fn shape(&mut self, view: &dyn View, definition: &Definition) -> Option<Shape> {
+    pub fn shape(&mut self, view: &dyn Vault, definition: &Definition) -> Option<Shape> {
         if let Some(shape) = self.shapes.get(definition) {
             return *shape;
         }
@@ -248,12 +249,12 @@ impl TextIndex {
         shape
     }
 
-    fn lines(&mut self, view: &dyn View, definition: &Definition) -> Option<Arc<KnownLines>> {
+    fn lines(&mut self, view: &dyn Vault, definition: &Definition) -> Option<Arc<KnownLines>> {
         if let Some(lines) = self.lines.get(definition) {
             return Some(Arc::clone(lines));
         }
         let span = core::slice::from_ref(&definition.span);
-        let code = view.slices(definition.artifact, span)?;
+        let code = view.artifact_slices(definition.artifact, span)?;
         let lines = KnownLines::new(core::str::from_utf8(&code).ok()?, &definition.word)?;
         let lines = Arc::new(lines);
         let weight = size_of::<KnownLines>() + 2 * code.len();
@@ -266,7 +267,7 @@ impl TextIndex {
     /// before aren't read again.
     pub fn search(
         &mut self,
-        view: &dyn View,
+        view: &dyn Vault,
         (hash, text): (ArtifactHash, &str),
         wanted: &[&WantedWord],
         visit: &mut dyn FnMut(usize, &ShownDefinition),
@@ -304,7 +305,7 @@ impl TextIndex {
     /// Where a text shows definitions of the words, word by word.
     fn search_anew(
         &mut self,
-        view: &dyn View,
+        view: &dyn Vault,
         text: &str,
         wanted: &[&WantedWord],
     ) -> Vec<Box<[ShownDefinition]>> {

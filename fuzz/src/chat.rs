@@ -2,7 +2,8 @@
 
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::decide::receive;
-use tslp_core::message::{Request, Role, ToolCall};
+use tslp_core::message::{Role, ToolCall};
+use tslp_core::request::Request;
 use tslp_io::chat::dialect::Dialect;
 use tslp_io::chat::reply::ReplyDecoder;
 use tslp_io::chat::request::{self, KnownMessages, RequestBody, RequestEnvelope};
@@ -16,7 +17,7 @@ pub fn chat_request(data: &[u8]) {
     }
 }
 
-fn read<'d>(
+fn read_request<'d>(
     dialect: Dialect,
     data: &'d [u8],
     known: &mut KnownMessages,
@@ -25,19 +26,19 @@ fn read<'d>(
         dialect,
         ..RequestEnvelope::default()
     };
-    request::read(data, envelope, known).ok()?
+    request::read_request(data, envelope, known).ok()?
 }
 
 fn request_in(dialect: Dialect, data: &[u8]) {
     let mut known = KnownMessages::default();
-    let Some((body, request)) = read(dialect, data, &mut known) else {
+    let Some((body, request)) = read_request(dialect, data, &mut known) else {
         return;
     };
     assert!(!request.messages.is_empty());
     let (_, known_request) =
-        read(dialect, data, &mut known).expect("what was read before is read again");
+        read_request(dialect, data, &mut known).expect("what was read before is read again");
     assert_eq!(request, known_request);
-    let spoken = spoken(&request);
+    let spoken = conversation_messages(&request);
     let outgoing = Outgoing {
         system: Some(receive::system_text(&request)),
         messages: spoken
@@ -49,12 +50,12 @@ fn request_in(dialect: Dialect, data: &[u8]) {
             .collect(),
     };
     let written = body
-        .with(&request, &outgoing, &mut RewrittenMessages::default())
+        .with_messages(&request, &outgoing, &mut RewrittenMessages::default())
         .bytes;
     if spoken.is_empty() && outgoing.system.is_none_or(|system| system.is_empty()) {
         return;
     }
-    let Some((_, again)) = read(dialect, &written, &mut KnownMessages::default()) else {
+    let Some((_, again)) = read_request(dialect, &written, &mut KnownMessages::default()) else {
         panic!("{dialect:?}: {}", String::from_utf8_lossy(&written));
     };
     assert_eq!(again.model, request.model);
@@ -63,7 +64,7 @@ fn request_in(dialect: Dialect, data: &[u8]) {
         .iter()
         .map(|index| &request.messages[*index])
         .collect();
-    let after: Vec<_> = self::spoken(&again)
+    let after: Vec<_> = self::conversation_messages(&again)
         .into_iter()
         .map(|index| again.messages[index].clone())
         .collect();
@@ -71,7 +72,7 @@ fn request_in(dialect: Dialect, data: &[u8]) {
 }
 
 /// Indices of all messages that aren't the system's.
-fn spoken(request: &Request) -> Vec<usize> {
+fn conversation_messages(request: &Request) -> Vec<usize> {
     (0..request.messages.len())
         .filter(|index| request.messages[*index].role != Role::System)
         .collect()
@@ -81,24 +82,24 @@ fn spoken(request: &Request) -> Vec<usize> {
 /// where it stops being read depends on the cuts.
 pub fn reply_stream(data: &[u8]) {
     for dialect in Dialect::ALL {
-        let whole = decode(dialect, [data]);
-        let bytes = decode(dialect, data.chunks(1));
-        let pieces = decode(dialect, data.chunks(7));
+        let whole = decode_reply(dialect, [data]);
+        let bytes = decode_reply(dialect, data.chunks(1));
+        let pieces = decode_reply(dialect, data.chunks(7));
         assert_eq!(whole, bytes, "{dialect:?}");
         assert_eq!(whole, pieces, "{dialect:?}");
     }
 }
 
 /// Text, tool calls and finish reason of a reply that came to its end.
-type Decoded = Option<(String, Vec<ToolCall>, Option<String>)>;
+type DecodedReply = Option<(String, Vec<ToolCall>, Option<String>)>;
 
-fn decode<'d>(dialect: Dialect, pieces: impl IntoIterator<Item = &'d [u8]>) -> Decoded {
+fn decode_reply<'d>(dialect: Dialect, pieces: impl IntoIterator<Item = &'d [u8]>) -> DecodedReply {
     let mut decoder = ReplyDecoder::new(dialect);
     let mut text = String::new();
     for piece in pieces {
         text.push_str(&decoder.push(piece).text);
     }
-    text.push_str(&decoder.end().text);
+    text.push_str(&decoder.end_message().text);
     if !decoder.is_finished() {
         return None;
     }

@@ -6,12 +6,12 @@ use tslp_grammars::TreeSitterGrammars;
 
 /// Any bytes taken for C.
 pub fn extract_c(data: &[u8]) {
-    extract("c", data);
+    check_extraction("c", data);
 }
 
 /// Any bytes taken for C++.
 pub fn extract_cpp(data: &[u8]) {
-    extract("cpp", data);
+    check_extraction("cpp", data);
 }
 
 /// Any bytes taken for one of the other languages that have a grammar; the first byte says which.
@@ -38,26 +38,26 @@ pub fn extract_patterns(data: &[u8]) {
 
 fn extract_one_of(tags: &[&str], data: &[u8]) {
     if let Some((first, source)) = data.split_first() {
-        extract(tags[usize::from(*first) % tags.len()], source);
+        check_extraction(tags[usize::from(*first) % tags.len()], source);
     }
 }
 
 /// Definitions lie inside the source, in order, and a second look finds the same.
-fn extract(language: &str, source: &[u8]) {
+fn check_extraction(language: &str, source: &[u8]) {
     let Some(language) = TreeSitterGrammars.language_of_tag(language) else {
         panic!("no grammar for {language}");
     };
     let Ok(extraction) = TreeSitterGrammars.extract(language, source) else {
         return;
     };
-    check(&extraction, source);
+    check_definitions(&extraction, source);
     assert_eq!(
         TreeSitterGrammars.extract(language, source).as_ref(),
         Ok(&extraction)
     );
 }
 
-fn check(extraction: &Extraction, source: &[u8]) {
+fn check_definitions(extraction: &Extraction, source: &[u8]) {
     let is_inside = |span: &Span| {
         span.start <= span.end && usize::try_from(span.end).is_ok_and(|end| end <= source.len())
     };

@@ -10,13 +10,13 @@ use tslp_io::http::server_connection::{ClientEvent, ServerConnection};
 
 /// Requests on one connection, each answered as soon as it is complete.
 pub fn http_request(data: &[u8]) {
-    let whole = requests([data]);
-    assert_eq!(whole, requests(data.chunks(1)));
-    assert_eq!(whole, requests(data.chunks(5)));
+    let whole = read_requests([data]);
+    assert_eq!(whole, read_requests(data.chunks(1)));
+    assert_eq!(whole, read_requests(data.chunks(5)));
 }
 
 /// What the connection makes of its bytes; pieces of one body are joined.
-fn requests<'d>(pieces: impl IntoIterator<Item = &'d [u8]>) -> String {
+fn read_requests<'d>(pieces: impl IntoIterator<Item = &'d [u8]>) -> String {
     let limits = HeadLimits::default();
     let mut connection = ServerConnection::default();
     let mut told = String::new();
@@ -54,16 +54,16 @@ pub fn http_response(data: &[u8]) {
         _ => Asked::WithBody,
     };
     assert_eq!(
-        response(data, data.len().max(1), asked),
-        response(data, 1, asked)
+        read_response(data, data.len().max(1), asked),
+        read_response(data, 1, asked)
     );
     assert_eq!(
-        response(data, data.len().max(1), asked),
-        response(data, 5, asked)
+        read_response(data, data.len().max(1), asked),
+        read_response(data, 5, asked)
     );
 }
 
-fn response(data: &[u8], step: usize, asked: Asked) -> String {
+fn read_response(data: &[u8], step: usize, asked: Asked) -> String {
     let mut scan = HeadScan::default();
     let mut start = 0;
     let mut end = 0;
@@ -99,12 +99,12 @@ pub fn http_body(data: &[u8]) {
         1 => BodyDecoder::until_close(),
         _ => BodyDecoder::chunked(),
     };
-    let whole = body(decoder.clone(), [rest]);
-    assert_eq!(whole, body(decoder.clone(), rest.chunks(1)));
-    assert_eq!(whole, body(decoder, rest.chunks(3)));
+    let whole = read_body(decoder.clone(), [rest]);
+    assert_eq!(whole, read_body(decoder.clone(), rest.chunks(1)));
+    assert_eq!(whole, read_body(decoder, rest.chunks(3)));
 }
 
-fn body<'d>(
+fn read_body<'d>(
     mut decoder: BodyDecoder,
     pieces: impl IntoIterator<Item = &'d [u8]>,
 ) -> (Vec<u8>, bool, Option<String>) {

@@ -655,37 +655,37 @@ pub const CHUNKS: &[&str] = &[
 
 /// The input of one round.
 #[must_use]
-pub fn generate(round: u64, words: &[&str], seeds: &[Vec<u8>]) -> Vec<u8> {
+pub fn generate_input(round: u64, words: &[&str], seeds: &[Vec<u8>]) -> Vec<u8> {
     let noise = entropy::bytes(round, 512);
-    let mut dice = Dice {
+    let mut dice = NoiseDice {
         noise: &noise,
         at: 0,
     };
-    let mut input = match dice.below(4) {
+    let mut input = match dice.number_below(4) {
         0 => {
-            let length = dice.below(200);
+            let length = dice.number_below(200);
             entropy::bytes(round ^ u64::MAX, length)
         }
-        1 if !seeds.is_empty() => seeds[dice.below(seeds.len())].clone(),
-        _ if words.is_empty() => entropy::bytes(!round, 40 + 12 * dice.below(200)),
-        _ => (0..dice.below(60))
-            .flat_map(|_| words[dice.below(words.len())].bytes())
+        1 if !seeds.is_empty() => seeds[dice.number_below(seeds.len())].clone(),
+        _ if words.is_empty() => entropy::bytes(!round, 40 + 12 * dice.number_below(200)),
+        _ => (0..dice.number_below(60))
+            .flat_map(|_| words[dice.number_below(words.len())].bytes())
             .collect(),
     };
-    for _ in 0..dice.below(4) {
-        damage(&mut input, &mut dice, words);
+    for _ in 0..dice.number_below(4) {
+        damage_input(&mut input, &mut dice, words);
     }
     input
 }
 
-fn damage(input: &mut Vec<u8>, dice: &mut Dice<'_>, words: &[&str]) {
+fn damage_input(input: &mut Vec<u8>, dice: &mut NoiseDice<'_>, words: &[&str]) {
     if input.is_empty() {
         return;
     }
-    let at = dice.below(input.len());
-    let end = (at + dice.below(20)).min(input.len());
-    match dice.below(5) {
-        0 => input[at] ^= 1 << dice.below(8),
+    let at = dice.number_below(input.len());
+    let end = (at + dice.number_below(20)).min(input.len());
+    match dice.number_below(5) {
+        0 => input[at] ^= 1 << dice.number_below(8),
         1 => drop(input.drain(at..end)),
         2 => {
             let copy = input[at..end].to_vec();
@@ -693,18 +693,18 @@ fn damage(input: &mut Vec<u8>, dice: &mut Dice<'_>, words: &[&str]) {
         }
         3 => input.truncate(at),
         _ if words.is_empty() => input.insert(at, b'\n'),
-        _ => drop(input.splice(at..at, words[dice.below(words.len())].bytes())),
+        _ => drop(input.splice(at..at, words[dice.number_below(words.len())].bytes())),
     }
 }
 
 /// Small numbers out of noise.
-struct Dice<'n> {
+struct NoiseDice<'n> {
     noise: &'n [u8],
     at: usize,
 }
 
-impl Dice<'_> {
-    fn below(&mut self, bound: usize) -> usize {
+impl NoiseDice<'_> {
+    fn number_below(&mut self, bound: usize) -> usize {
         let byte = |at: usize| usize::from(self.noise[at % self.noise.len()]);
         let number = byte(self.at) * 256 + byte(self.at + 1);
         self.at += 2;

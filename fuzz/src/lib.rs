@@ -29,7 +29,7 @@ pub use text::{
 };
 
 /// A fuzz target with what a short run of it needs.
-pub struct Target {
+pub struct FuzzTarget {
     /// Its name: the function's, the binary's, and the folder's in `seeds/`.
     pub name: &'static str,
     /// The target.
@@ -41,52 +41,52 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[Target] = &[
-    target("decode_event", decode_event, 4_000, &[]),
-    target("restore_rows", restore_rows, 20_000, &[]),
-    target("fold_events", fold_events, 150, &[]),
-    target("stories", stories, 6, &[]),
-    target("capture_blocks", capture_blocks, 4_000, inputs::MARKDOWN),
-    target("capture_edits", capture_edits, 6_000, inputs::EDITS),
-    target("capture_tags", capture_tags, 6_000, inputs::TAGS),
-    target("known_lines", known_lines, 4_000, inputs::OUTPUTS),
-    target("damage", damage, 4_000, inputs::CODE_LINES),
-    target("tool_call", tool_call, 6_000, inputs::TOOL_CALLS),
-    target("edit_apply", edit_apply, 6_000, inputs::LINES),
-    target("mention_scan", mention_scan, 3_000, inputs::MARKDOWN),
-    target("delimiters", delimiters, 4_000, inputs::DELIMITERS),
-    target("redaction", redaction, 4_000, inputs::CREDENTIALS),
-    target("rel_path", rel_path, 6_000, inputs::PATHS),
-    target("extract_c", extract_c, 1_000, inputs::C),
-    target("extract_cpp", extract_cpp, 600, inputs::CPP),
-    target(
+pub const TARGETS: &[FuzzTarget] = &[
+    fuzz_target("decode_event", decode_event, 4_000, &[]),
+    fuzz_target("restore_rows", restore_rows, 20_000, &[]),
+    fuzz_target("fold_events", fold_events, 150, &[]),
+    fuzz_target("stories", stories, 6, &[]),
+    fuzz_target("capture_blocks", capture_blocks, 4_000, inputs::MARKDOWN),
+    fuzz_target("capture_edits", capture_edits, 6_000, inputs::EDITS),
+    fuzz_target("capture_tags", capture_tags, 6_000, inputs::TAGS),
+    fuzz_target("known_lines", known_lines, 4_000, inputs::OUTPUTS),
+    fuzz_target("damage", damage, 4_000, inputs::CODE_LINES),
+    fuzz_target("tool_call", tool_call, 6_000, inputs::TOOL_CALLS),
+    fuzz_target("edit_apply", edit_apply, 6_000, inputs::LINES),
+    fuzz_target("mention_scan", mention_scan, 3_000, inputs::MARKDOWN),
+    fuzz_target("delimiters", delimiters, 4_000, inputs::DELIMITERS),
+    fuzz_target("redaction", redaction, 4_000, inputs::CREDENTIALS),
+    fuzz_target("rel_path", rel_path, 6_000, inputs::PATHS),
+    fuzz_target("extract_c", extract_c, 1_000, inputs::C),
+    fuzz_target("extract_cpp", extract_cpp, 600, inputs::CPP),
+    fuzz_target(
         "extract_grammars",
         extract_grammars,
         1_500,
         inputs::PATTERNS,
     ),
-    target(
+    fuzz_target(
         "extract_patterns",
         extract_patterns,
         3_000,
         inputs::PATTERNS,
     ),
-    target("chat_request", chat_request, 4_000, inputs::CHAT),
-    target("reply_stream", reply_stream, 4_000, inputs::EVENT_STREAM),
-    target("http_request", http_request, 4_000, inputs::HTTP),
-    target("http_response", http_response, 4_000, inputs::HTTP),
-    target("http_body", http_body, 4_000, inputs::CHUNKS),
-    target("command_line", command_line, 12_000, inputs::COMMANDS),
-    target("policy", policy, 20_000, inputs::POLICY),
+    fuzz_target("chat_request", chat_request, 4_000, inputs::CHAT),
+    fuzz_target("reply_stream", reply_stream, 4_000, inputs::EVENT_STREAM),
+    fuzz_target("http_request", http_request, 4_000, inputs::HTTP),
+    fuzz_target("http_response", http_response, 4_000, inputs::HTTP),
+    fuzz_target("http_body", http_body, 4_000, inputs::CHUNKS),
+    fuzz_target("command_line", command_line, 12_000, inputs::COMMANDS),
+    fuzz_target("policy", policy, 20_000, inputs::POLICY),
 ];
 
-const fn target(
+const fn fuzz_target(
     name: &'static str,
     run: fn(&[u8]),
     rounds: u64,
     words: &'static [&'static str],
-) -> Target {
-    Target {
+) -> FuzzTarget {
+    FuzzTarget {
         name,
         run,
         rounds,

@@ -11,7 +11,7 @@ pub fn restore_rows(data: &[u8]) {
     let mut restoring = StateRestorer::default();
     while let Some(table) = bytes.next() {
         let table = usize::from(table) % TABLES.len();
-        let row = row(table, &mut bytes);
+        let row = row_from_bytes(table, &mut bytes);
         if restoring.restore_row(table, &row, &|_| None).is_err() {
             return;
         }
@@ -71,7 +71,7 @@ const WORDS: [&str; 24] = [
     "ast_match",
 ];
 
-fn row(table: usize, bytes: &mut impl Iterator<Item = u8>) -> Vec<Value> {
+fn row_from_bytes(table: usize, bytes: &mut impl Iterator<Item = u8>) -> Vec<Value> {
     let columns = TABLES[table].columns.iter();
     let value = |column: &tslp_projections::table::Column| {
         let byte = bytes.next().unwrap_or(0);

@@ -4,9 +4,9 @@ use std::process::{Command, Stdio};
 
 use globset::GlobBuilder;
 use tslp_core::guardian::{
-    Action, Amounts, Capability, Class, CommandTable, Condition, Decision, Door, Effect, Glob,
-    Goal, Jail, Join, Limits, Mode, PolicyRule, Profile, Risk, SimpleCommand, State, Token, after,
-    evaluate,
+    Action, ActionGoal, ActionLimits, BudgetAmounts, Capability, Class, CommandTable, Condition,
+    Decision, Door, Glob, GrantToken, Jail, Join, JudgingState, Mode, PolicyRule, Profile, Risk,
+    RuleEffect, SimpleCommand, judge_action, minutes_after,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -40,7 +40,7 @@ pub fn command_line(data: &[u8]) {
     let table = CommandTable::built_in();
     for command in &commands {
         let _ = table.classify(&command.words);
-        if NEEDED.contains(&command.program()) {
+        if NEEDED.contains(&command.program_name()) {
             return;
         }
     }
@@ -103,14 +103,14 @@ fn run_by_bash(line: &str, status: i32) -> Vec<Vec<String>> {
 /// grant less, never allows more.
 pub fn policy(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let _ = profile_file::parse(&text);
+    let _ = profile_file::parse_profile(&text);
     let (pattern, path) = text.split_once('\0').unwrap_or((&text, "src/a.c"));
     fits_as_globset_has_it(pattern, path);
     let Ok(when) = Condition::parse(pattern) else {
         return;
     };
     let words: Vec<String> = path.split_whitespace().map(str::to_owned).collect();
-    let action = Action::of(&words, "/w", Door::Bridge, &CommandTable::built_in());
+    let action = Action::from_command(&words, "/w", Door::Bridge, &CommandTable::built_in());
     let mut profile = Profile::built_in();
     let mut with = |effect| {
         profile.rules.push(PolicyRule {
@@ -121,12 +121,21 @@ pub fn policy(data: &[u8]) {
         });
         profile.clone()
     };
-    let (allowing, denying) = (with(Effect::Allow(Limits::default())), with(Effect::Deny));
-    let granted = state(&[Capability::BuildExec, Capability::ShellExec]);
-    let judged = |state: &State, profile: &Profile| {
-        let report = evaluate(&goal(), &action, state, profile);
-        assert_eq!(report, evaluate(&goal(), &action, state, profile));
-        assert_eq!(report.decision == Decision::Deny, report.denial().is_some());
+    let (allowing, denying) = (
+        with(RuleEffect::Allow(ActionLimits::default())),
+        with(RuleEffect::Deny),
+    );
+    let granted = judging_state(&[Capability::BuildExec, Capability::ShellExec]);
+    let judged = |state: &JudgingState, profile: &Profile| {
+        let report = judge_action(&action_goal(), &action, state, profile);
+        assert_eq!(
+            report,
+            judge_action(&action_goal(), &action, state, profile)
+        );
+        assert_eq!(
+            report.decision == Decision::Deny,
+            report.first_denial().is_some()
+        );
         report.decision != Decision::Deny
     };
     let is_allowed = judged(&granted, &allowing);
@@ -138,7 +147,7 @@ pub fn policy(data: &[u8]) {
     // A rule may ask for the lack of a grant, but no rule stands in for one.
     let is_reading = action.class == Class::Read;
     assert!(
-        is_reading || !judged(&state(&[]), &allowing),
+        is_reading || !judged(&judging_state(&[]), &allowing),
         "it isn't granted"
     );
 }
@@ -152,7 +161,11 @@ fn fits_as_globset_has_it(pattern: &str, path: &str) {
                 !part.is_empty() && part.chars().all(|c| is_plain(c) || matches!(c, '*' | '?'))
             })
     };
-    let (Some(ours), true, true) = (Glob::parse(pattern), is_plain(pattern), is_plain(path)) else {
+    let (Some(ours), true, true) = (
+        Glob::parse_pattern(pattern),
+        is_plain(pattern),
+        is_plain(path),
+    ) else {
         return;
     };
     let theirs = GlobBuilder::new(pattern).literal_separator(true).build();
@@ -160,39 +173,39 @@ fn fits_as_globset_has_it(pattern: &str, path: &str) {
         .expect("globset reads what is plain")
         .compile_matcher();
     assert_eq!(
-        ours.matches(path),
+        ours.matches_path(path),
         theirs.is_match(path),
         "{pattern} {path}"
     );
 }
 
-fn goal() -> Goal {
-    Goal {
+fn action_goal() -> ActionGoal {
+    ActionGoal {
         id: None,
         risk: Risk::Critical,
         scope_root: ArtifactHash::of(b"/w"),
     }
 }
 
-fn state(granted: &[Capability]) -> State {
+fn judging_state(granted: &[Capability]) -> JudgingState {
     let now = UnixMillis(0);
-    let token = |capability: &Capability| Token {
+    let token = |capability: &Capability| GrantToken {
         id: 1,
         goal: None,
         capability: *capability,
-        risk: capability.risk(),
+        risk: capability.least_risk(),
         issued_at: now,
-        expires_at: after(now, 1),
+        expires_at: minutes_after(now, 1),
         renewed_count: 0,
         last_renewed_at: None,
         scope_root: ArtifactHash::of(b"/w"),
         revoked: false,
     };
-    State {
+    JudgingState {
         mode: Mode::Ready,
         now,
         grants: granted.iter().map(token).collect(),
-        spent: Amounts::default(),
+        spent: BudgetAmounts::default(),
         jail: Jail {
             root: "/w".to_owned(),
             ..Jail::default()

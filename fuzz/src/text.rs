@@ -13,7 +13,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
 use tslp_core::slice::Span;
-use tslp_core::view::View as _;
+use tslp_core::view::Truth as _;
 use tslp_snapshots::script::{self, Step};
 use tslp_snapshots::stage::{ROOT, Stage};
 
@@ -148,11 +148,11 @@ pub fn mention_scan(data: &[u8]) {
         let view = stage.view();
         let found = mention::scan(&text, ROOT, &view, &[]);
         for (index, entity) in found.symbols.iter().enumerate() {
-            assert!(view.current(entity).is_some(), "{entity}");
+            assert!(view.current_version(entity).is_some(), "{entity}");
             assert!(!found.symbols[..index].contains(entity), "{entity}");
         }
         for (index, path) in found.files.iter().enumerate() {
-            assert!(view.tracks(path), "{path}");
+            assert!(view.tracks_file(path), "{path}");
             assert!(!found.files[..index].contains(path), "{path}");
         }
     });
@@ -177,15 +177,23 @@ pub fn delimiters(data: &[u8]) {
 /// What is redacted stays as it is when it is redacted again, and text that comes in pieces is redacted as if it came whole.
 pub fn redaction(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let once = redact::redacted(&text);
-    assert_eq!(redact::redacted(&once), once);
+    let once = redact::without_credentials(&text);
+    assert_eq!(redact::without_credentials(&once), once);
     let mut come = text.len() / 2;
     while !text.is_char_boundary(come) {
         come -= 1;
     }
     let (one, other) = text.split_at(redact::safe_cut(&text[..come]));
-    let in_two = format!("{}{}", redact::redacted(one), redact::redacted(other));
-    assert_eq!(in_two, redact::redacted(&text), "{one:?} {other:?}");
+    let in_two = format!(
+        "{}{}",
+        redact::without_credentials(one),
+        redact::without_credentials(other)
+    );
+    assert_eq!(
+        in_two,
+        redact::without_credentials(&text),
+        "{one:?} {other:?}"
+    );
 }
 
 /// A path that is taken is relative, without anything odd, means itself, and can be read from a ledger.

@@ -26,7 +26,8 @@ fn seeds_of(name: &str) -> Vec<Vec<u8>> {
 fn run(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).unwrap();
     let seeds = seeds_of(name);
-    let generated = (0..target.rounds).map(|round| inputs::generate(round, target.words, &seeds));
+    let generated =
+        (0..target.rounds).map(|round| inputs::generate_input(round, target.words, &seeds));
     for input in seeds.iter().cloned().chain(generated) {
         if let Err(panic) = panic::catch_unwind(|| (target.run)(&input)) {
             eprintln!("{name} fails on {:?}", String::from_utf8_lossy(&input));

@@ -7,7 +7,7 @@ use tslp_core::extract::ExtractError;
 
 use crate::language::Language;
 use crate::readable::Readable;
-use tslp_core::guardian::Unsplit;
+use tslp_core::guardian::SplitError;
 
 /// Deepest nesting of brackets that is parsed. Each open level costs a parser about 300 bytes in any reading it
 /// considers; code that people write nests a few dozen deep.
@@ -50,8 +50,8 @@ pub(crate) fn parse_bounded(
 ///
 /// # Errors
 /// [`Unsplit::Syntax`] when the budget is spent.
-pub(crate) fn parse_line(grammar: &tree_sitter::Language, line: &str) -> Result<Tree, Unsplit> {
-    within_budget(grammar, line.as_bytes(), BYTES_PER_CALL).ok_or(Unsplit::Syntax)
+pub(crate) fn parse_line(grammar: &tree_sitter::Language, line: &str) -> Result<Tree, SplitError> {
+    within_budget(grammar, line.as_bytes(), BYTES_PER_CALL).ok_or(SplitError::Syntax)
 }
 
 fn within_budget(

@@ -7,14 +7,15 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tslp_core::guardian::{
-    Action, Amounts, CommandTable, Condition, Door, Effect, Goal, Jail, Limits, Mode, PolicyRule,
-    Profile, Risk, State, evaluate,
+    Action, ActionGoal, ActionLimits, BudgetAmounts, CommandTable, Condition, Door, Jail,
+    JudgingState, Mode, PolicyRule, Profile, Risk, RuleEffect, judge_action,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_io::out::Out;
 use tslp_io::sandbox::{
-    Ended, Layer, Outcome, Pipeline, Plan, Program, Sandbox, SandboxLimits, Task, When,
+    Pipeline, PlannedProgram, RunCondition, RunEnd, RunOutcome, Sandbox, SandboxLimits,
+    SandboxPlan, SandboxTask, WorkspaceLayer,
 };
 
 const RULES: usize = 200;
@@ -36,11 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     out.line(format!("starting /bin/true: {bare:?}"))?;
     let sandbox = Sandbox::helped_by(PathBuf::from(env!("CARGO_BIN_EXE_tslp")));
-    for layer in [Layer::ReadOnly, Layer::Scratch] {
+    for layer in [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch] {
         let plan = plan(&folder, layer);
-        let taken = median(|| match sandbox.run(&plan) {
-            Outcome {
-                ended: Ended::Exited(0),
+        let taken = median(|| match sandbox.run_plan(&plan) {
+            RunOutcome {
+                ended: RunEnd::Exited(0),
                 duration,
                 ..
             } => Ok(duration),
@@ -63,7 +64,7 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
             id: format!("rule {at}"),
             description: String::new(),
             when: Condition::parse(conditions[at % conditions.len()])?,
-            effect: Effect::Allow(Limits::default()),
+            effect: RuleEffect::Allow(ActionLimits::default()),
         })
     };
     let profile = Profile {
@@ -73,17 +74,17 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
         ..Profile::built_in()
     };
     let words = ["grep", "-rn", "ring_put", "src/ring.c", "include/ring.h"].map(str::to_owned);
-    let action = Action::of(&words, "/w", Door::Bridge, &CommandTable::built_in());
-    let goal = Goal {
+    let action = Action::from_command(&words, "/w", Door::Bridge, &CommandTable::built_in());
+    let goal = ActionGoal {
         id: None,
         risk: Risk::High,
         scope_root: ArtifactHash::of(b"/w"),
     };
-    let state = State {
+    let state = JudgingState {
         mode: Mode::Ready,
         now: UnixMillis(0),
         grants: Vec::new(),
-        spent: Amounts::default(),
+        spent: BudgetAmounts::default(),
         jail: Jail {
             root: "/w".to_owned(),
             ..Jail::default()
@@ -91,21 +92,21 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
     };
     let began = Instant::now();
     for _ in 0..JUDGED {
-        std::hint::black_box(evaluate(&goal, &action, &state, &profile));
+        std::hint::black_box(judge_action(&goal, &action, &state, &profile));
     }
     Ok(began.elapsed() / JUDGED)
 }
 
-fn plan(workspace: &Path, layer: Layer) -> Plan {
-    Plan {
+fn plan(workspace: &Path, layer: WorkspaceLayer) -> SandboxPlan {
+    SandboxPlan {
         workspace: workspace.to_owned(),
         layer,
         hidden: Vec::new(),
         toolchains: Vec::new(),
         cwd: workspace.to_owned(),
-        task: Task::Run(vec![Pipeline {
-            when: When::Always,
-            programs: vec![Program {
+        task: SandboxTask::Run(vec![Pipeline {
+            when: RunCondition::Always,
+            programs: vec![PlannedProgram {
                 path: "/bin/true".into(),
                 words: vec!["true".to_owned()],
             }],

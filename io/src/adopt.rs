@@ -70,8 +70,8 @@ const UNREAD_MAX: usize = 20;
 fn unread_lines(path: &RelPath, found: Option<&FoundCode>) -> Option<String> {
     let found = found.filter(|found| !found.is_clean())?;
     let extraction = found.extraction.as_ref().ok()?;
-    let lines = unread::lines(found.code.as_bytes(), extraction);
-    Some(unread::words(path.as_str(), &lines))
+    let lines = unread::unread_lines(found.code.as_bytes(), extraction);
+    Some(unread::unread_words(path.as_str(), &lines))
 }
 
 /// Whether anything is appended.

@@ -269,7 +269,7 @@ fn text_of_answer(answer: &Answer) -> io::Result<String> {
     }
     let mut decoder = ReplyDecoder::default();
     let mut text = decoder.push(&answer.body).text;
-    text.push_str(&decoder.end().text);
+    text.push_str(&decoder.end_message().text);
     if !decoder.is_finished() {
         return Err(io::Error::other("its answer is no whole completion"));
     }

@@ -10,9 +10,9 @@ use crate::auditor::queue::RequestMark;
 use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
-use crate::diagnostics::state::Wanted;
+use crate::diagnostics::state::StateQuery;
 pub use crate::http::head::Answer;
-use crate::sandbox::Outcome;
+use crate::sandbox::RunOutcome;
 
 /// One request and its response on one client connection; never used twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,7 +73,7 @@ pub enum ToEngine {
         /// The call's number.
         call: CallId,
         /// How it ended, with its output and resource use.
-        outcome: Box<Outcome>,
+        outcome: Box<RunOutcome>,
     },
     /// A shadow audit has finished (spec §10).
     Audited {
@@ -216,9 +216,9 @@ pub enum DiagnosticPage {
     /// `GET /doctor`.
     Doctor,
     /// `GET /recent?limit=N&missing_lines=true`.
-    Recent(recent::Wanted),
+    Recent(recent::RecentQuery),
     /// `GET /state?path=PREFIX&after=ENTITY&limit=N`.
-    State(Wanted),
+    State(StateQuery),
     /// `GET /debug/last-prompt`.
     LastPrompt,
     /// `GET /metrics`.

@@ -26,7 +26,7 @@ use crate::out::Out;
 
 /// What the person wants.
 #[derive(Clone, Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Run the proxy (what `tslp` does without a command)
     Serve {
         /// The configuration's flags.
@@ -46,7 +46,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Show what is true: every entity, its artifact, and what its file held when it was last looked at
     State {
@@ -60,7 +60,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Show what happened last: episodes, their artifacts and the reasons
     Recent {
@@ -72,7 +72,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Print the ledger's events, one a line: the last 50 unless --limit says otherwise
     Log {
@@ -84,7 +84,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Tell the story of one entity: where it came from, what was refused and why, what disk held at the last look
     Why {
@@ -96,12 +96,12 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Print what the model was given in an episode: the request's body, byte for byte, credentials redacted
     ShowPrompt {
         /// The episode: `7`, or `e7` as the header `x-tslp-episode` has it
-        #[arg(value_name = "EPISODE", value_parser = episode)]
+        #[arg(value_name = "EPISODE", value_parser = episode_number)]
         episode: u64,
         /// The configuration's flags.
         #[command(flatten)]
@@ -144,7 +144,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Take what the workspace's files hold as true, as if you had pasted it
     Accept {
@@ -156,7 +156,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Take a whole tree of files as true, as if you had pasted each; may be interrupted and repeated
     Adopt {
@@ -171,7 +171,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Verify the ledger: chain, anchor, every event, and each table against a clean fold
     Verify {
@@ -183,7 +183,7 @@ pub enum Command {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Throw every projection away and fold it anew from the ledger
     Rebuild {
@@ -203,7 +203,7 @@ pub enum Command {
     /// Print how a client is pointed at the proxy, for the address and token in force; all of them if none is named
     Connect {
         /// The client
-        #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(connect::names()))]
+        #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(connect::client_names()))]
         client: Option<String>,
         /// The configuration's flags.
         #[command(flatten)]
@@ -241,7 +241,7 @@ pub struct LogFlags(pub Flags);
 
 /// For whom a command prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Output {
+pub enum OutputFormat {
     /// For people.
     #[default]
     Human,
@@ -258,9 +258,9 @@ pub enum Output {
     args_conflicts_with_subcommands = true,
     subcommand_precedence_over_arg = true
 )]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     #[command(flatten)]
     flags: ConfigFlags,
 }
@@ -268,23 +268,25 @@ struct Line {
 /// Reads the command line; its first item is the program's own name.
 ///
 /// # Errors
-/// If it is wrong, or asks for help or the version: [`refusal`] prints either.
-pub fn parse(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
-    let line = Line::try_parse_from(line)?;
-    Ok(line.command.unwrap_or(Command::Serve { flags: line.flags }))
+/// If it is wrong, or asks for help or the version: [`print_refusal`] prints either.
+pub fn parse_command(line: impl IntoIterator<Item = OsString>) -> Result<CliCommand, clap::Error> {
+    let line = CommandLine::try_parse_from(line)?;
+    Ok(line
+        .command
+        .unwrap_or(CliCommand::Serve { flags: line.flags }))
 }
 
 /// An episode as people write it.
-fn episode(written: &str) -> Result<u64, String> {
+fn episode_number(written: &str) -> Result<u64, String> {
     let number = written.strip_prefix('e').unwrap_or(written);
     number
         .parse()
         .map_err(|_| "an episode is a number, such as 7 or e7".to_owned())
 }
 
-/// Prints why [`parse`] gave no command: the mistake on standard error, or the help on standard output.
+/// Prints why [`parse_command`] gave no command: the mistake on standard error, or the help on standard output.
 #[must_use]
-pub fn refusal(error: &clap::Error) -> Exit {
+pub fn print_refusal(error: &clap::Error) -> Exit {
     let printed = error.print();
     match (error.use_stderr(), printed) {
         (true, _) => Exit::Usage,
@@ -298,9 +300,9 @@ pub fn refusal(error: &clap::Error) -> Exit {
 ///
 /// # Errors
 /// If standard output can't be written to.
-pub fn completions<W: io::Write>(shell: Shell, out: &mut Out<W>) -> io::Result<()> {
+pub fn print_completions<W: io::Write>(shell: Shell, out: &mut Out<W>) -> io::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Line::command(), "tslp", &mut script);
+    clap_complete::generate(shell, &mut CommandLine::command(), "tslp", &mut script);
     out.verbatim(String::from_utf8_lossy(&script))
 }
 
@@ -308,8 +310,8 @@ pub fn completions<W: io::Write>(shell: Shell, out: &mut Out<W>) -> io::Result<(
 ///
 /// # Errors
 /// If there is no such command, or standard output can't be written to.
-pub fn man<W: io::Write>(command: Option<&str>, out: &mut Out<W>) -> io::Result<()> {
-    let mut line = Line::command();
+pub fn print_man_page<W: io::Write>(command: Option<&str>, out: &mut Out<W>) -> io::Result<()> {
+    let mut line = CommandLine::command();
     line.build();
     let page = match command {
         None => line,
@@ -343,7 +345,7 @@ impl clap::Args for ConfigFlags {
             .value_hint(ValueHint::FilePath)
             .help("The configuration file [default: tslp/config.toml in the user's configuration folder, if there is one]")
             .help_heading(HEADING);
-        command.args(KEYS.iter().map(flag)).arg(file)
+        command.args(KEYS.iter().map(config_flag)).arg(file)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -357,7 +359,7 @@ impl FromArgMatches for ConfigFlags {
             file: matches.get_one::<PathBuf>("config").cloned(),
             written: KEYS
                 .iter()
-                .filter_map(|key| written(key, matches))
+                .filter_map(|key| written_value(key, matches))
                 .collect(),
         }))
     }
@@ -370,7 +372,7 @@ impl FromArgMatches for ConfigFlags {
 
 impl clap::Args for LogFlags {
     fn augment_args(command: clap::Command) -> clap::Command {
-        command.args(log_keys().map(flag))
+        command.args(log_keys().map(config_flag))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -382,7 +384,9 @@ impl FromArgMatches for LogFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self(Flags {
             file: None,
-            written: log_keys().filter_map(|key| written(key, matches)).collect(),
+            written: log_keys()
+                .filter_map(|key| written_value(key, matches))
+                .collect(),
         }))
     }
 
@@ -392,7 +396,7 @@ impl FromArgMatches for LogFlags {
     }
 }
 
-impl clap::Args for Output {
+impl clap::Args for OutputFormat {
     fn augment_args(command: clap::Command) -> clap::Command {
         let json = Arg::new("json")
             .long("json")
@@ -406,7 +410,7 @@ impl clap::Args for Output {
     }
 }
 
-impl FromArgMatches for Output {
+impl FromArgMatches for OutputFormat {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(if matches.get_flag("json") {
             Self::Json
@@ -429,10 +433,10 @@ fn log_keys() -> impl Iterator<Item = &'static Key> {
 }
 
 /// The flag of a key.
-fn flag(key: &'static Key) -> Arg {
+fn config_flag(key: &'static Key) -> Arg {
     let arg = Arg::new(key.name)
         .long(key.flag)
-        .help(help(key))
+        .help(flag_help(key))
         .help_heading(HEADING)
         .hide_short_help(key.audience == Audience::Tuning);
     match key.kind {
@@ -454,13 +458,13 @@ fn flag(key: &'static Key) -> Arg {
     }
 }
 
-fn help(key: &Key) -> String {
+fn flag_help(key: &Key) -> String {
     let default = key.default_shown();
     format!("{} [{}] [default: {default}]", key.meaning, key.variable)
 }
 
 /// What the command line says for a key, if anything.
-fn written(key: &'static Key, matches: &ArgMatches) -> Option<(&'static Key, Vec<String>)> {
+fn written_value(key: &'static Key, matches: &ArgMatches) -> Option<(&'static Key, Vec<String>)> {
     let from_line = matches.value_source(key.name) == Some(ValueSource::CommandLine);
     let texts = matches.get_many::<String>(key.name)?.cloned().collect();
     from_line.then_some((key, texts))
@@ -473,15 +477,15 @@ mod tests {
     /// The command that a line gives, with the flags of settings it wrote, or the kind of the refusal.
     fn check(line: &str, expected: &str) {
         let words = std::iter::once("tslp").chain(line.split_whitespace());
-        let shown = match parse(words.map(OsString::from)) {
+        let shown = match parse_command(words.map(OsString::from)) {
             Ok(command) => show(&command),
             Err(error) => format!("{:?}", error.kind()),
         };
         assert_eq!(shown, expected, "{line}");
     }
 
-    fn show(command: &Command) -> String {
-        let with = |name: &str, flags: &Flags, output: Option<Output>| {
+    fn show(command: &CliCommand) -> String {
+        let with = |name: &str, flags: &Flags, output: Option<OutputFormat>| {
             let mut text = name.to_owned();
             for (key, texts) in &flags.written {
                 let _ = write!(text, " {}={}", key.name, texts.join("+"));
@@ -489,7 +493,7 @@ mod tests {
             if let Some(file) = &flags.file {
                 let _ = write!(text, " file={}", file.display());
             }
-            if output == Some(Output::Json) {
+            if output == Some(OutputFormat::Json) {
                 text.push_str(" json");
             }
             text
@@ -500,10 +504,10 @@ mod tests {
             with(&name, &args.flags.0, Some(args.output))
         };
         match command {
-            Command::Serve { flags } => with("serve", &flags.0, None),
-            Command::Demo { flags } => with("demo", &flags.0, None),
-            Command::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
-            Command::State {
+            CliCommand::Serve { flags } => with("serve", &flags.0, None),
+            CliCommand::Demo { flags } => with("demo", &flags.0, None),
+            CliCommand::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
+            CliCommand::State {
                 path: _,
                 check,
                 flags,
@@ -513,38 +517,38 @@ mod tests {
                 &flags.0,
                 Some(*output),
             ),
-            Command::Recent {
+            CliCommand::Recent {
                 limit,
                 flags,
                 output,
             } => with(&format!("recent {limit:?}"), &flags.0, Some(*output)),
-            Command::Log { log, flags, output } => {
+            CliCommand::Log { log, flags, output } => {
                 let follow = if log.follow { " follow" } else { "" };
                 let name = format!("log {}{follow}", log.limit);
                 with(&name, &flags.0, Some(*output))
             }
-            Command::Why {
+            CliCommand::Why {
                 entity,
                 flags,
                 output,
             } => with(&format!("why {entity}"), &flags.0, Some(*output)),
-            Command::ShowPrompt { episode, flags } => {
+            CliCommand::ShowPrompt { episode, flags } => {
                 with(&format!("show-prompt {episode}"), &flags.0, None)
             }
-            Command::Export { to, flags } => {
+            CliCommand::Export { to, flags } => {
                 let to = to.as_ref().map(|to| to.display().to_string());
                 let name = format!("export {}", to.as_deref().unwrap_or("-"));
                 with(&name, &flags.0, None)
             }
-            Command::Import { file, to, flags } => {
+            CliCommand::Import { file, to, flags } => {
                 let name = format!("import {} {}", file.display(), to.display());
                 with(&name, &flags.0, None)
             }
-            Command::Backup { to, flags } => {
+            CliCommand::Backup { to, flags } => {
                 with(&format!("backup {}", to.display()), &flags.0, None)
             }
-            Command::Config { flags, output } => with("config", &flags.0, Some(*output)),
-            Command::Accept {
+            CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
+            CliCommand::Accept {
                 targets,
                 flags,
                 output,
@@ -553,7 +557,7 @@ mod tests {
                 &flags.0,
                 Some(*output),
             ),
-            Command::Adopt {
+            CliCommand::Adopt {
                 paths,
                 dry_run,
                 flags,
@@ -563,7 +567,7 @@ mod tests {
                 let name = format!("adopt {}{dry}", paths.join("+"));
                 with(&name, &flags.0, Some(*output))
             }
-            Command::Verify {
+            CliCommand::Verify {
                 deep,
                 flags,
                 output,
@@ -571,17 +575,17 @@ mod tests {
                 let deep = if *deep { " deep" } else { "" };
                 with(&format!("verify{deep}"), &flags.0, Some(*output))
             }
-            Command::Rebuild { flags } => with("rebuild", &flags.0, None),
-            Command::Salvage { to, flags } => {
+            CliCommand::Rebuild { flags } => with("rebuild", &flags.0, None),
+            CliCommand::Salvage { to, flags } => {
                 with(&format!("salvage {}", to.display()), &flags.0, None)
             }
-            Command::Connect { client, flags } => {
+            CliCommand::Connect { client, flags } => {
                 let client = client.as_deref().unwrap_or_default();
                 with(&format!("connect {client}"), &flags.0, None)
             }
-            Command::Tool(ToolCommand::Check(args)) => tool("check", args),
-            Command::Tool(ToolCommand::Run(args)) => tool("run", args),
-            Command::Policy(PolicyCommand::Approve {
+            CliCommand::Tool(ToolCommand::Check(args)) => tool("check", args),
+            CliCommand::Tool(ToolCommand::Run(args)) => tool("run", args),
+            CliCommand::Policy(PolicyCommand::Approve {
                 file,
                 flags,
                 output,
@@ -590,10 +594,10 @@ mod tests {
                 &flags.0,
                 Some(*output),
             ),
-            Command::Guardian(GuardianCommand::Status { flags, output }) => {
+            CliCommand::Guardian(GuardianCommand::Status { flags, output }) => {
                 with("guardian status", &flags.0, Some(*output))
             }
-            Command::Policy(PolicyCommand::Check {
+            CliCommand::Policy(PolicyCommand::Check {
                 file,
                 flags,
                 output,
@@ -602,8 +606,8 @@ mod tests {
                 &flags.0,
                 Some(*output),
             ),
-            Command::Completions { shell } => format!("completions {shell}"),
-            Command::Man { command } => format!("man {command:?}"),
+            CliCommand::Completions { shell } => format!("completions {shell}"),
+            CliCommand::Man { command } => format!("man {command:?}"),
         }
     }
 
@@ -682,7 +686,7 @@ mod tests {
 
     #[test]
     fn help_names_every_flag_variable_and_exit_code() {
-        let help = Line::command().render_long_help().to_string();
+        let help = CommandLine::command().render_long_help().to_string();
         for key in KEYS {
             assert!(help.contains(&format!("--{}", key.flag)), "{}", key.flag);
             assert!(help.contains(key.variable), "{}", key.variable);
@@ -694,14 +698,15 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        Line::command().debug_assert();
+        CommandLine::command().debug_assert();
     }
 
     #[test]
     fn man_pages_know_commands_and_flags() {
         let page = |command| {
             let mut roff = Vec::new();
-            man(command, &mut Out::new(&mut roff)).map(|()| String::from_utf8(roff).unwrap())
+            print_man_page(command, &mut Out::new(&mut roff))
+                .map(|()| String::from_utf8(roff).unwrap())
         };
         let all = page(None).unwrap();
         for part in [
@@ -723,7 +728,7 @@ mod tests {
     #[test]
     fn completions_know_the_flags() {
         let mut script = Vec::new();
-        completions(Shell::Bash, &mut Out::new(&mut script)).unwrap();
+        print_completions(Shell::Bash, &mut Out::new(&mut script)).unwrap();
         let script = String::from_utf8(script).unwrap();
         assert!(script.contains("--upstream-ca-file"));
         assert!(script.contains("strict"));

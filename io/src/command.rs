@@ -17,7 +17,7 @@ use signal_hook::low_level::emulate_default_handler;
 use tslp_core::path::RelPath;
 
 use crate::adopt::{AdoptError, Mode, Progress};
-use crate::cli::{self, Command, Output};
+use crate::cli::{self, CliCommand, OutputFormat};
 use crate::config::layers::{Flags, Layers, Source};
 use crate::config::secret::Secret;
 use crate::config::surroundings::Surroundings;
@@ -28,12 +28,12 @@ use crate::contents::Archives;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
-use crate::diagnostics::doctor::{self, Health, Report};
+use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::unread::in_files;
-use crate::diagnostics::verified::{self, AsOf, Page};
-use crate::diagnostics::{Subject, missing, recent, state};
+use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
+use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible};
@@ -43,18 +43,18 @@ use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, san
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
-pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
+pub fn run_command(line: impl IntoIterator<Item = OsString>) -> Exit {
     let line: Vec<OsString> = line.into_iter().collect();
     if let Some(exit) = sandbox::run_as_helper(line.get(1).map(OsString::as_os_str)) {
         return exit;
     }
-    let command = match cli::parse(line) {
+    let command = match cli::parse_command(line) {
         Ok(command) => command,
-        Err(error) => return cli::refusal(&error),
+        Err(error) => return cli::print_refusal(&error),
     };
     match carry_out(command) {
         Ok(exit) => exit,
-        Err(Failed { exit, message }) => {
+        Err(CommandFailure { exit, message }) => {
             // Standard error may be closed; the exit code still tells.
             let lines: Vec<String> = message.lines().map(visible).collect();
             let _ = writeln!(io::stderr(), "tslp: {}", lines.join("\n"));
@@ -64,12 +64,12 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 /// Why a command failed, in words, and its exit code.
-struct Failed {
+struct CommandFailure {
     exit: Exit,
     message: String,
 }
 
-impl Failed {
+impl CommandFailure {
     fn new(exit: Exit, error: impl ToString) -> Self {
         Self {
             exit,
@@ -78,40 +78,41 @@ impl Failed {
     }
 }
 
-impl From<io::Error> for Failed {
+impl From<io::Error> for CommandFailure {
     fn from(error: io::Error) -> Self {
         Self::new(Exit::Failure, error)
     }
 }
 
-impl From<LedgerError> for Failed {
+impl From<LedgerError> for CommandFailure {
     fn from(error: LedgerError) -> Self {
         StartError::Ledger(error).into()
     }
 }
 
-fn carry_out(command: Command) -> Result<Exit, Failed> {
+fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
     match command {
-        Command::Serve { flags } => {
-            let (config, _) = prepare_to(&flags.0, Course::Stay)?;
-            serve::serve(&config).map_err(|error| Failed::new(error.exit(), error))
+        CliCommand::Serve { flags } => {
+            let (config, _) = prepare_to(&flags.0, LedgerUse::Stay)?;
+            serve::serve_proxy(&config)
+                .map_err(|error| CommandFailure::new(error.exit_code(), error))
         }
-        Command::Demo { flags } => {
-            start_logging(&layers(&flags.0)?, Course::Act)?;
+        CliCommand::Demo { flags } => {
+            start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
             demo_tour::run(&mut Out::stdout())
-                .map_err(|error| Failed::new(Exit::CheckFailed, error))
+                .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
-        Command::Doctor { flags, output } => {
-            let (config, _) = prepare(&flags.0)?;
+        CliCommand::Doctor { flags, output } => {
+            let (config, _) = read_config(&flags.0)?;
             show_doctor(&config, output)
         }
-        Command::State {
+        CliCommand::State {
             path,
             check,
             flags,
             output,
         } => {
-            let (config, _) = prepare(&flags.0)?;
+            let (config, _) = read_config(&flags.0)?;
             let path = path.unwrap_or_default();
             let path = path.strip_prefix("./").unwrap_or(&path);
             let as_of = match check {
@@ -123,18 +124,18 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
                 as_of,
                 output,
                 |rows, at| state::from_rows(rows, at, path),
-                |entities| state::json(entities, &unread_in(&config, path, entities)),
-                |entities| state::human(entities, &unread_in(&config, path, entities)),
+                |entities| state::state_json(entities, &unread_in(&config, path, entities)),
+                |entities| state::state_lines(entities, &unread_in(&config, path, entities)),
             )
         }
-        Command::Recent {
+        CliCommand::Recent {
             limit,
             flags,
             output,
         } => {
-            let (config, _) = prepare(&flags.0)?;
+            let (config, _) = read_config(&flags.0)?;
             let limit = limit.unwrap_or(config.recent_episodes);
-            let readers = subject(&config).readers;
+            let readers = diagnosed_subject(&config).readers;
             let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
             show_page(
                 &config,
@@ -142,109 +143,109 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
                 output,
                 |rows, _| {
                     let mut episodes = recent::from_rows(rows, limit)?;
-                    if output == Output::Human {
-                        missing::add(&mut episodes, rows, artifact)?;
+                    if output == OutputFormat::Human {
+                        missing::add_missing_lines(&mut episodes, rows, artifact)?;
                     }
                     Ok(episodes)
                 },
-                recent::json,
-                recent::human,
+                recent::recent_json,
+                recent::recent_lines,
             )
         }
-        Command::Log { log, flags, output } => {
-            let (config, _) = prepare(&flags.0)?;
-            evidence::log(&config, &log, output)
+        CliCommand::Log { log, flags, output } => {
+            let (config, _) = read_config(&flags.0)?;
+            evidence::run_log(&config, &log, output)
         }
-        Command::Why {
+        CliCommand::Why {
             entity,
             flags,
             output,
         } => {
-            let (config, _) = prepare(&flags.0)?;
-            evidence::why(&config, &entity, output)
+            let (config, _) = read_config(&flags.0)?;
+            evidence::run_why(&config, &entity, output)
         }
-        Command::ShowPrompt { episode, flags } => {
-            let (config, _) = prepare(&flags.0)?;
+        CliCommand::ShowPrompt { episode, flags } => {
+            let (config, _) = read_config(&flags.0)?;
             evidence::show_prompt(&config, episode)
         }
-        Command::Export { to, flags } => {
-            let (config, _) = prepare(&flags.0)?;
-            evidence::export(&config, to.as_deref())
+        CliCommand::Export { to, flags } => {
+            let (config, _) = read_config(&flags.0)?;
+            evidence::run_export(&config, to.as_deref())
         }
-        Command::Import { file, to, flags } => {
-            start_logging(&layers(&flags.0)?, Course::Act)?;
-            evidence::import(&file, &to)
+        CliCommand::Import { file, to, flags } => {
+            start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
+            evidence::run_import(&file, &to)
         }
-        Command::Backup { to, flags } => {
-            let (config, _) = prepare(&flags.0)?;
-            evidence::backup(&config, &to)
+        CliCommand::Backup { to, flags } => {
+            let (config, _) = read_config(&flags.0)?;
+            evidence::run_backup(&config, &to)
         }
-        Command::Config { flags, output } => {
-            let (_, layers) = prepare(&flags.0)?;
-            print(output, || page::json(&layers), || page::human(&layers))
+        CliCommand::Config { flags, output } => {
+            let (_, layers) = read_config(&flags.0)?;
+            print_page(output, || page::json(&layers), || page::human(&layers))
         }
-        Command::Accept {
+        CliCommand::Accept {
             targets,
             flags,
             output,
         } => {
-            let (config, _) = prepare(&flags.0)?;
-            accept(&config, &targets, output)
+            let (config, _) = read_config(&flags.0)?;
+            run_accept(&config, &targets, output)
         }
-        Command::Adopt {
+        CliCommand::Adopt {
             paths,
             dry_run,
             flags,
             output,
         } => {
-            let (config, _) = prepare(&flags.0)?;
+            let (config, _) = read_config(&flags.0)?;
             let mode = if dry_run { Mode::DryRun } else { Mode::Append };
-            adopt(&config, &paths, mode, output)
+            run_adopt(&config, &paths, mode, output)
         }
-        Command::Verify {
+        CliCommand::Verify {
             deep,
             flags,
             output,
         } => {
-            let (config, _) = prepare(&flags.0)?;
+            let (config, _) = read_config(&flags.0)?;
             need_ledger(&config)?;
-            let report = maintenance::verify(&subject(&config));
+            let report = maintenance::verify(&diagnosed_subject(&config));
             if deep {
                 return show_deep(&config, report, output);
             }
-            show(&report, output, Exit::LedgerDamaged)
+            print_report(&report, output, Exit::LedgerDamaged)
         }
-        Command::Rebuild { flags } => {
-            let (config, _) = prepare(&flags.0)?;
+        CliCommand::Rebuild { flags } => {
+            let (config, _) = read_config(&flags.0)?;
             need_ledger(&config)?;
             let options = OpenOptions::default();
             let (data_dir, workspace) = (&config.data_dir, &config.workspace);
             let lines = maintenance::rebuild(&options, data_dir, workspace, progress::Progress::of)
-                .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+                .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
-        Command::Salvage { to, flags } => {
-            let (config, _) = prepare(&flags.0)?;
+        CliCommand::Salvage { to, flags } => {
+            let (config, _) = read_config(&flags.0)?;
             need_ledger(&config)?;
-            salvage(&config, &to)
+            run_salvage(&config, &to)
         }
-        Command::Connect { client, flags } => {
-            let (config, _) = prepare(&flags.0)?;
+        CliCommand::Connect { client, flags } => {
+            let (config, _) = read_config(&flags.0)?;
             let token = config.access.token.as_ref().map(Secret::reveal);
-            let lines = connect::lines(client.as_deref(), config.listen, token);
+            let lines = connect::setup_lines(client.as_deref(), config.listen, token);
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
-        Command::Tool(command) => tool::tool(&command),
-        Command::Policy(command) => tool::policy(&command),
-        Command::Guardian(command) => guardian::guardian(&command),
-        Command::Completions { shell } => {
-            cli::completions(shell, &mut Out::stdout())?;
+        CliCommand::Tool(command) => tool::run_tool(&command),
+        CliCommand::Policy(command) => tool::run_policy(&command),
+        CliCommand::Guardian(command) => guardian::run_guardian(&command),
+        CliCommand::Completions { shell } => {
+            cli::print_completions(shell, &mut Out::stdout())?;
             Ok(Exit::Ok)
         }
-        Command::Man { command } => {
-            cli::man(command.as_deref(), &mut Out::stdout())?;
+        CliCommand::Man { command } => {
+            cli::print_man_page(command.as_deref(), &mut Out::stdout())?;
             Ok(Exit::Ok)
         }
     }
@@ -252,7 +253,7 @@ fn carry_out(command: Command) -> Result<Exit, Failed> {
 
 /// What a command is about to do.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Course {
+enum LedgerUse {
     /// Stay, and log what happens.
     Stay,
     /// Do one thing and tell what came of it: the log stays quiet unless somebody asks for it.
@@ -260,28 +261,28 @@ enum Course {
 }
 
 /// Reads the whole configuration and starts the log.
-fn prepare(flags: &Flags) -> Result<(ServeConfig, Layers), Failed> {
-    prepare_to(flags, Course::Act)
+fn read_config(flags: &Flags) -> Result<(ServeConfig, Layers), CommandFailure> {
+    prepare_to(flags, LedgerUse::Act)
 }
 
-fn prepare_to(flags: &Flags, course: Course) -> Result<(ServeConfig, Layers), Failed> {
+fn prepare_to(flags: &Flags, course: LedgerUse) -> Result<(ServeConfig, Layers), CommandFailure> {
     let loaded = ServeConfig::load(flags, &Surroundings::of_process());
-    let (config, layers) = loaded.map_err(|error| Failed::new(Exit::Usage, error))?;
+    let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
     Ok((config, layers))
 }
 
-fn layers(flags: &Flags) -> Result<Layers, Failed> {
+fn config_layers(flags: &Flags) -> Result<Layers, CommandFailure> {
     Layers::read(flags, &Surroundings::of_process())
-        .map_err(|error| Failed::new(Exit::Usage, error))
+        .map_err(|error| CommandFailure::new(Exit::Usage, error))
 }
 
-fn start_logging(layers: &Layers, course: Course) -> Result<(), Failed> {
+fn start_logging(layers: &Layers, course: LedgerUse) -> Result<(), CommandFailure> {
     let mut log = layers.settings.log.clone();
-    if course == Course::Act && layers.source("log_level") == Some(&Source::Default) {
+    if course == LedgerUse::Act && layers.source("log_level") == Some(&Source::Default) {
         "warn".clone_into(&mut log.level);
     }
-    logging::start(&log).map_err(|error| Failed::new(Exit::Failure, error))?;
+    logging::start(&log).map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
     }
@@ -293,25 +294,25 @@ fn has_ledger(config: &ServeConfig) -> bool {
 }
 
 /// What the diagnostics of a workspace look at, whether its proxy runs or not.
-fn subject(config: &ServeConfig) -> Subject {
-    Subject {
+fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
+    DiagnosedSubject {
         readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
         data_dir: config.data_dir.clone(),
         workspace: config.workspace.clone(),
-        upstream: upstream(&config.upstream.place),
+        upstream: upstream_url(&config.upstream.place),
         api_key: config.upstream.api_key.clone(),
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,
         scrub: None,
         recent_episodes: config.recent_episodes,
-        tools: ToolCheck::of(config),
-        disk_now: DiskNow::of(config),
+        tools: ToolCheck::for_config(config),
+        disk_now: DiskNow::for_workspace(config),
         metrics: Arc::default(),
     }
 }
 
 /// The configured server, or the local one that `auto` would take.
-fn upstream(place: &Upstream) -> Option<UpstreamUrl> {
+fn upstream_url(place: &Upstream) -> Option<UpstreamUrl> {
     match place {
         Upstream::Url(url) => Some(url.clone()),
         Upstream::Auto => probe::find_local().map(|(_, url)| url),
@@ -343,15 +344,15 @@ fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<
 fn show_page<T>(
     config: &ServeConfig,
     as_of: AsOf<'_>,
-    output: Output,
-    make: impl Fn(verified::Source<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
+    output: OutputFormat,
+    make: impl Fn(verified::RowSource<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
     json: impl FnOnce(&[T]) -> serde_json::Value,
     human: impl FnOnce(&[T]) -> Vec<String>,
-) -> Result<Exit, Failed> {
-    let Page { page, flaw } = if has_ledger(config) {
-        verified::page(&subject(config), as_of, make)?
+) -> Result<Exit, CommandFailure> {
+    let VerifiedPage { page, flaw } = if has_ledger(config) {
+        verified::verified_page(&diagnosed_subject(config), as_of, make)?
     } else {
-        Page {
+        VerifiedPage {
             page: Vec::new(),
             flaw: None,
         }
@@ -363,37 +364,49 @@ fn show_page<T>(
         }
         json.to_string()
     };
-    print(output, marked, || human(&page))?;
+    print_page(output, marked, || human(&page))?;
     let Some(flaw) = flaw else {
         return Ok(Exit::Ok);
     };
     let message = format!("nothing vouches for what is shown, which is read from tables: {flaw}");
-    Err(Failed::new(serve::exit_of(&flaw), message))
+    Err(CommandFailure::new(serve::exit_of(&flaw), message))
 }
 
-fn show_doctor(config: &ServeConfig, output: Output) -> Result<Exit, Failed> {
-    let report: Report = if has_ledger(config) {
-        doctor::examine(&subject(config))
+fn show_doctor(config: &ServeConfig, output: OutputFormat) -> Result<Exit, CommandFailure> {
+    let report: DoctorReport = if has_ledger(config) {
+        doctor::examine_all(&diagnosed_subject(config))
     } else {
-        doctor::examine_without_ledger(&subject(config))
+        doctor::examine_without_ledger(&diagnosed_subject(config))
     };
-    show(&report, output, Exit::CheckFailed)
+    print_report(&report, output, Exit::CheckFailed)
 }
 
 /// Prints a report; `unhealthy` is the exit code if anything is broken.
-fn show(report: &Report, output: Output, unhealthy: Exit) -> Result<Exit, Failed> {
-    print(output, || report.json().to_string(), || report.human())?;
-    Ok(match report.worst() {
-        Health::Ok | Health::Warning => Exit::Ok,
-        Health::Newer => Exit::Failure,
-        Health::Failed => unhealthy,
+fn print_report(
+    report: &DoctorReport,
+    output: OutputFormat,
+    unhealthy: Exit,
+) -> Result<Exit, CommandFailure> {
+    print_page(
+        output,
+        || report.json_page().to_string(),
+        || report.text_lines(),
+    )?;
+    Ok(match report.worst_health() {
+        CheckHealth::Ok | CheckHealth::Warning => Exit::Ok,
+        CheckHealth::Newer => Exit::Failure,
+        CheckHealth::Failed => unhealthy,
     })
 }
 
 /// Prints a report together with what comes of every decision today.
-fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result<Exit, Failed> {
+fn show_deep(
+    config: &ServeConfig,
+    mut report: DoctorReport,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
     let is_sound = report.is_healthy();
-    let subject = subject(config);
+    let subject = diagnosed_subject(config);
     let archives = match is_sound {
         true => Archives::Sound,
         false => Archives::Doubtful,
@@ -402,34 +415,38 @@ fn show_deep(config: &ServeConfig, mut report: Report, output: Output) -> Result
     let deep = deep::verify(data_dir, readers, &config.policy, archives);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),
-        Err(error) => report.judge("decisions", Err(error)),
+        Err(error) => report.add_ledger_check("decisions", Err(error)),
     }
     let json = || {
-        let mut page = report.json();
+        let mut page = report.json_page();
         page["deep"] = deep
             .as_ref()
             .map_or(serde_json::Value::Null, DeepReport::json);
         page.to_string()
     };
     let human = || {
-        let mut lines = report.human();
+        let mut lines = report.text_lines();
         lines.extend(deep.as_ref().map(DeepReport::human).unwrap_or_default());
         lines
     };
-    print(output, json, human)?;
+    print_page(output, json, human)?;
     let is_read = deep.as_ref().is_ok_and(|deep| deep.flaw.is_none());
-    Ok(match report.worst() {
-        Health::Ok | Health::Warning => Exit::Ok,
-        Health::Newer => Exit::Failure,
-        Health::Failed if is_sound && is_read => Exit::CheckFailed,
-        Health::Failed => Exit::LedgerDamaged,
+    Ok(match report.worst_health() {
+        CheckHealth::Ok | CheckHealth::Warning => Exit::Ok,
+        CheckHealth::Newer => Exit::Failure,
+        CheckHealth::Failed if is_sound && is_read => Exit::CheckFailed,
+        CheckHealth::Failed => Exit::LedgerDamaged,
     })
 }
 
-fn accept(config: &ServeConfig, targets: &[String], output: Output) -> Result<Exit, Failed> {
+fn run_accept(
+    config: &ServeConfig,
+    targets: &[String],
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
     let current_dir = Surroundings::of_process().current_dir;
     let outcomes = accept::accept(config, &current_dir, targets)
-        .map_err(|error| Failed::new(serve::exit_of(&error), error))?;
+        .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
     let json = || {
         let targets = outcomes.iter().map(|(target, outcome)| {
             json!({ "outcome": outcome.code(), "target": target, "words": outcome.words() })
@@ -442,7 +459,7 @@ fn accept(config: &ServeConfig, targets: &[String], output: Output) -> Result<Ex
             .map(|(target, outcome)| format!("{target}: {}", outcome.words()));
         lines.collect()
     };
-    print(output, json, human)?;
+    print_page(output, json, human)?;
     Ok(if outcomes.iter().all(|(_, outcome)| outcome.is_fine()) {
         Exit::Ok
     } else {
@@ -450,18 +467,18 @@ fn accept(config: &ServeConfig, targets: &[String], output: Output) -> Result<Ex
     })
 }
 
-fn adopt(
+fn run_adopt(
     config: &ServeConfig,
     paths: &[String],
     mode: Mode,
-    output: Output,
-) -> Result<Exit, Failed> {
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
     let current_dir = Surroundings::of_process().current_dir;
     let targets: Vec<Target> = paths
         .iter()
         .map(|path| target::find(path, &current_dir, &config.workspace))
         .collect::<Result<_, _>>()
-        .map_err(|error| Failed::new(Exit::Failure, error))?;
+        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let progress = Progress::on_terminal();
     say_when_interrupted(mode)?;
     let adopted = adopt::adopt(config, &targets, mode, &progress);
@@ -471,9 +488,9 @@ fn adopt(
             AdoptError::Start(error) => serve::exit_of(error),
             _ => Exit::Failure,
         };
-        Failed::new(exit, error)
+        CommandFailure::new(exit, error)
     })?;
-    print(
+    print_page(
         output,
         || summary.json(mode).to_string(),
         || summary.human(mode),
@@ -510,19 +527,19 @@ fn say_when_interrupted(mode: Mode) -> io::Result<()> {
     Ok(())
 }
 
-fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
+fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
     let to = outside_workspace(config, to)?;
     if to.starts_with(&config.data_dir) {
         let message = format!(
             "{} lies inside the data directory, which is to stay as it is; name another place with --to",
             to.display()
         );
-        return Err(Failed::new(Exit::Usage, message));
+        return Err(CommandFailure::new(Exit::Usage, message));
     }
-    let reader = subject(config).readers.open()?;
+    let reader = diagnosed_subject(config).readers.open()?;
     let (options, bar) = (OpenOptions::default(), progress::Progress::of);
     let salvaged = maintenance::salvage(&options, &reader, &to, &config.workspace, bar)
-        .map_err(|error| Failed::new(Exit::Failure, error))?;
+        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(
         "{} events are safe in {}",
@@ -541,7 +558,7 @@ fn salvage(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
 }
 
 /// Where `--to` leads; nothing is ever written into the workspace.
-fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, Failed> {
+fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, CommandFailure> {
     data_dir::place(&config.workspace, Some(to), None).map_err(|error| {
         let message = match error {
             DataDirError::InsideWorkspace { path, .. } => format!(
@@ -550,11 +567,11 @@ fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, Failed>
             ),
             other => other.to_string(),
         };
-        Failed::new(Exit::Usage, message)
+        CommandFailure::new(Exit::Usage, message)
     })
 }
 
-fn need_ledger(config: &ServeConfig) -> Result<(), Failed> {
+fn need_ledger(config: &ServeConfig) -> Result<(), CommandFailure> {
     if has_ledger(config) {
         return Ok(());
     }
@@ -562,18 +579,18 @@ fn need_ledger(config: &ServeConfig) -> Result<(), Failed> {
         "there is no ledger in {}: `tslp serve` makes one",
         config.data_dir.display()
     );
-    Err(Failed::new(Exit::Failure, message))
+    Err(CommandFailure::new(Exit::Failure, message))
 }
 
-fn print(
-    output: Output,
+fn print_page(
+    output: OutputFormat,
     json: impl FnOnce() -> String,
     human: impl FnOnce() -> Vec<String>,
-) -> Result<Exit, Failed> {
+) -> Result<Exit, CommandFailure> {
     let mut out = Out::stdout();
     match output {
-        Output::Json => out.json(&json())?,
-        Output::Human => out.lines(human())?,
+        OutputFormat::Json => out.json(&json())?,
+        OutputFormat::Human => out.lines(human())?,
     }
     Ok(Exit::Ok)
 }

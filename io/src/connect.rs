@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 /// A client and what to run or write.
-struct Client {
+struct ClientSetup {
     /// As it is named on the command line.
     name: &'static str,
     title: &'static str,
@@ -15,80 +15,80 @@ struct Client {
 
 const SHELL: &str = "run";
 
-const CLIENTS: [Client; 13] = [
-    Client {
+const CLIENTS: [ClientSetup; 13] = [
+    ClientSetup {
         name: "aider",
         title: "aider",
         place: SHELL,
         text: "OPENAI_API_KEY=KEY OPENAI_API_BASE=ORIGIN/v1 aider --model openai/MODEL",
     },
-    Client {
+    ClientSetup {
         name: "opencode",
         title: "OpenCode",
         place: "in opencode.json",
         text: r#""provider": {"local": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "ORIGIN/v1", "apiKey": "KEY"}, "models": {"MODEL": {}}}}"#,
     },
-    Client {
+    ClientSetup {
         name: "cline",
         title: "Cline",
         place: SHELL,
         text: "cline auth openai-compatible -k KEY -m MODEL -b ORIGIN/v1",
     },
-    Client {
+    ClientSetup {
         name: "continue",
         title: "Continue",
         place: "in ~/.continue/config.yaml, under `models`",
         text: "{name: local, provider: openai, model: MODEL, apiBase: \"ORIGIN/v1\", apiKey: \"KEY\"}",
     },
-    Client {
+    ClientSetup {
         name: "qwen-code",
         title: "Qwen Code",
         place: SHELL,
         text: "OPENAI_API_KEY=KEY OPENAI_BASE_URL=ORIGIN/v1 qwen --auth-type openai -m MODEL",
     },
-    Client {
+    ClientSetup {
         name: "claude-code",
         title: "Claude Code",
         place: SHELL,
         text: "ANTHROPIC_BASE_URL=ORIGIN ANTHROPIC_AUTH_TOKEN=KEY ANTHROPIC_MODEL=MODEL ANTHROPIC_SMALL_FAST_MODEL=MODEL claude",
     },
-    Client {
+    ClientSetup {
         name: "codex",
         title: "Codex",
         place: SHELL,
         text: "LOCAL_KEY=KEY codex -m MODEL -c model_provider=local -c 'model_providers.local={name=\"local\", base_url=\"ORIGIN/v1\", env_key=\"LOCAL_KEY\", wire_api=\"responses\"}'",
     },
-    Client {
+    ClientSetup {
         name: "open-webui",
         title: "Open WebUI",
         place: SHELL,
         text: "OPENAI_API_BASE_URL=ORIGIN/v1 OPENAI_API_KEY=KEY open-webui serve",
     },
-    Client {
+    ClientSetup {
         name: "llm",
         title: "llm",
         place: "in extra-openai-models.yaml of the folder that `llm logs path` names",
         text: "- {model_id: local, model_name: MODEL, api_base: \"ORIGIN/v1\", headers: {Authorization: \"Bearer KEY\"}}",
     },
-    Client {
+    ClientSetup {
         name: "openai-sdk",
         title: "OpenAI SDKs",
         place: SHELL,
         text: "OPENAI_BASE_URL=ORIGIN/v1 OPENAI_API_KEY=KEY python your_program.py",
     },
-    Client {
+    ClientSetup {
         name: "anthropic-sdk",
         title: "Anthropic SDKs",
         place: SHELL,
         text: "ANTHROPIC_BASE_URL=ORIGIN ANTHROPIC_AUTH_TOKEN=KEY python your_program.py",
     },
-    Client {
+    ClientSetup {
         name: "ollama",
         title: "Ollama's client and SDKs",
         place: SHELL,
         text: "OLLAMA_HOST=ORIGIN ollama run MODEL",
     },
-    Client {
+    ClientSetup {
         name: "curl",
         title: "curl",
         place: SHELL,
@@ -99,22 +99,26 @@ const CLIENTS: [Client; 13] = [
 /// What a client's API key is where the proxy asks for none.
 const ANY_KEY: &str = "local";
 
-/// The names that [`lines`] takes.
+/// The names that [`setup_lines`] takes.
 #[must_use]
-pub(crate) fn names() -> Vec<&'static str> {
+pub(crate) fn client_names() -> Vec<&'static str> {
     CLIENTS.iter().map(|client| client.name).collect()
 }
 
 /// What to run or write for a client; for all of them if none is named. `token` is the proxy's own.
 #[must_use]
-pub(crate) fn lines(client: Option<&str>, listen: SocketAddr, token: Option<&str>) -> Vec<String> {
+pub(crate) fn setup_lines(
+    client: Option<&str>,
+    listen: SocketAddr,
+    token: Option<&str>,
+) -> Vec<String> {
     let chosen = CLIENTS
         .iter()
         .filter(|known| client.is_none_or(|name| name == known.name));
     let mut lines = Vec::new();
     for known in chosen {
         lines.push(format!("{}: {}", known.title, known.place));
-        lines.push(format!("  {}", known.filled(listen, token)));
+        lines.push(format!("  {}", known.filled_in(listen, token)));
         if known.name == "ollama" && token.is_some() {
             lines.push(
                 "  (its command line sends no token; its SDKs take the header `Authorization: Bearer` in their options)".to_owned(),
@@ -128,8 +132,8 @@ pub(crate) fn lines(client: Option<&str>, listen: SocketAddr, token: Option<&str
     lines
 }
 
-impl Client {
-    fn filled(&self, listen: SocketAddr, token: Option<&str>) -> String {
+impl ClientSetup {
+    fn filled_in(&self, listen: SocketAddr, token: Option<&str>) -> String {
         let host = match listen.ip() {
             ip if ip.is_unspecified() => "127.0.0.1".to_owned(),
             std::net::IpAddr::V6(ip) => format!("[{ip}]"),
@@ -171,7 +175,7 @@ mod tests {
     fn the_readme_says_the_same() {
         let readme = include_str!("../../README.md");
         for client in &CLIENTS {
-            let line = client.filled(LISTEN.parse().expect("an address"), None);
+            let line = client.filled_in(LISTEN.parse().expect("an address"), None);
             let line = line.replace("-H 'Authorization: Bearer local' ", "");
             assert!(readme.contains(&line), "{line}");
         }
@@ -183,7 +187,7 @@ mod tests {
             ("0.0.0.0:99", "http://127.0.0.1:99"),
             ("[::1]:99", "http://[::1]:99"),
         ] {
-            let all = lines(None, listen.parse().expect("an address"), Some("secret"));
+            let all = setup_lines(None, listen.parse().expect("an address"), Some("secret"));
             let all = all.join("\n");
             assert!(
                 !all.contains("ORIGIN") && !all.contains("KEY=local "),
@@ -193,13 +197,13 @@ mod tests {
             assert_eq!(all.matches("secret").count(), CLIENTS.len() - 1, "{all}");
         }
         let hostile = "a$(id)'b\"c\\";
-        let all = lines(None, LISTEN.parse().expect("an address"), Some(hostile)).join("\n");
+        let all = setup_lines(None, LISTEN.parse().expect("an address"), Some(hostile)).join("\n");
         let shell = r#"=KEY "#.replace("KEY", r#"'a$(id)'\''b"c\'"#);
         assert!(all.contains(&shell), "{all}");
         assert!(all.contains(r#"Bearer a$(id)'\''b"c\'"#), "{all}");
         assert!(all.contains(r#""a$(id)'b\"c\\""#), "{all}");
-        for name in names() {
-            assert!(lines(Some(name), LISTEN.parse().expect("an address"), None).len() == 3);
+        for name in client_names() {
+            assert!(setup_lines(Some(name), LISTEN.parse().expect("an address"), None).len() == 3);
         }
     }
 }

@@ -18,7 +18,7 @@ pub use listing::{Listed, NOT_DERIVED};
 use actions::Actions;
 
 use crate::contents::{Archives, StoredContents};
-use crate::diagnostics::doctor::Report;
+use crate::diagnostics::doctor::DoctorReport;
 use crate::evidence::scan::LedgerScan;
 use crate::ledger::ReaderFactory;
 use crate::progress::Progress;
@@ -110,18 +110,18 @@ impl DeepReport {
     }
 
     /// Adds what came out to the checks of a ledger.
-    pub fn add_to(&self, report: &mut Report) {
+    pub fn add_to(&self, report: &mut DoctorReport) {
         let made = format!("{} made again up to #{}", self.decisions, self.until);
         if let Some(newer) = self.flaw.as_ref().filter(|flaw| flaw.is_newer()) {
-            report.judge("decisions", Err(newer));
+            report.add_ledger_check("decisions", Err(newer));
         } else if let Some(flaw) = &self.flaw {
-            report.add("decisions", Err(format!("{made}, then: {flaw}")));
+            report.add_check("decisions", Err(format!("{made}, then: {flaw}")));
         } else if self.unexplained > 0 {
             let detail = format!(
                 "{made}; {} came out otherwise for no reason on record: a defect of tslp, or the ledger was forged",
                 self.unexplained
             );
-            report.add("decisions", Err(detail));
+            report.add_check("decisions", Err(detail));
         } else if !self.explained.is_empty() {
             let causes: Vec<String> = self
                 .explained
@@ -129,9 +129,9 @@ impl DeepReport {
                 .map(|(cause, count)| format!("{count} by {cause}"))
                 .collect();
             let detail = format!("{made}; came out otherwise: {}", causes.join("; "));
-            report.warn("decisions", Err(detail));
+            report.add_warning_check("decisions", Err(detail));
         } else {
-            report.add("decisions", Ok(format!("{made}, none came out otherwise")));
+            report.add_check("decisions", Ok(format!("{made}, none came out otherwise")));
         }
     }
 

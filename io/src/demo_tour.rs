@@ -23,7 +23,7 @@ use crate::json_client;
 use crate::ledger::DataFiles;
 use crate::main_loop::LoopHandle;
 use crate::out::Out;
-use crate::serve::{Ended, ServeError, Server};
+use crate::serve::{BoundServer, ServeEnd, ServeError};
 
 /// The project of the tour.
 const FILE: &str = "src/ring.c";
@@ -292,7 +292,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
 struct Proxy {
     address: SocketAddr,
     handle: LoopHandle,
-    thread: Option<JoinHandle<Result<Ended, ServeError>>>,
+    thread: Option<JoinHandle<Result<ServeEnd, ServeError>>>,
 }
 
 impl Proxy {
@@ -306,11 +306,11 @@ impl Proxy {
         };
         settings.upstream.place = Upstream::Demo;
         let config = ServeConfig::from_settings(settings, &Surroundings::of_process())?;
-        let server = Server::bind(&config)?;
-        let (address, handle) = (server.address(), server.handle());
+        let server = BoundServer::bind_and_open(&config)?;
+        let (address, handle) = (server.listen_address(), server.loop_handle());
         let thread = thread::Builder::new()
             .name("proxy".into())
-            .spawn(move || server.run())?;
+            .spawn(move || server.run_until_end())?;
         Ok(Self {
             address,
             handle,

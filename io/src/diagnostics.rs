@@ -22,7 +22,7 @@ use crossbeam_channel::Receiver;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::disk_now::{Changed, DiskNow};
+use self::disk_now::{DiskChanges, DiskNow};
 use self::tool_check::ToolCheck;
 use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ToLoop};
 use crate::chat::dialect::ErrorShape;
@@ -38,7 +38,7 @@ use crate::out::visible_json;
 use crate::scrub::{Progress, Watched};
 
 /// The sources of the diagnostics pages.
-pub struct Subject {
+pub struct DiagnosedSubject {
     /// Makes read-only connections.
     pub readers: ReaderFactory,
     /// The data directory of the ledger.
@@ -65,10 +65,10 @@ pub struct Subject {
     pub metrics: Arc<Metrics>,
 }
 
-impl Subject {
+impl DiagnosedSubject {
     /// Why the proxy is in safe mode, if it is: since it started, or since the scrub has found something.
     #[must_use]
-    pub fn flaw(&self) -> Option<String> {
+    pub fn safe_mode_reason(&self) -> Option<String> {
         let found = || match self.scrub.as_ref()?.progress() {
             Progress::Failed(reason) => Some(reason),
             _ => None,
@@ -77,20 +77,24 @@ impl Subject {
     }
 
     /// What disk holds otherwise than at the last look on record, under these paths.
-    fn changed(&self, reader: &LedgerReader, path_begins: &str) -> Result<Changed, LedgerError> {
-        self.disk_now.changed(reader, path_begins)
+    fn changed_on_disk(
+        &self,
+        reader: &LedgerReader,
+        path_begins: &str,
+    ) -> Result<DiskChanges, LedgerError> {
+        self.disk_now.changes_since_recorded(reader, path_begins)
     }
 }
 
 /// Answers questions on a thread of its own, because checks take time.
-pub struct Diagnostics {
-    subject: Subject,
+pub struct DiagnosticsThread {
+    subject: DiagnosedSubject,
 }
 
-impl Diagnostics {
-    /// Diagnostics of a running proxy.
+impl DiagnosticsThread {
+    /// DiagnosticsThread of a running proxy.
     #[must_use]
-    pub const fn new(subject: Subject) -> Self {
+    pub const fn new(subject: DiagnosedSubject) -> Self {
         Self { subject }
     }
 
@@ -107,78 +111,81 @@ impl Diagnostics {
             .name("diagnostics".into())
             .spawn(move || {
                 for DiagnosticQuery { exchange, page } in questions {
-                    let answer = self.answer(&page);
+                    let answer = self.answer_page(&page);
                     to_loop.send(ToLoop::Answer { exchange, answer });
                 }
             })
     }
 
-    fn answer(&self, page: &DiagnosticPage) -> Answer {
+    fn answer_page(&self, page: &DiagnosticPage) -> Answer {
         let json = match page {
-            DiagnosticPage::Doctor => Ok(doctor::examine(&self.subject).json()),
-            DiagnosticPage::Recent(wanted) => {
-                recent::read(&self.subject, *wanted).map(|episodes| recent::json(&episodes))
-            }
-            DiagnosticPage::State(wanted) => return self.state(wanted),
+            DiagnosticPage::Doctor => Ok(doctor::examine_all(&self.subject).json_page()),
+            DiagnosticPage::Recent(wanted) => recent::read_recent(&self.subject, *wanted)
+                .map(|episodes| recent::recent_json(&episodes)),
+            DiagnosticPage::State(wanted) => return self.state_page(wanted),
             DiagnosticPage::LastPrompt => return self.last_prompt(),
-            DiagnosticPage::Metrics => return self.metrics(),
+            DiagnosticPage::Metrics => return self.metrics_page(),
         };
         match json {
-            Ok(json) => answer(&self.with_safe_mode(page, json)),
-            Err(error) => refuse(&error),
+            Ok(json) => json_answer(&self.with_safe_mode(page, json)),
+            Err(error) => ledger_refusal(&error),
         }
     }
 
-    fn state(&self, wanted: &state::Wanted) -> Answer {
-        let page = state::page(&self.subject, wanted, self.subject.flaw().as_deref());
+    fn state_page(&self, wanted: &state::StateQuery) -> Answer {
+        let page = state::state_page(
+            &self.subject,
+            wanted,
+            self.subject.safe_mode_reason().as_deref(),
+        );
         memory::give_back();
         match page {
             Ok(Some(body)) => Answer::json(200, body),
-            Ok(None) => refusal(
+            Ok(None) => refusal_answer(
                 404,
                 "unknown_entity",
                 "nothing of the name that `after` gives is true, or not under `path`; begin anew without it",
             ),
-            Err(error) => refuse(&error),
+            Err(error) => ledger_refusal(&error),
         }
     }
 
     /// In safe mode nothing vouches for what the tables say, and the pages that show it say so.
     fn with_safe_mode(&self, page: &DiagnosticPage, mut json: Value) -> Value {
         let shows_tables = matches!(page, DiagnosticPage::Recent(_));
-        if let Some(reason) = self.subject.flaw().filter(|_| shows_tables) {
+        if let Some(reason) = self.subject.safe_mode_reason().filter(|_| shows_tables) {
             json["unverified"] = reason.into();
         }
         json
     }
 
-    fn metrics(&self) -> Answer {
+    fn metrics_page(&self) -> Answer {
         let reader = match self.subject.readers.open() {
             Ok(reader) => reader,
-            Err(error) => return refuse(&error),
+            Err(error) => return ledger_refusal(&error),
         };
-        match doctor::tables(&self.subject, &reader) {
+        match doctor::metric_tables(&self.subject, &reader) {
             Ok(tables) => Answer {
                 status: 200,
                 content_type: metrics::MEDIA_TYPE,
                 body: self.subject.metrics.page(&tables).into_bytes(),
             },
-            Err(error) => refuse(&error),
+            Err(error) => ledger_refusal(&error),
         }
     }
 
     fn last_prompt(&self) -> Answer {
         let reader = match self.subject.readers.open() {
             Ok(reader) => reader,
-            Err(error) => return refuse(&error),
+            Err(error) => return ledger_refusal(&error),
         };
         let (episode, body) = match last_sent(&reader) {
             Ok(Some(last)) => last,
             Ok(None) => {
-                return refusal(404, "no_prompt_yet", "no prompt has gone to the model yet");
+                return refusal_answer(404, "no_prompt_yet", "no prompt has gone to the model yet");
             }
-            Err(NotShown::Ledger(error)) => return refuse(&error),
-            Err(error) => return refusal(500, "not_shown", &error.to_string()),
+            Err(NotShown::Ledger(error)) => return ledger_refusal(&error),
+            Err(error) => return refusal_answer(500, "not_shown", &error.to_string()),
         };
         let request: Result<Box<RawValue>, _> = serde_json::from_slice(&body);
         match request {
@@ -186,53 +193,53 @@ impl Diagnostics {
                 let page = format!("{{\"episode\":{},\"request\":{request}}}", episode.0);
                 Answer::json(200, page.into_bytes())
             }
-            Err(_) => refusal(500, "not_json", "the last prompt can't be shown"),
+            Err(_) => refusal_answer(500, "not_json", "the last prompt can't be shown"),
         }
     }
 }
 
-fn answer(json: &Value) -> Answer {
+fn json_answer(json: &Value) -> Answer {
     Answer::json(200, visible_json(&json.to_string()).into_bytes())
 }
 
-fn refuse(error: &LedgerError) -> Answer {
-    refusal(503, "ledger_unreadable", &error.to_string())
+fn ledger_refusal(error: &LedgerError) -> Answer {
+    refusal_answer(503, "ledger_unreadable", &error.to_string())
 }
 
-fn refusal(status: u16, code: &'static str, message: &str) -> Answer {
+fn refusal_answer(status: u16, code: &'static str, message: &str) -> Answer {
     let refusal = Refusal::new(status, code, message.to_owned());
     Answer::json(status, refusal.body(ErrorShape::OpenAi))
 }
 
 /// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.
-pub(crate) fn moment(millis: i64) -> String {
+pub(crate) fn utc_moment(millis: i64) -> String {
     jiff::Timestamp::from_millisecond(millis)
         .map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
 }
 
 /// Typed access to a row of a projection's table.
-trait Row {
-    fn text(&self, column: usize) -> Option<&str>;
-    fn number(&self, column: usize) -> i64;
-    fn hash(&self, column: usize) -> String;
+trait TableRow {
+    fn text_at(&self, column: usize) -> Option<&str>;
+    fn number_at(&self, column: usize) -> i64;
+    fn hash_at(&self, column: usize) -> String;
 }
 
-impl Row for Vec<tslp_projections::table::Value> {
-    fn text(&self, column: usize) -> Option<&str> {
+impl TableRow for Vec<tslp_projections::table::Value> {
+    fn text_at(&self, column: usize) -> Option<&str> {
         match self.get(column) {
             Some(tslp_projections::table::Value::Text(text)) => Some(text),
             _ => None,
         }
     }
 
-    fn number(&self, column: usize) -> i64 {
+    fn number_at(&self, column: usize) -> i64 {
         match self.get(column) {
             Some(tslp_projections::table::Value::Integer(number)) => *number,
             _ => 0,
         }
     }
 
-    fn hash(&self, column: usize) -> String {
+    fn hash_at(&self, column: usize) -> String {
         match self.get(column) {
             Some(tslp_projections::table::Value::Hash(hash)) => {
                 hash.iter().map(|byte| format!("{byte:02x}")).collect()

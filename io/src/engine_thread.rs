@@ -22,11 +22,12 @@ use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
-use tslp_core::message::{Attempt, Request, Tools};
+use tslp_core::message::{Attempt, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
+use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding, PendingReply};
@@ -315,7 +316,7 @@ impl EngineThread {
             Ok(ComposedRequest::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
                 request: ModelRequest {
-                    model: request::model(&body),
+                    model: request::model_field(&body),
                     body: Arc::new(body),
                 },
             }),
@@ -347,13 +348,13 @@ impl EngineThread {
         body: Vec<u8>,
     ) -> Result<ComposedRequest, PromptRefusal> {
         let dialect = envelope.dialect;
-        let reading = request::read(&body, envelope, &mut self.known_messages);
+        let reading = request::read_request(&body, envelope, &mut self.known_messages);
         let (wire, mut request) = match reading.map_err(PromptRefusal::Request)? {
             Some(read) => read,
             None => return Ok(ComposedRequest::LeftAlone(body)),
         };
         let previous = wire.previous_response();
-        request.continues = previous.and_then(|id| self.kept_responses.session(&id));
+        request.continues = previous.and_then(|id| self.kept_responses.session_of(&id));
         self.wiring
             .durable
             .wait_for(self.last_transition)
@@ -375,7 +376,7 @@ impl EngineThread {
         };
         let composed = self.engine.compose(pending, answers);
         let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
-        let model = wire.model().map(str::to_owned);
+        let model = wire.model_json().map(str::to_owned);
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
         let places = wire.prompt_in(&body);
@@ -384,7 +385,7 @@ impl EngineThread {
             (body, None, places.messages.clone())
         } else {
             let known = &mut self.rewritten_messages;
-            let written = wire.with(&composed.request, &composed.outgoing, known);
+            let written = wire.with_messages(&composed.request, &composed.outgoing, known);
             (written.bytes, Some(body), written.messages)
         };
         let can_go_on =
@@ -436,8 +437,8 @@ impl EngineThread {
         let costs = self.prompt_costs.measure(
             exchange,
             sent.addressee.model.as_deref(),
-            places.prompt(client_body, (client_body, &places.messages)),
-            places.prompt(client_body, (&sent.body, &sent.messages)),
+            places.prompt_pieces(client_body, (client_body, &places.messages)),
+            places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let tail = sent.messages.last().map(|last| last.bytes.end);
         let tools = match (sent.rounds, sent.conversation, tail) {
@@ -478,19 +479,23 @@ impl EngineThread {
             .filter_map(|hash| Some((*hash, engine.text(*hash)?)))
             .collect();
         let body = core::str::from_utf8(&sent.body).expect("JSON that was read is UTF-8");
-        let prompt =
-            self.sent_prompts
-                .record(session, sent.episode, body, &sent.messages, |message| {
-                    let own = sent.request.messages[message].iter();
-                    let own = own.flat_map(|message| recorded_texts(message));
-                    let named = named.iter().map(|(hash, text)| KnownText {
-                        hash: *hash,
-                        text: Cow::Borrowed(text.as_str()),
-                    });
-                    own.filter(|own| engine.holds(own.hash))
-                        .chain(named)
-                        .collect()
+        let prompt = self.sent_prompts.record_prompt(
+            session,
+            sent.episode,
+            body,
+            &sent.messages,
+            |message| {
+                let own = sent.request.messages[message].iter();
+                let own = own.flat_map(|message| recorded_texts(message));
+                let named = named.iter().map(|(hash, text)| KnownText {
+                    hash: *hash,
+                    text: Cow::Borrowed(text.as_str()),
                 });
+                own.filter(|own| engine.holds(own.hash))
+                    .chain(named)
+                    .collect()
+            },
+        );
         Some(self.engine.record_sent(self.wiring.clock.now(), prompt))
     }
 
@@ -537,7 +542,7 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: RequestMark) {
-        if !self.goes_on(exchange, ending, at) {
+        if !self.begins_another_round(exchange, ending, at) {
             self.reply_over(exchange, ending, at);
         }
     }
@@ -589,13 +594,13 @@ impl EngineThread {
     ) -> Option<(PendingReply, TouchedTexts, EpisodeId, Addressee)> {
         let mut running = self.running.remove(&exchange)?;
         let said = match ending {
-            Ending::Complete { .. } => running.decoder.end(),
+            Ending::Complete { .. } => running.decoder.end_message(),
             _ => DecodedPiece::default(),
         };
         if let Some(id) = running.decoder.response_id()
             && let Some(session) = self.engine.session_of(running.episode)
         {
-            self.kept_responses.keep(id, session);
+            self.kept_responses.keep_response(id, session);
         }
         let outcome = match reply_outcome(ending, &running.decoder)? {
             // A later round: what the model said before stays on record, but it isn't all of the reply.
@@ -607,13 +612,13 @@ impl EngineThread {
             outcome => outcome,
         };
         if is_no_reply(outcome, &running) {
-            let (beginning, left_out) = running.decoder.beginning();
+            let (beginning, left_out) = running.decoder.body_beginning();
             running.reply.parts.add(PartKind::Error, 0, &beginning);
             running.reply.parts.leave_out(PartKind::Error, 0, left_out);
         } else {
             take_said(&mut running.reply, &said);
         }
-        let server = running.usage_of_first.or(running.decoder.usage());
+        let server = running.usage_of_first.or(running.decoder.server_usage());
         let (tool_calls, finish_reason) = running.decoder.into_parts();
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
@@ -763,7 +768,7 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
     let arguments = message.tool_calls.iter().map(|call| &call.arguments);
     let others = arguments.chain(&message.thoughts);
     let others = others.map(|text| {
-        let text = redact::redacted(text);
+        let text = redact::without_credentials(text);
         KnownText {
             hash: ArtifactHash::of(text.as_bytes()),
             text,

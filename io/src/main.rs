@@ -4,5 +4,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     tslp_io::memory::bound_heaps();
-    tslp_io::command::run(std::env::args_os()).into()
+    tslp_io::command::run_command(std::env::args_os()).into()
 }

@@ -1,9 +1,17 @@
 //! The network thread: one poll over all sockets, the other threads' messages and the timers.
+//!
+//! Three parts own what the loop knows: [`connections::Connections`] (clients, their exchanges, links to model servers, deadlines),
+//! [`engine_link::EngineLink`] (what is sent to the engine) and [`durability::DurabilityGate`] (what is on disk, and whether
+//! anything can still get there). The loop itself moves bytes between them, a client at a time: that client is taken out of
+//! the connections for its turn.
 
 mod advance;
 mod answering;
 mod client;
+mod connections;
 mod deadlines;
+mod durability;
+mod engine_link;
 mod inbox;
 mod memory_budget;
 pub mod net;
@@ -11,7 +19,6 @@ mod replies;
 mod rounds;
 mod upstreams;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
@@ -21,19 +28,21 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::guardian::Mode;
-use tslp_core::ids::Seq;
 
-use crate::auditor::queue::{AuditQueue, InUse};
-use crate::channel::{DiagnosticQuery, ExchangeId, ToEngine, ToLoop};
+use crate::auditor::queue::AuditQueue;
+use crate::channel::{DiagnosticQuery, ToEngine, ToLoop};
 use crate::guard::{Guard, GuardError};
 use crate::http::socket::{Ready, Socket};
 use crate::loop_config::LoopConfig;
 use crate::metrics::Metrics;
 use crate::upstream::resolve::ResolvedRoute;
 use crate::upstream::server::{ServerNumber, UpstreamServer};
-use client::{Client, ClientStage, UpstreamLink};
+use client::{Client, ClientStage};
+use connections::Connections;
+use durability::DurabilityGate;
+use engine_link::EngineLink;
 use memory_budget::MemoryBudget;
-use net::{FIRST_KEY, Net, Rouse, SystemNet, Wake, inherited_listener};
+use net::{Net, Rouse, SystemNet, Wake, inherited_listener};
 
 /// Read buffer shared by all connections.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -143,30 +152,17 @@ pub struct MainLoop {
     accept_retry: Option<Instant>,
     inbox: Receiver<LoopInput>,
     handle: LoopHandle,
-    channels: LoopChannels,
+    to_diagnostics: Sender<DiagnosticQuery>,
+    audits: AuditQueue,
+    metrics: Arc<Metrics>,
     config: LoopConfig,
     guard: Guard,
-    // Ordered, so that what happens to many at once happens in the order of their keys.
-    clients: BTreeMap<usize, Box<Client>>,
-    links: BTreeMap<usize, UpstreamLink>,
-    exchanges: BTreeMap<ExchangeId, usize>,
-    /// Exchanges that need the model, or may come to need it.
-    in_use: BTreeMap<ExchangeId, InUse>,
-    /// The default server, then those for some models.
-    servers: Vec<UpstreamServer>,
-    /// Messages that found the engine's channel full, in order.
-    engine_queue: VecDeque<ToEngine>,
-    /// Clients whose upstream isn't read because of that.
-    engine_waiters: Vec<usize>,
-    /// Clients whose response waits for durability.
-    gated: Vec<usize>,
+    connections: Connections,
+    engine: EngineLink,
+    durability: DurabilityGate,
     budget: MemoryBudget,
-    /// Bytes that wait on all client connections, prompts left out.
-    buffered_bytes: usize,
     /// Clients whose request's body waits for memory, in the order in which they began to.
     room_waiters: Vec<usize>,
-    durable: Seq,
-    ledger_failure: Option<String>,
     /// The guardian's mode, as the engine reported it last.
     mode: Mode,
     /// Whether the last attempt to reach the default model server failed.
@@ -174,9 +170,6 @@ pub struct MainLoop {
     scratch: Vec<u8>,
     /// Clients that used up their turn with more to do.
     again: Vec<usize>,
-    next_key: usize,
-    next_exchange: u64,
-    next_deadline: Option<Instant>,
     /// The earliest moment at which a reply's text has to be recorded.
     next_handover: Option<Instant>,
     now: Instant,
@@ -233,29 +226,20 @@ impl MainLoop {
             accept_retry: None,
             inbox,
             handle: handle.clone(),
-            channels,
+            engine: EngineLink::new(channels.to_engine),
+            to_diagnostics: channels.to_diagnostics,
+            audits: channels.audits,
+            metrics: channels.metrics,
             guard,
-            clients: BTreeMap::new(),
-            links: BTreeMap::new(),
-            exchanges: BTreeMap::new(),
-            in_use: BTreeMap::new(),
-            servers,
+            connections: Connections::new(servers),
+            durability: DurabilityGate::default(),
             budget: MemoryBudget::for_bodies_up_to(config.limits.chat_body_bytes_max),
-            buffered_bytes: 0,
             room_waiters: Vec::new(),
             config,
-            engine_queue: VecDeque::new(),
-            engine_waiters: Vec::new(),
-            gated: Vec::new(),
-            durable: Seq(0),
-            ledger_failure: None,
             mode: Mode::Boot,
             upstream_is_down: false,
             scratch: vec![0; SCRATCH_BYTES],
             again: Vec::new(),
-            next_key: FIRST_KEY,
-            next_exchange: 1,
-            next_deadline: None,
             next_handover: None,
             phase: LoopPhase::Serving,
         };
@@ -287,8 +271,8 @@ impl MainLoop {
         for key in std::mem::take(&mut self.again) {
             self.drive(key);
         }
-        self.pump_engine();
         self.fire_timers();
+        self.serve_engine_link();
         if self.budget.take_eased() {
             self.again.append(&mut self.room_waiters);
         }
@@ -304,11 +288,11 @@ impl MainLoop {
     }
 
     fn socket_ready(&mut self, key: usize, ready: Ready) {
-        if let Some(client) = self.clients.get_mut(&key) {
+        if let Some(client) = self.connections.client_mut(key) {
             client.socket.note(ready);
             return self.drive(key);
         }
-        let Some(link) = self.links.get_mut(&key) else {
+        let Some(link) = self.connections.link_mut(key) else {
             // The socket was closed earlier in this turn.
             return;
         };
@@ -316,7 +300,7 @@ impl MainLoop {
         match link.client {
             Some(client) => self.drive(client),
             // A server has nothing to say between requests: it closes, or it is out of step.
-            None if link.transport.socket().may_read() => self.close_link(key),
+            None if link.transport.socket().may_read() => self.connections.close_link(key),
             None => {}
         }
     }
@@ -324,7 +308,7 @@ impl MainLoop {
     fn accept(&mut self) {
         self.accept_retry = None;
         loop {
-            let key = self.fresh_key();
+            let key = self.connections.fresh_key();
             match self.net.accept(key) {
                 Ok(Some(socket)) => self.take_client(key, socket),
                 Ok(None) => return,
@@ -340,40 +324,33 @@ impl MainLoop {
     }
 
     fn take_client(&mut self, key: usize, socket: Socket) {
-        if self.clients.len() >= self.config.limits.connections_max {
+        if self.connections.client_count() >= self.config.limits.connections_max {
             tracing::warn!(
                 limit = self.config.limits.connections_max,
                 "too many connections; one is closed"
             );
             return;
         }
-        self.clients.insert(key, Box::new(Client::new(socket)));
+        let client = Box::new(Client::new(socket));
+        self.connections.put_client(key, client);
         self.drive(key);
-    }
-
-    /// Keys count up and are never used twice, so that a late event can't reach the wrong connection.
-    fn fresh_key(&mut self) -> usize {
-        let key = self.next_key;
-        self.next_key += 1;
-        key
     }
 
     fn advance_shutdown(&mut self) -> ControlFlow<()> {
         if let LoopPhase::Stopping(until) = self.phase {
+            let is_done = |client: &Client| client.exchange.is_none() && client.out.is_empty();
             let quiet = self
-                .clients
-                .values()
-                .all(|client| client.exchange.is_none() && client.out.is_empty());
+                .connections
+                .clients()
+                .all(|(_, client)| is_done(client));
             if quiet || self.now >= until {
-                for (_, client) in std::mem::take(&mut self.clients) {
-                    self.drop_client(client);
-                }
-                self.tell_engine(ToEngine::Shutdown);
+                self.drop_clients(|_| true);
+                self.engine.send(ToEngine::Shutdown);
                 self.phase = LoopPhase::TellingEngine;
             }
         }
         match self.phase {
-            LoopPhase::TellingEngine if self.engine_queue.is_empty() => ControlFlow::Break(()),
+            LoopPhase::TellingEngine if !self.engine.is_backlogged() => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -383,14 +360,18 @@ impl MainLoop {
             return;
         }
         self.net.stop_listening();
-        self.channels.audits.close();
+        self.audits.close();
         self.phase = LoopPhase::Stopping(self.now + self.config.timeouts.shutdown);
-        let idle = |client: &Client| {
+        self.drop_clients(|client| {
             client.exchange.is_none() && client.stage == ClientStage::Open && client.out.is_empty()
-        };
-        let keys = self.clients.iter().filter(|(_, client)| idle(client));
-        for key in keys.map(|(key, _)| *key).collect::<Vec<_>>() {
-            if let Some(client) = self.clients.remove(&key) {
+        });
+    }
+
+    fn drop_clients(&mut self, is_dropped: impl Fn(&Client) -> bool) {
+        let clients = self.connections.clients();
+        let dropped = clients.filter(|(_, client)| is_dropped(client));
+        for key in dropped.map(|(key, _)| key).collect::<Vec<_>>() {
+            if let Some(client) = self.connections.take_client(key) {
                 self.drop_client(client);
             }
         }
@@ -400,7 +381,7 @@ impl MainLoop {
         if !self.again.is_empty() {
             return Some(Duration::ZERO);
         }
-        let engine = (!self.engine_queue.is_empty()).then(|| self.now + ENGINE_RETRY);
+        let engine = self.engine.is_backlogged().then(|| self.now + ENGINE_RETRY);
         let stop = match self.phase {
             LoopPhase::Stopping(until) => Some(until),
             LoopPhase::Serving | LoopPhase::TellingEngine => None,
@@ -409,11 +390,11 @@ impl MainLoop {
             engine,
             stop,
             self.accept_retry,
-            self.next_deadline,
+            self.connections.next_deadline(),
+            self.connections.next_expiry(),
             self.next_handover,
         ]
         .into_iter()
-        .chain(self.servers.iter().map(|server| server.pool.next_expiry()))
         .flatten()
         .min()
         .map(|at| at.saturating_duration_since(self.net.now()))

@@ -10,8 +10,8 @@ use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
 use crate::archive_check::Archive;
-use crate::diagnostics::Subject;
-use crate::diagnostics::doctor::{self, Report};
+use crate::diagnostics::DiagnosedSubject;
+use crate::diagnostics::doctor::{self, DoctorReport};
 use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
 use crate::roads;
 use crate::startup::{self, Bar, StartError};
@@ -50,31 +50,31 @@ pub struct Salvaged {
 
 /// Verifies chain, anchor and every event's bytes, and compares each projection's table with a clean fold.
 #[must_use]
-pub fn verify(subject: &Subject) -> Report {
-    let mut report = Report::default();
+pub fn verify(subject: &DiagnosedSubject) -> DoctorReport {
+    let mut report = DoctorReport::default();
     match subject.readers.open() {
         Ok(reader) => verify_ledger(subject, &reader, &mut report),
-        Err(error) => report.judge("ledger", Err(&error.into())),
+        Err(error) => report.add_ledger_check("ledger", Err(&error.into())),
     }
     report
 }
 
-fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
-    report.add("sqlite integrity", doctor::integrity(reader));
-    report.add("identity", doctor::identity(reader));
-    report.add("head anchor", doctor::head_anchor(subject, reader));
+fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut DoctorReport) {
+    report.add_check("sqlite integrity", doctor::integrity_check(reader));
+    report.add_check("identity", doctor::ledger_identity(reader));
+    report.add_check("head anchor", doctor::head_anchor(subject, reader));
     let folded = startup::fold_checked(|visit| reader.read(Seq(1), visit), reader);
     let (state, archives) = match folded {
         Ok(folded) => folded,
         Err(error) => {
-            report.judge("events", Err(&error));
+            report.add_ledger_check("events", Err(&error));
             let why = "not compared, since the events before them can't be believed";
-            return report.warn("tables", Err(why.into()));
+            return report.add_warning_check("tables", Err(why.into()));
         }
     };
     let head = state.head();
     let events = format!("{} verified, decoded and folded", head.0);
-    report.add("events", Ok(events));
+    report.add_check("events", Ok(events));
     let tables = reader.tables_state();
     // What an older tslp folded is no failure: nothing believes it.
     let is_rebuilt = matches!(tables, Ok(TablesState::Rebuild { .. }));
@@ -85,27 +85,27 @@ fn verify_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) 
             None => compare(reader, &state, index),
         };
         if is_rebuilt {
-            report.warn(table.name, compared);
+            report.add_warning_check(table.name, compared);
         } else {
-            report.add(table.name, compared);
+            report.add_check(table.name, compared);
         }
     }
     match tables {
         // This is the check that they are to be held against.
         Ok(TablesState::Current | TablesState::Doubtful { .. }) => {}
         Ok(TablesState::Rebuild { reason }) => {
-            report.warn(
+            report.add_warning_check(
                 "tables",
                 Err(format!("{reason}: the next start rebuilds them")),
             );
         }
-        Err(error) => report.add("tables", Err(error.to_string())),
+        Err(error) => report.add_check("tables", Err(error.to_string())),
     }
     if !is_rebuilt {
         roads::compare(reader, &state, report);
     }
     if reader.head().is_ok_and(|now| now.seq != head) {
-        report.warn(
+        report.add_warning_check(
             "concurrency",
             Err("a proxy wrote meanwhile, so tables may differ; stop it and verify again".into()),
         );

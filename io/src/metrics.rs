@@ -100,7 +100,7 @@ impl Metrics {
             "Prompts that went to the model, by dialect.",
         );
         for (dialect, count) in Dialect::ALL.iter().zip(&self.prompts) {
-            let label = format!("{{route=\"{}\"}}", dialect.path());
+            let label = format!("{{route=\"{}\"}}", dialect.route_path());
             page.sample(&label, count.load(Relaxed));
         }
         page.head(

@@ -4,15 +4,15 @@ use tslp_projections::TABLES;
 use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
 
-use crate::diagnostics::doctor::Report;
+use crate::diagnostics::doctor::DoctorReport;
 use crate::ledger::LedgerReader;
 use crate::startup;
 
 /// Adds to a report whether a start from the tables goes on from the state that the whole ledger gives.
-pub(crate) fn compare(reader: &LedgerReader, folded: &State, report: &mut Report) {
+pub(crate) fn compare(reader: &LedgerReader, folded: &State, report: &mut DoctorReport) {
     let head = folded.head();
     let expected = digests(folded);
-    report.add("genesis fold", Ok(words(folded, &expected)));
+    report.add_check("genesis fold", Ok(words(folded, &expected)));
     let restored = startup::restore(
         |table, visit| reader.read_table(table, visit),
         &|seq| reader.event_at(seq),
@@ -36,7 +36,7 @@ pub(crate) fn compare(reader: &LedgerReader, folded: &State, report: &mut Report
             }
         }
     });
-    report.add(
+    report.add_check(
         "state from the tables",
         compared.map_err(|why| {
             format!("{why}. Stop the proxy and run `tslp rebuild`, which folds them anew")

@@ -3,7 +3,7 @@
 use crate::channel::DiagnosticPage;
 use crate::chat::dialect::Dialect;
 use crate::diagnostics::recent::{self, MissingLines};
-use crate::diagnostics::state::Wanted;
+use crate::diagnostics::state::StateQuery;
 use crate::http::error::Refusal;
 use crate::http::request::RequestHead;
 use crate::loop_config::DebugPages;
@@ -47,7 +47,7 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
             Some(dialect) => Err(Refusal::new(
                 404,
                 "unknown_route",
-                format!("this goes to {}, spelt exactly so", dialect.path()),
+                format!("this goes to {}, spelt exactly so", dialect.route_path()),
             )),
             None if path.starts_with("/v1/") || path.starts_with("/api/") => relay(path),
             None => Err(Refusal::new(
@@ -82,7 +82,7 @@ fn chat_otherwise_spelt(path: &str) -> Option<Dialect> {
     let decoded: String = percent_decoded(path).to_ascii_lowercase();
     let parts = || decoded.split('/').filter(|part| !part.is_empty());
     let mut dialects = Dialect::ALL.into_iter();
-    dialects.find(|dialect| dialect.path().split('/').skip(1).eq(parts()))
+    dialects.find(|dialect| dialect.route_path().split('/').skip(1).eq(parts()))
 }
 
 fn percent_decoded(path: &str) -> String {
@@ -111,25 +111,25 @@ fn relay(path: &str) -> Result<Route, Refusal> {
     Ok(Route::Relay)
 }
 
-fn recent_wanted(query: Option<&str>) -> Result<recent::Wanted, Refusal> {
+fn recent_wanted(query: Option<&str>) -> Result<recent::RecentQuery, Refusal> {
     let missing_lines = match parameter(query, "missing_lines") {
         None | Some("false") => MissingLines::Hidden,
         Some("true") => MissingLines::Shown,
         Some(_) => return Err(Refusal::malformed("missing_lines must be true or false")),
     };
-    Ok(recent::Wanted {
+    Ok(recent::RecentQuery {
         limit: limit(query)?,
         missing_lines,
     })
 }
 
-fn wanted(query: Option<&str>) -> Result<Wanted, Refusal> {
+fn wanted(query: Option<&str>) -> Result<StateQuery, Refusal> {
     let text = |name| parameter(query, name).map(|text| percent_decoded(&text.replace('+', " ")));
     let limit = limit(query)?;
     if limit == Some(0) {
         return Err(Refusal::malformed("limit must be above 0"));
     }
-    Ok(Wanted {
+    Ok(StateQuery {
         path: text("path").unwrap_or_default(),
         after: text("after"),
         limit,

@@ -23,7 +23,7 @@ use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
-use crate::diagnostics::{Diagnostics, Subject};
+use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
@@ -64,7 +64,7 @@ pub enum ServeError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// No listener.
-    #[error("{error}{}", advice(.error))]
+    #[error("{error}{}", bind_advice(.error))]
     Bind {
         /// What happened.
         #[from]
@@ -81,7 +81,7 @@ pub enum ServeError {
     Patterns(String),
 }
 
-fn advice(error: &BindError) -> &'static str {
+fn bind_advice(error: &BindError) -> &'static str {
     match error {
         BindError::Listen { error, .. } if error.kind() == io::ErrorKind::AddrInUse => {
             "; another process has that port: stop it, or choose another port with --listen"
@@ -93,7 +93,7 @@ fn advice(error: &BindError) -> &'static str {
 impl ServeError {
     /// The exit code.
     #[must_use]
-    pub fn exit(&self) -> Exit {
+    pub fn exit_code(&self) -> Exit {
         match self {
             Self::Start(error) => exit_of(error),
             Self::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
@@ -119,7 +119,7 @@ pub const fn exit_of(error: &StartError) -> Exit {
 }
 
 /// Where the model was found.
-pub(crate) struct Chosen {
+pub(crate) struct ChosenUpstream {
     url: UpstreamUrl,
     banner: String,
     /// Runs as long as it is held.
@@ -127,17 +127,17 @@ pub(crate) struct Chosen {
 }
 
 /// A proxy that listens but doesn't serve yet.
-pub struct Server {
+pub struct BoundServer {
     main_loop: MainLoop,
     address: SocketAddr,
     handle: LoopHandle,
     banner: Vec<String>,
-    threads: Threads,
-    chosen: Chosen,
+    threads: ServerThreads,
+    chosen: ChosenUpstream,
 }
 
 /// What must end after the network loop, in this order.
-struct Threads {
+struct ServerThreads {
     audits: AuditQueue,
     to_engine: Sender<ToEngine>,
     engine: Option<JoinHandle<()>>,
@@ -158,12 +158,12 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 ///
 /// # Errors
 /// See [`ServeError`].
-pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
+pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
     let languages = TreeSitterGrammars::check_patterns().map_err(ServeError::Patterns)?;
     memory::give_back();
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let running = Running::default();
+    let running = RunningLoop::default();
     let asked_to_stop = running.clone();
     let stop = signals.handle();
     let listener = thread::Builder::new()
@@ -174,30 +174,30 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
                 return;
             }
             let first = Instant::now();
-            asked_to_stop.stop();
+            asked_to_stop.stop_serving();
             if asked.any(|_| first.elapsed() >= SAME_WISH) {
                 tracing::warn!("asked to stop twice: replies under way are broken off; the ledger survives that");
                 std::process::exit(Exit::Failure.code().into());
             }
         })?;
-    let mut server = Server::bind(config)?;
+    let mut server = BoundServer::bind_and_open(config)?;
     memory::give_back();
-    server.announce()?;
-    running.goes_on(server.handle());
+    server.print_ready_line()?;
+    running.goes_on(server.loop_handle());
     let same_address = |address| ServeConfig {
         listen: address,
         ..config.clone()
     };
     let outcome = loop {
-        let address = server.address();
-        match server.run() {
-            Ok(Ended::Asked) => break Ok(Exit::Ok),
-            Ok(Ended::AskedInSafeMode) => break Ok(Exit::LedgerDamaged),
-            Ok(Ended::RoomAgain(chosen)) => {
-                match Server::bind_with(&same_address(address), Some(chosen)) {
+        let address = server.listen_address();
+        match server.run_until_end() {
+            Ok(ServeEnd::Asked) => break Ok(Exit::Ok),
+            Ok(ServeEnd::AskedInSafeMode) => break Ok(Exit::LedgerDamaged),
+            Ok(ServeEnd::RoomAgain(chosen)) => {
+                match BoundServer::bind_with(&same_address(address), Some(chosen)) {
                     Ok(again) => {
                         tracing::info!(%address, "listening again");
-                        running.goes_on(again.handle());
+                        running.goes_on(again.loop_handle());
                         server = again;
                     }
                     Err(error) => break Err(error),
@@ -207,31 +207,31 @@ pub fn serve(config: &ServeConfig) -> Result<Exit, ServeError> {
         }
     };
     stop.close();
-    join(listener, "signals");
+    join_thread(listener, "signals");
     outcome
 }
 
 /// The network loop that a signal ends; after a full disk it is another one.
 #[derive(Clone, Default)]
-struct Running(Arc<Mutex<Course>>);
+struct RunningLoop(Arc<Mutex<LoopCourse>>);
 
 #[derive(Default)]
-struct Course {
+struct LoopCourse {
     handle: Option<LoopHandle>,
     asked: bool,
 }
 
-impl Running {
+impl RunningLoop {
     fn goes_on(&self, handle: LoopHandle) {
-        let mut course = self.lock();
+        let mut course = self.lock_course();
         if course.asked {
             handle.shutdown();
         }
         course.handle = Some(handle);
     }
 
-    fn stop(&self) {
-        let mut course = self.lock();
+    fn stop_serving(&self) {
+        let mut course = self.lock_course();
         course.asked = true;
         if let Some(handle) = &course.handle {
             tracing::info!(
@@ -246,32 +246,32 @@ impl Running {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Course> {
+    fn lock_course(&self) -> MutexGuard<'_, LoopCourse> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// How serving came to an end.
-pub(crate) enum Ended {
+pub(crate) enum ServeEnd {
     /// Somebody asked for it.
     Asked,
     /// Somebody asked for it, and there was no ledger to write to.
     AskedInSafeMode,
     /// The ledger's disk was full and has room again; the model is still the same.
-    RoomAgain(Chosen),
+    RoomAgain(ChosenUpstream),
 }
 
-impl Server {
+impl BoundServer {
     /// Opens the ledger, finds the model, binds the port and starts all threads but the network loop.
     ///
     /// # Errors
     /// See [`ServeError`].
-    pub fn bind(config: &ServeConfig) -> Result<Self, ServeError> {
+    pub fn bind_and_open(config: &ServeConfig) -> Result<Self, ServeError> {
         Self::bind_with(config, None)
     }
 
     /// As [`Self::bind`], with the model that was `chosen` before.
-    fn bind_with(config: &ServeConfig, chosen: Option<Chosen>) -> Result<Self, ServeError> {
+    fn bind_with(config: &ServeConfig, chosen: Option<ChosenUpstream>) -> Result<Self, ServeError> {
         data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
         let started =
             match startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace) {
@@ -283,7 +283,7 @@ impl Server {
                 }
                 Err(error) => return Err(error.into()),
             };
-        let chosen = chosen.map_or_else(|| choose(&config.upstream.place), Ok)?;
+        let chosen = chosen.map_or_else(|| choose_upstream(&config.upstream.place), Ok)?;
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
         let audits = AuditQueue::default();
@@ -322,7 +322,7 @@ impl Server {
             )?),
             Err(_) => None,
         };
-        let diagnostics = Diagnostics::new(Subject {
+        let diagnostics = DiagnosticsThread::new(DiagnosedSubject {
             readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
             data_dir: config.data_dir.clone(),
             workspace: config.workspace.clone(),
@@ -332,8 +332,8 @@ impl Server {
             safe_mode: safe_mode.clone(),
             scrub: scrub.as_ref().map(Scrub::watched),
             recent_episodes: config.recent_episodes,
-            tools: ToolCheck::of(config),
-            disk_now: DiskNow::of(config),
+            tools: ToolCheck::for_config(config),
+            disk_now: DiskNow::for_workspace(config),
             metrics: Arc::clone(&metrics),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
@@ -345,7 +345,7 @@ impl Server {
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
-                let surroundings = Surroundings {
+                let surroundings = EngineSurroundings {
                     from_loop,
                     handle: &handle,
                     audits: audits.clone(),
@@ -375,7 +375,7 @@ impl Server {
             address,
             handle,
             banner,
-            threads: Threads {
+            threads: ServerThreads {
                 audits,
                 to_engine: for_the_end,
                 engine,
@@ -392,13 +392,13 @@ impl Server {
 
     /// Where it really listens.
     #[must_use]
-    pub const fn address(&self) -> SocketAddr {
+    pub const fn listen_address(&self) -> SocketAddr {
         self.address
     }
 
     /// For ending it from another thread.
     #[must_use]
-    pub fn handle(&self) -> LoopHandle {
+    pub fn loop_handle(&self) -> LoopHandle {
         self.handle.clone()
     }
 
@@ -406,7 +406,7 @@ impl Server {
     ///
     /// # Errors
     /// If standard output can't be written to.
-    pub fn announce(&self) -> io::Result<()> {
+    pub fn print_ready_line(&self) -> io::Result<()> {
         let mut out = Out::stdout();
         out.line(format_args!("listening on http://{}", self.address))?;
         for line in &self.banner {
@@ -419,37 +419,37 @@ impl Server {
     ///
     /// # Errors
     /// If polling fails or the ledger's writer has stopped.
-    pub(crate) fn run(self) -> Result<Ended, ServeError> {
+    pub(crate) fn run_until_end(self) -> Result<ServeEnd, ServeError> {
         let polled = self.main_loop.run();
         // The loop says so itself, unless polling failed.
         let _ = self.threads.to_engine.send(ToEngine::Shutdown);
         self.threads.audits.close();
         if let Some(engine) = self.threads.engine {
-            join(engine, "engine");
+            join_thread(engine, "engine");
         }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
         if let Some(scrub) = self.threads.scrub {
             scrub.end();
         }
-        join(self.threads.diagnostics, "diagnostics");
+        join_thread(self.threads.diagnostics, "diagnostics");
         polled?;
         match written {
-            Ok(Some(_)) => Ok(Ended::Asked),
-            Ok(None) => Ok(Ended::AskedInSafeMode),
-            Err(_) if self.threads.room.is_found() => Ok(Ended::RoomAgain(self.chosen)),
+            Ok(Some(_)) => Ok(ServeEnd::Asked),
+            Ok(None) => Ok(ServeEnd::AskedInSafeMode),
+            Err(_) if self.threads.room.is_found() => Ok(ServeEnd::RoomAgain(self.chosen)),
             Err(failure) => Err(ServeError::Writer(failure.message)),
         }
     }
 }
 
-fn join(thread: JoinHandle<()>, name: &str) {
+fn join_thread(thread: JoinHandle<()>, name: &str) {
     if thread.join().is_err() {
         tracing::error!(name, "a thread ended by a panic");
     }
 }
 
 /// The model server to talk to.
-fn choose(place: &Upstream) -> Result<Chosen, ServeError> {
+fn choose_upstream(place: &Upstream) -> Result<ChosenUpstream, ServeError> {
     let found = match place {
         Upstream::Url(url) => Some(("", url.clone())),
         Upstream::Auto => probe::find_local(),
@@ -460,7 +460,7 @@ fn choose(place: &Upstream) -> Result<Chosen, ServeError> {
             "" => format!("upstream {url}"),
             name => format!("upstream {url} ({name}, found on its default port)"),
         };
-        return Ok(Chosen {
+        return Ok(ChosenUpstream {
             url,
             banner,
             _demo: None,
@@ -474,7 +474,7 @@ fn choose(place: &Upstream) -> Result<Chosen, ServeError> {
         }
         _ => "as asked",
     };
-    Ok(Chosen {
+    Ok(ChosenUpstream {
         url,
         banner: format!(
             "upstream DEMO: the embedded scripted model, not a real one ({why}); name your model server with --upstream URL"
@@ -559,7 +559,7 @@ fn ask_for_context(
 }
 
 /// Whom the engine speaks to.
-struct Surroundings<'s> {
+struct EngineSurroundings<'s> {
     from_loop: Receiver<ToEngine>,
     handle: &'s LoopHandle,
     audits: AuditQueue,
@@ -573,7 +573,7 @@ fn start_engine(
     config: &ServeConfig,
     opened: OpenLedger,
     state: State,
-    surroundings: Surroundings<'_>,
+    surroundings: EngineSurroundings<'_>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
     let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
@@ -611,7 +611,7 @@ fn start_engine(
         clock: Arc::new(SystemClock),
     };
     let engine = startup::engine(state, &config.policy, contents);
-    let tools = ToolLoopConfig::of(config);
+    let tools = ToolLoopConfig::from_config(config);
     let to_engine = surroundings.to_engine;
     let failed = handle.clone();
     let engine = thread::Builder::new().name("engine".into()).spawn(move || {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::config::ServeConfig;
 use crate::config::settings::{ClientTools, ToolsChoice, ToolsConfig};
 use crate::guardian::ToolScope;
-use crate::sandbox::{Layer, Sandbox};
+use crate::sandbox::{Sandbox, WorkspaceLayer};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -56,7 +56,7 @@ pub struct ToolLoopConfig {
 impl ToolLoopConfig {
     /// What is configured; none if neither is anything run nor judged.
     #[must_use]
-    pub fn of(config: &ServeConfig) -> Option<Self> {
+    pub fn from_config(config: &ServeConfig) -> Option<Self> {
         let ToolsConfig {
             run,
             rounds,
@@ -103,10 +103,10 @@ impl ToolLoopConfig {
 ///
 /// # Errors
 /// Why tools can't run.
-pub fn enforced(scope: &ToolScope) -> Result<String, String> {
+pub fn test_enforcement(scope: &ToolScope) -> Result<String, String> {
     let sandbox = Sandbox::default();
-    for layer in [Layer::ReadOnly, Layer::Scratch] {
-        sandbox.self_test(&scope.probe(layer))?;
+    for layer in [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch] {
+        sandbox.self_test(&scope.self_test_plan(layer))?;
     }
     Ok("the kernel enforces namespaces, read-only mounts, Landlock and seccomp: no try to get out succeeded".to_owned())
 }

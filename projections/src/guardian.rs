@@ -11,7 +11,9 @@ use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
     Recorded, ToolRan,
 };
-use tslp_core::guardian::{Amounts, Capability, Class, Decision, Door, Risk, Spend, Token};
+use tslp_core::guardian::{
+    BudgetAmounts, BudgetItem, Capability, Class, Decision, Door, GrantToken, Risk,
+};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
@@ -101,24 +103,24 @@ const EVERYWHERE: SessionId = SessionId(0);
 
 /// What one session's tools did since they were last resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Tally {
+struct SessionTally {
     halt: Option<Reason>,
     builds: u64,
     violations: u32,
 }
 
-/// The Guardian's state.
+/// The GuardianState's state.
 #[derive(Default)]
-pub struct Guardian {
-    policy: Option<Approved>,
-    grants: BTreeMap<(SessionId, Capability), Token>,
-    sessions: BTreeMap<SessionId, Tally>,
+pub struct GuardianState {
+    policy: Option<ApprovedPolicy>,
+    grants: BTreeMap<(SessionId, Capability), GrantToken>,
+    sessions: BTreeMap<SessionId, SessionTally>,
     calls: BTreeMap<CallId, ToolCall>,
 }
 
 /// The profile that the Operator approved last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approved {
+pub struct ApprovedPolicy {
     /// The event that says so.
     pub seq: Seq,
     /// What the profile calls itself.
@@ -127,20 +129,20 @@ pub struct Approved {
     pub text: ArtifactHash,
 }
 
-impl Guardian {
+impl GuardianState {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
-            Event::ActionRequested(requested) => self.request(requested, changes),
-            Event::ActionJudged(judged) => self.judge(judged, changes),
-            Event::ToolRan(ran) => self.ran(ran, changes),
-            Event::CapabilityChanged(changed) => self.change(recorded.seq, changed, changes),
+            Event::ActionRequested(requested) => self.add_call(requested, changes),
+            Event::ActionJudged(judged) => self.record_decision(judged, changes),
+            Event::ToolRan(ran) => self.record_run(ran, changes),
+            Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
             Event::NoticeIssued(notice) => self.take_notice(notice, changes),
             Event::PolicyApproved(approved) => {
                 if let Some(former) = &self.policy {
                     changes.remove(crate::APPROVED_POLICY, || Vec::from([former.seq.0.into()]));
                 }
-                let approved = Approved {
+                let approved = ApprovedPolicy {
                     seq: recorded.seq,
                     profile_id: approved.profile_id.clone(),
                     text: approved.text,
@@ -152,7 +154,7 @@ impl Guardian {
         }
     }
 
-    fn request(&mut self, requested: &ActionRequested, changes: &mut Changes) {
+    fn add_call(&mut self, requested: &ActionRequested, changes: &mut Changes) {
         let call = ToolCall {
             session: requested.session,
             door: requested.door,
@@ -183,7 +185,7 @@ impl Guardian {
         });
     }
 
-    fn judge(&mut self, judged: &ActionJudged, changes: &mut Changes) {
+    fn record_decision(&mut self, judged: &ActionJudged, changes: &mut Changes) {
         let Some(call) = self.calls.get_mut(&judged.call) else {
             return;
         };
@@ -202,14 +204,14 @@ impl Guardian {
         let mut first = first_denial_of_each(&judged.denials);
         let violates = first.any(|denial| denial.code == "COMMAND-CLASS-VIOLATION");
         if builds > 0 || violates {
-            self.tally(session, changes, |tally| {
+            self.change_tally(session, changes, |tally| {
                 tally.builds += builds;
                 tally.violations += u32::from(violates);
             });
         }
     }
 
-    fn ran(&mut self, ran: &ToolRan, changes: &mut Changes) {
+    fn record_run(&mut self, ran: &ToolRan, changes: &mut Changes) {
         if let Some(call) = self.calls.get_mut(&ran.call) {
             call.is_over = true;
             call.output = ran.output;
@@ -217,9 +219,9 @@ impl Guardian {
         }
     }
 
-    fn change(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
+    fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
         let key = (changed.session, changed.capability);
-        let token = Token {
+        let token = GrantToken {
             id: seq.0,
             goal: Some(changed.session.0),
             capability: changed.capability,
@@ -251,7 +253,7 @@ impl Guardian {
                 true => EVERYWHERE,
                 false => *session,
             };
-            self.tally(session, changes, |tally| tally.halt = Some(*reason));
+            self.change_tally(session, changes, |tally| tally.halt = Some(*reason));
         } else if *reason == Reason::ToolsResumed {
             for session in [EVERYWHERE, *session] {
                 if self.sessions.remove(&session).is_some() {
@@ -261,7 +263,12 @@ impl Guardian {
         }
     }
 
-    fn tally(&mut self, session: SessionId, changes: &mut Changes, act: impl FnOnce(&mut Tally)) {
+    fn change_tally(
+        &mut self,
+        session: SessionId,
+        changes: &mut Changes,
+        act: impl FnOnce(&mut SessionTally),
+    ) {
         let tally = self.sessions.entry(session).or_default();
         act(tally);
         changes.put(crate::TOOL_SESSIONS, || session_row(session, tally));
@@ -277,13 +284,13 @@ impl Guardian {
 
     /// The profile that the Operator approved last; none is the built-in one.
     #[must_use]
-    pub const fn approved(&self) -> Option<&Approved> {
+    pub const fn approved_policy(&self) -> Option<&ApprovedPolicy> {
         self.policy.as_ref()
     }
 
     /// What is known of a session's tools.
     #[must_use]
-    pub fn session(&self, session: SessionId) -> ToolSession {
+    pub fn tool_session(&self, session: SessionId) -> ToolSession {
         let own = self.sessions.get(&session).cloned().unwrap_or_default();
         let everywhere = self.sessions.get(&EVERYWHERE).and_then(|tally| tally.halt);
         let grants = self
@@ -292,20 +299,20 @@ impl Guardian {
         ToolSession {
             halt: everywhere.or(own.halt),
             grants: grants.map(|(_, token)| *token).collect(),
-            spent: Amounts::default().with(Spend::Builds, own.builds),
+            spent: BudgetAmounts::default().with_amount(BudgetItem::Builds, own.builds),
             class_violations: own.violations,
         }
     }
 
     /// The sessions whose tools are halted, and why; session 0 stands for all.
-    pub fn halts(&self) -> impl Iterator<Item = (SessionId, Reason)> {
+    pub fn halted_sessions(&self) -> impl Iterator<Item = (SessionId, Reason)> {
         let sessions = self.sessions.iter();
         sessions.filter_map(|(session, tally)| Some((*session, tally.halt?)))
     }
 
     /// A call of the last episodes that made any.
     #[must_use]
-    pub fn call(&self, call: CallId) -> Option<ToolCall> {
+    pub fn tool_call(&self, call: CallId) -> Option<ToolCall> {
         self.calls.get(&call).cloned()
     }
 
@@ -364,7 +371,7 @@ impl Guardian {
     /// [`UnfitRow`] if no fold writes such a row.
     pub fn restore_policy(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
         let mut cells = RowCells::of(row);
-        let approved = Approved {
+        let approved = ApprovedPolicy {
             seq: cells.next()?,
             profile_id: cells.next()?,
             text: cells.next()?,
@@ -383,7 +390,7 @@ impl Guardian {
         let mut cells = RowCells::of(row);
         let session: SessionId = cells.next()?;
         let capability = cells.word(Capability::ALL, Capability::as_str)?;
-        let token = Token {
+        let token = GrantToken {
             id: cells.next()?,
             goal: Some(session.0),
             capability,
@@ -409,7 +416,7 @@ impl Guardian {
         let halt = cells.next::<Option<String>>()?;
         let halt =
             halt.map(|code| Reason::from_code(&code).ok_or(UnfitRow("a halt has no reason")));
-        let tally = Tally {
+        let tally = SessionTally {
             halt: halt.transpose()?,
             builds: cells.next()?,
             violations: cells.next()?,
@@ -451,7 +458,7 @@ impl Guardian {
     }
 }
 
-fn policy_row(approved: &Approved) -> Vec<Value> {
+fn policy_row(approved: &ApprovedPolicy) -> Vec<Value> {
     Vec::from([
         approved.seq.0.into(),
         Value::text(&approved.profile_id),
@@ -463,7 +470,7 @@ fn grant_key((session, capability): (SessionId, Capability)) -> Vec<Value> {
     Vec::from([session.0.into(), capability.as_str().into()])
 }
 
-fn grant_row(key: (SessionId, Capability), token: &Token) -> Vec<Value> {
+fn grant_row(key: (SessionId, Capability), token: &GrantToken) -> Vec<Value> {
     let mut row = grant_key(key);
     row.extend([
         token.id.into(),
@@ -478,7 +485,7 @@ fn grant_row(key: (SessionId, Capability), token: &Token) -> Vec<Value> {
     row
 }
 
-fn session_row(session: SessionId, tally: &Tally) -> Vec<Value> {
+fn session_row(session: SessionId, tally: &SessionTally) -> Vec<Value> {
     Vec::from([
         session.0.into(),
         tally.halt.map(Reason::code).into(),
@@ -505,7 +512,7 @@ fn call_row(id: CallId, call: &ToolCall) -> Vec<Value> {
     row
 }
 
-impl fmt::Display for Guardian {
+impl fmt::Display for GuardianState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(approved) = &self.policy {
             writeln!(f, "policy {} {:.12}", approved.profile_id, approved.text)?;

@@ -15,9 +15,9 @@ use tslp_core::extract::Proof;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::limits::SUPERSEDED_KEPT;
+use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
-use tslp_core::text_facts::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::view::{CurrentVersion, FormerVersion};
 
 use crate::proposals::{Proposals, ProposedVersion};

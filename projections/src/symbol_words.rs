@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use tslp_core::entity::EntityId;
-use tslp_core::text_facts::{NameHash, search_word_hash};
+use tslp_core::name_hash::{NameHash, search_word_hash};
 
 /// Bits of the filter; a thousand symbols set one in sixty of them.
 const BITS: usize = 1 << 16;
@@ -67,8 +67,8 @@ mod tests {
     use super::*;
     use alloc::string::String;
     use tslp_core::entity::Symbol;
+    use tslp_core::name_hash::name_hash;
     use tslp_core::path::RelPath;
-    use tslp_core::text_facts::name_hash;
 
     #[test]
     fn symbols_come_and_go() {

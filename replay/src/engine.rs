@@ -10,12 +10,14 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use tslp_core::decide::audit;
-use tslp_core::decide::compose::{self, Composed, Outgoing, Prompt};
+use tslp_core::decide::code_reader::CodeReader;
+use tslp_core::decide::compose::{self, Composed, Outgoing};
 use tslp_core::decide::direct::{self, FileText, ResolvedDirective};
-use tslp_core::decide::found_code::{self, CodeReader, FoundCode};
+use tslp_core::decide::found_code::{self, FoundCode};
 use tslp_core::decide::observe;
 use tslp_core::decide::promote::MessagePieces;
 use tslp_core::decide::prompt;
+use tslp_core::decide::prompt_facts::Prompt;
 use tslp_core::decide::propose::{self, JudgingContext, WriteState};
 use tslp_core::decide::receive::{self, PromptRepetition};
 use tslp_core::decide::reply::{Reply, SegmentExtent};
@@ -31,11 +33,14 @@ use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOu
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::{self, Request};
+use tslp_core::message;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::request::Request;
 use tslp_core::text_index::TextIndex;
-use tslp_core::view::{Divergence, View};
+use tslp_core::view::{
+    Conversations as _, Disk as _, Divergence, Tools as _, Truth as _, Vault as _,
+};
 use tslp_projections::vault::VaultLocation;
 
 use crate::pending::{
@@ -270,10 +275,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Records that replies, tool calls and audits under way in the previous process were interrupted.
     pub fn resume_after_restart(&mut self, at: UnixMillis) -> Batch {
         let mut work = BatchBuilder::new();
-        for call in self.view().tools_under_way() {
-            self.fold(at, tools::interrupted(call), &mut work);
+        for call in self.view().tool_calls_under_way() {
+            self.fold(at, tools::record_interrupted(call), &mut work);
         }
-        for episode in self.view().in_flight() {
+        for episode in self.view().episodes_in_flight() {
             let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);
             self.fold(at, events, &mut work);
         }
@@ -369,7 +374,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Whether any entity of the file is true.
     pub fn tracks(&self, path: &RelPath) -> bool {
-        self.view().tracks(path)
+        self.view().tracks_file(path)
     }
 
     /// The symbols of a file that are true, sorted.
@@ -492,7 +497,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn checks_of_tracked(&self, paths: impl IntoIterator<Item = RelPath>) -> Vec<DiskCheck> {
         let mut checks = DiskChecks::default();
         for path in paths {
-            if self.view().tracks(&path) {
+            if self.view().tracks_file(&path) {
                 checks.add_file(&self.view(), &path);
             }
         }
@@ -516,17 +521,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// The session of an episode that is among the recent ones; requests beside the conversations have none.
     pub fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
-        self.view().session_of(episode)
+        self.view().session_of_episode(episode)
     }
 
     /// Whether the Vault holds these bytes.
     pub fn holds(&self, artifact: ArtifactHash) -> bool {
-        self.view().holds(artifact)
+        self.view().vault_holds(artifact)
     }
 
     /// A text from the Vault; `None` if it isn't there or isn't UTF-8.
     pub fn text(&self, artifact: ArtifactHash) -> Option<String> {
-        String::from_utf8(self.view().content(artifact)?).ok()
+        String::from_utf8(self.view().artifact_content(artifact)?).ok()
     }
 
     /// Records text of a reply while the rest is still coming, or because a part of it has ended.
@@ -572,7 +577,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = pending;
         self.observe(at, episode, answers.findings, &mut work);
         self.take_touched(at, episode, touches, answers.touched, &mut work);
-        let session = self.view().session_of(episode).unwrap_or_default();
+        let session = self.view().session_of_episode(episode).unwrap_or_default();
         let asked = if found.is_empty() {
             String::new()
         } else {

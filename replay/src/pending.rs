@@ -14,9 +14,9 @@ use tslp_core::decide::receive::ReceivedPrompt;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, History, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message::Request;
 use tslp_core::path::RelPath;
-use tslp_core::view::View;
+use tslp_core::request::Request;
+use tslp_core::view::KnownCode;
 use tslp_projections::table::{Changes, RowChange};
 
 use crate::state::State;
@@ -216,7 +216,7 @@ pub(crate) struct DiskChecks(BTreeMap<RelPath, DiskCheck>);
 
 impl DiskChecks {
     /// Adds a file once, with the symbols that are true in it and those that a later grant may make true.
-    pub(crate) fn add_file(&mut self, view: &dyn View, path: &RelPath) {
+    pub(crate) fn add_file(&mut self, view: &dyn KnownCode, path: &RelPath) {
         if self.0.contains_key(path) {
             return;
         }
@@ -225,7 +225,7 @@ impl DiskChecks {
         symbols.extend(proposed.filter_map(|proposal| proposal.entity.symbol));
         symbols.sort();
         symbols.dedup();
-        let last_seen = match view.disk(path) {
+        let last_seen = match view.disk_finding(path) {
             Some(DiskFinding::File(file)) => Some(file.clone()),
             Some(DiskFinding::Missing | DiskFinding::Unreadable(_)) | None => None,
         };
@@ -237,7 +237,7 @@ impl DiskChecks {
         self.0.insert(path.clone(), check);
     }
 
-    pub(crate) fn add_code(&mut self, view: &dyn View, found: &FoundCode) {
+    pub(crate) fn add_code(&mut self, view: &dyn KnownCode, found: &FoundCode) {
         let Some(path) = found.usable_path() else {
             return;
         };

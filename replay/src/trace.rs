@@ -14,7 +14,7 @@ use tslp_core::reason::Reason;
 /// Why today's engine decides differently from the record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DifferenceCause {
-    /// Another grammar, or other pattern data, read the code.
+    /// Another grammar, or another data file, read the code.
     Grammar {
         /// Its language.
         language: String,

@@ -12,6 +12,7 @@ pub mod disk;
 pub mod stage;
 pub mod store;
 
+pub mod golden;
 pub mod verdicts;
 
 pub mod replay_check;

@@ -4,6 +4,7 @@
 //! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
 //!                         `policy placement user`, `policy history window` or `client`, `policy audit on`, `off` or
 //!                         `auto`, `policy tombstones 3`
+//! full WHY                the golden end holds all texts that the model saw, and all tables
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
 //! gone src/a.c            the file is deleted
@@ -38,11 +39,15 @@ use tslp_core::gate::Profile;
 use tslp_core::message::Role;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 
+use crate::verdicts::Detail;
+
 /// A story: under which policy, and what happens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     /// What a person configured.
     pub policy: Policy,
+    /// How much its golden end shows.
+    pub detail: Detail,
     /// In order.
     pub steps: Vec<Step>,
 }
@@ -143,6 +148,10 @@ pub fn parse(story: &str) -> Script {
         if let Some(setting) = line.strip_prefix("policy ") {
             assert!(script.steps.is_empty(), "a policy stands first: {line}");
             set(&mut script.policy, setting);
+            continue;
+        }
+        if line.starts_with("full ") {
+            script.detail = Detail::Everything;
             continue;
         }
         let mut text = String::new();

@@ -7,9 +7,10 @@ use tslp_core::decide::compose::Outgoing;
 use tslp_core::decide::reply::{Reply, SegmentExtent};
 use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
-use tslp_core::message::{Attempt, Message, Request, Role, ToolCall, Tools};
+use tslp_core::message::{Attempt, Message, Role, ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::table::Changes;
 use tslp_replay::engine::Engine;
@@ -18,10 +19,10 @@ use tslp_replay::state::{State, StateView};
 use tslp_replay::store::EmptyStore;
 
 use crate::disk::{Disk, Place};
-use crate::script::{self, Ending, Step};
+use crate::script::{self, Ending, Script, Step};
 use crate::store::MemoryStore;
 use crate::tables::Tables;
-use crate::{replay_check, verdicts};
+use crate::{golden, replay_check};
 
 /// The workspace of every story; a policy may name another.
 pub const ROOT: &str = "/work/space";
@@ -65,11 +66,21 @@ pub struct Stage {
     clock: i64,
     ledger: Vec<Recorded>,
     tables: Tables,
-    sent: Option<Sent>,
-    seen: String,
+    /// What the model was given, each with how many events there were by then.
+    inputs: Vec<(usize, ModelInput)>,
+}
+
+/// What the model was given.
+#[derive(PartialEq, Eq, Debug)]
+pub enum ModelInput {
+    /// A prompt.
+    Prompt(Sent),
+    /// An audit's question.
+    Audit(String),
 }
 
 /// A prompt as it went to the model.
+#[derive(PartialEq, Eq, Debug)]
 pub struct Sent {
     /// Its episode.
     pub episode: EpisodeId,
@@ -122,28 +133,24 @@ impl Sent {
     }
 }
 
-/// Plays a story and tells what the model saw, what the gates said and what became true.
+/// Plays a story and gives its golden end, with every text that the model saw if the story is a full one.
 ///
 /// # Panics
 /// When the story can't be read, when replaying its events gives another state, or when an engine that asks the store for
 /// what it has decides otherwise.
 #[must_use]
 pub fn play(story: &str) -> String {
-    let stage = played(story, Keeping::All);
+    let script = script::parse(story);
+    let detail = script.detail;
+    let stage = played(script.clone(), Keeping::All);
     stage.check_replay();
-    let keeping = played(story, Keeping::Nothing);
+    let keeping = played(script, Keeping::Nothing);
     assert_eq!(keeping.ledger, stage.ledger, "of the store");
-    assert_eq!(keeping.seen, stage.seen, "of the store");
-    format!(
-        "{}\n[verdicts]\n{}\n{}",
-        stage.seen,
-        verdicts::listing(&stage.ledger),
-        stage.engine.state()
-    )
+    assert_eq!(keeping.inputs, stage.inputs, "of the store");
+    golden::golden(&stage, detail)
 }
 
-fn played(story: &str, keeping: Keeping) -> Stage {
-    let script = script::parse(story);
+fn played(script: Script, keeping: Keeping) -> Stage {
     let mut stage = Stage::keeping(script.policy, keeping);
     for step in script.steps {
         stage.step(step);
@@ -191,8 +198,7 @@ impl Stage {
             clock: 0,
             ledger: Vec::new(),
             tables: Tables::default(),
-            sent: None,
-            seen: String::new(),
+            inputs: Vec::new(),
         }
     }
 
@@ -249,8 +255,7 @@ impl Stage {
             clock: self.clock,
             ledger: self.ledger.clone(),
             tables: self.tables.clone(),
-            sent: None,
-            seen: String::new(),
+            inputs: Vec::new(),
         }
     }
 
@@ -337,8 +342,17 @@ impl Stage {
 
     /// The last prompt that went out.
     #[must_use]
-    pub const fn sent(&self) -> Option<&Sent> {
-        self.sent.as_ref()
+    pub fn sent(&self) -> Option<&Sent> {
+        self.inputs.iter().rev().find_map(|(_, input)| match input {
+            ModelInput::Prompt(sent) => Some(sent),
+            ModelInput::Audit(_) => None,
+        })
+    }
+
+    /// What the model was given, each with how many events there were by then.
+    #[must_use]
+    pub fn inputs(&self) -> &[(usize, ModelInput)] {
+        &self.inputs
     }
 
     fn window(&mut self) -> &mut Conversation {
@@ -398,49 +412,14 @@ impl Stage {
         }
         let episode = composed.episode;
         self.append(composed.batch);
-        self.tell(composed.episode, &composed.outgoing);
-        self.sent = Some(Sent {
-            episode: composed.episode,
+        let sent = Sent {
+            episode,
             request: composed.request,
             outgoing: composed.outgoing,
-        });
+        };
+        self.inputs
+            .push((self.ledger.len(), ModelInput::Prompt(sent)));
         episode
-    }
-
-    fn tell(&mut self, episode: EpisodeId, outgoing: &Outgoing) {
-        let messages: Vec<String> = outgoing
-            .messages
-            .iter()
-            .map(|message| message.index.to_string())
-            .collect();
-        let _ = writeln!(
-            self.seen,
-            "--- {episode}: the model sees of the client's messages {}",
-            messages.join(", ")
-        );
-        if let Some(system) = outgoing.system.as_ref().filter(|text| !text.is_empty()) {
-            let _ = writeln!(self.seen, "system:\n{system}");
-        }
-        for message in &outgoing.messages {
-            for (name, text) in [("before", &message.before), ("after", &message.after)] {
-                if !text.is_empty() {
-                    let _ = writeln!(self.seen, "{name} message {}:\n{text}", message.index);
-                }
-            }
-            for (_, text) in &message.rewritten {
-                let _ = writeln!(self.seen, "message {} rewritten:\n{text}", message.index);
-            }
-            for (_, text) in &message.thoughts {
-                let _ = writeln!(self.seen, "message {} thought anew:\n{text}", message.index);
-            }
-            for (call, text) in &message.arguments {
-                let _ = writeln!(
-                    self.seen,
-                    "message {} call {call} rewritten:\n{text}",
-                    message.index
-                );
-            }
-        }
     }
 
     fn reply(&mut self, text: &str, ending: Ending) {
@@ -503,11 +482,8 @@ impl Stage {
         self.append(judged.batch);
         if let Some(question) = judged.audit {
             self.audits.push_back(episode);
-            let _ = writeln!(
-                self.seen,
-                "--- {episode}: the audit asks\n{}",
-                question.user
-            );
+            self.inputs
+                .push((self.ledger.len(), ModelInput::Audit(question.user)));
         }
     }
 

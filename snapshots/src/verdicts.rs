@@ -1,102 +1,201 @@
-//! What the gates said, episode by episode, in a form that people can read.
+//! The engine's decisions, event by event, in a form that people can read.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use tslp_core::artifact::Transition;
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::{Event, Recorded, ReplyOutcome};
 use tslp_core::gate::GateReport;
+use tslp_core::ids::{EpisodeId, VersionId};
 
-/// One line for each capture, each resolution and each step of the state machine; under a judged version, each rule
-/// with what it saw of what it needed. A rule that isn't met is marked with `!`.
-#[must_use]
-pub fn listing(ledger: &[Recorded]) -> String {
-    let mut text = String::new();
-    for recorded in ledger {
-        line(&recorded.event, &mut text);
-    }
-    text
+/// How much of a story is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Decisions, each in a line.
+    #[default]
+    Decisions,
+    /// All rules of the gates, all texts that the model was given, and all tables, too.
+    Everything,
 }
 
-fn line(event: &Event, text: &mut String) {
-    let _ = match event {
-        Event::ArtifactCaptured(captured) => {
-            let path = captured.path.as_ref().map_or("-", |path| path.as_str());
-            write!(
-                text,
-                "{} {} by the {:?}: {} {:?} {path}, {:?}; ",
-                captured.episode,
-                captured.capture,
-                captured.origin,
-                captured.format.as_str(),
-                captured.evidence,
-                captured.completeness
-            )
-        }
-        Event::ArtifactResolved(resolved) => {
-            let _ = writeln!(
-                text,
-                "{} {} {:?}",
-                resolved.level.as_str(),
-                resolved.reason,
-                resolved.extent
-            );
-            resolved.versions.iter().try_for_each(|version| {
-                writeln!(
-                    text,
-                    "   {} {} {:.8}",
-                    version.id, version.entity, version.slice
-                )
-            })
-        }
-        Event::Transitioned(moved) => {
-            let _ = writeln!(
-                text,
-                "   {} {} {}",
-                moved.version,
-                arrow(moved.transition),
-                moved.cause
-            );
-            rules(moved.report.as_ref(), text)
-        }
-        Event::PromotionRefused(refused) => {
-            let conclusion = refused
-                .report
-                .conclusion
-                .map_or("-", tslp_core::reason::Reason::code);
-            let _ = write!(text, "   {} stays PROPOSED {conclusion}", refused.version);
-            let _ = match &refused.rename_of {
-                Some(known) => writeln!(text, ", {known}"),
-                None => writeln!(text),
-            };
-            rules(Some(&refused.report), text)
-        }
-        Event::AuditAsked(asked) => {
-            writeln!(
-                text,
-                "{} audit of {} versions",
-                asked.episode,
-                asked.about.len()
-            )
-        }
-        Event::AuditAnswered(answered) => {
-            let _ = writeln!(
-                text,
-                "{} audit {}",
-                answered.episode,
-                answered.outcome.as_str()
-            );
-            answered.verdicts.iter().try_for_each(|verdict| {
-                writeln!(
-                    text,
-                    "   {} {} {}",
-                    verdict.version,
-                    verdict.entity,
-                    verdict.status.as_str()
-                )
-            })
-        }
-        _ => Ok(()),
+/// One line for each capture with its resolution, each directive, notice and audit, and each step of the state machine. A rule
+/// of the gates is shown with what it saw and what it needs, and marked with `!` if it isn't met. Among decisions alone, a rule
+/// that is met and counts nothing is left out.
+#[must_use]
+pub fn listing<'r>(events: impl IntoIterator<Item = &'r Recorded>, detail: Detail) -> String {
+    let mut listing = Listing {
+        detail,
+        text: String::new(),
+        episode: None,
+        moved: None,
     };
+    for recorded in events {
+        listing.add(&recorded.event);
+    }
+    listing.finish_moves();
+    listing.text
+}
+
+/// Versions that take the same step for the same reason.
+struct Moved {
+    episode: EpisodeId,
+    versions: Vec<VersionId>,
+    step: String,
+}
+
+struct Listing {
+    detail: Detail,
+    text: String,
+    /// The episode of the lines above, where steps of the state machine need not name it.
+    episode: Option<EpisodeId>,
+    moved: Option<Moved>,
+}
+
+impl Listing {
+    fn add(&mut self, event: &Event) {
+        match event {
+            Event::Transitioned(moved) => {
+                let rules = self.rules(moved.report.as_ref());
+                let step = format!("{} {}{rules}", arrow(moved.transition), moved.cause);
+                return self.step(moved.episode, moved.version, step);
+            }
+            Event::PromotionRefused(refused) => {
+                let conclusion = refused.report.conclusion;
+                let conclusion = conclusion.map_or("-", tslp_core::reason::Reason::code);
+                let known = refused.rename_of.as_ref();
+                let known = known.map_or_else(String::new, |known| format!(", {known}"));
+                let rules = self.rules(Some(&refused.report));
+                let step = format!("stays PROPOSED {conclusion}{known}{rules}");
+                return self.step(refused.episode, refused.version, step);
+            }
+            _ => self.finish_moves(),
+        }
+        match event {
+            Event::ArtifactCaptured(captured) => {
+                let path = captured.path.as_ref().map_or("-", |path| path.as_str());
+                self.head(
+                    captured.episode,
+                    format_args!(
+                        "{} by the {:?}: {} {:?} {path}, {:?}; ",
+                        captured.capture,
+                        captured.origin,
+                        captured.format.as_str(),
+                        captured.evidence,
+                        captured.completeness
+                    ),
+                );
+            }
+            Event::ArtifactResolved(resolved) => {
+                let (level, reason) = (resolved.level.as_str(), resolved.reason);
+                self.line(format_args!("{level} {reason} {:?}", resolved.extent));
+                let versions = resolved.versions.iter();
+                let versions: Vec<String> = versions
+                    .map(|version| {
+                        format!("{} {} {:.8}", version.id, version.entity, version.slice)
+                    })
+                    .collect();
+                if !versions.is_empty() {
+                    self.line(format_args!("   {}", versions.join(", ")));
+                }
+            }
+            Event::DirectiveGiven(given) => {
+                let (verb, target) = (given.verb.as_str(), &given.target);
+                self.head(given.episode, format_args!("directive {verb} {target:?}\n"));
+            }
+            Event::NoticeIssued(issued) => {
+                let about = [&issued.entity, &issued.other];
+                let about = about.into_iter().flatten();
+                let about: String = about.map(|entity| format!(" {entity}")).collect();
+                let (session, reason) = (issued.session, issued.reason);
+                self.head(
+                    issued.episode,
+                    format_args!("notice for {session}: {reason}{about}\n"),
+                );
+            }
+            Event::ReplyEnded(ended) => {
+                let finish = ended.finish_reason.as_deref().unwrap_or("-");
+                if (ended.outcome, finish) != (ReplyOutcome::Completed, "stop") {
+                    self.head(
+                        ended.episode,
+                        format_args!("reply ended: {:?}, {finish}\n", ended.outcome),
+                    );
+                }
+            }
+            Event::AuditAsked(asked) => {
+                let about = asked.about.iter();
+                let about: String = about.map(|it| format!(" {}", it.version)).collect();
+                self.head(asked.episode, format_args!("audit of{about}\n"));
+            }
+            Event::AuditAnswered(answered) => {
+                let verdicts = answered.verdicts.iter();
+                let verdicts: String = verdicts
+                    .map(|it| format!(", {} {}", it.version, it.status.as_str()))
+                    .collect();
+                self.head(
+                    answered.episode,
+                    format_args!("audit {}{verdicts}\n", answered.outcome.as_str()),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn head(&mut self, episode: EpisodeId, what: impl Display) {
+        self.episode = Some(episode);
+        let _ = write!(self.text, "{episode} {what}");
+    }
+
+    fn line(&mut self, what: impl Display) {
+        let _ = writeln!(self.text, "{what}");
+    }
+
+    fn step(&mut self, episode: EpisodeId, version: VersionId, step: String) {
+        match &mut self.moved {
+            Some(moved) if moved.step == step && moved.episode == episode => {
+                moved.versions.push(version);
+            }
+            _ => {
+                self.finish_moves();
+                self.moved = Some(Moved {
+                    episode,
+                    versions: vec![version],
+                    step,
+                });
+            }
+        }
+    }
+
+    fn finish_moves(&mut self) {
+        let Some(moved) = self.moved.take() else {
+            return;
+        };
+        let versions: Vec<String> = moved.versions.iter().map(VersionId::to_string).collect();
+        let step = format!("{} {}\n", versions.join(" "), moved.step);
+        if self.episode == Some(moved.episode) {
+            let _ = write!(self.text, "   {step}");
+        } else {
+            self.head(moved.episode, step);
+        }
+    }
+
+    fn rules(&self, report: Option<&GateReport>) -> String {
+        let verdicts = report.map_or(&[][..], |report| &report.verdicts);
+        let is_shown = |it: &&tslp_core::gate::Verdict| {
+            self.detail == Detail::Everything || !it.met || it.seen > 1
+        };
+        let rules: String = verdicts
+            .iter()
+            .filter(is_shown)
+            .map(|it| {
+                let mark = if it.met { "" } else { "!" };
+                format!(" {mark}{} {}/{}", it.rule, it.seen, it.needed)
+            })
+            .collect();
+        if rules.is_empty() {
+            rules
+        } else {
+            format!(":{rules}")
+        }
+    }
 }
 
 const fn arrow(transition: Transition) -> &'static str {
@@ -106,20 +205,4 @@ const fn arrow(transition: Transition) -> &'static str {
         Transition::Supersede => "AUTHORITATIVE -> SUPERSEDED",
         Transition::Remove => "AUTHORITATIVE -> TOMBSTONED",
     }
-}
-
-fn rules(report: Option<&GateReport>, text: &mut String) -> std::fmt::Result {
-    let Some(report) = report else {
-        return Ok(());
-    };
-    write!(text, "     ")?;
-    for verdict in &report.verdicts {
-        let mark = if verdict.met { "" } else { "!" };
-        write!(
-            text,
-            " {mark}{} {}/{}",
-            verdict.rule, verdict.seen, verdict.needed
-        )?;
-    }
-    writeln!(text)
 }

@@ -1,6 +1,7 @@
 //! The search for closing tags. The next position of each is cached, so that many openings without an end don't each search
 //! the rest of a message.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use memchr::memmem;
@@ -13,7 +14,7 @@ pub(super) struct ClosingTags {
 
 /// The first closing tag at or after a position.
 struct TagSearch {
-    tag: &'static str,
+    name: &'static str,
     place: TagPosition,
     from: usize,
     found: Option<usize>,
@@ -29,18 +30,18 @@ pub(super) enum TagPosition {
 }
 
 impl ClosingTags {
-    /// The start of the next such tag at or after `from`.
+    /// The start of the next closing tag of this name at or after `from`.
     pub(super) fn next(
         &mut self,
         text: &str,
-        tag: &'static str,
+        name: &'static str,
         place: TagPosition,
         from: usize,
     ) -> Option<usize> {
         let known = self
             .known
             .iter()
-            .position(|known| known.tag == tag && known.place == place);
+            .position(|known| known.name == name && known.place == place);
         if let Some(index) = known {
             let known = &self.known[index];
             // Valid for later starts up to the tag found; with none found, for all later ones.
@@ -49,9 +50,9 @@ impl ClosingTags {
             }
             self.known.swap_remove(index);
         }
-        let found = find_closing_tag(text, tag, place, from);
+        let found = find_tag(text, &format!("</{name}>"), place, from);
         self.known.push(TagSearch {
-            tag,
+            name,
             place,
             from,
             found,
@@ -61,12 +62,7 @@ impl ClosingTags {
 }
 
 /// The start of the next such tag at or after `from`, without a cache, for texts that are searched once.
-pub(super) fn find_closing_tag(
-    text: &str,
-    tag: &str,
-    place: TagPosition,
-    from: usize,
-) -> Option<usize> {
+pub(super) fn find_tag(text: &str, tag: &str, place: TagPosition, from: usize) -> Option<usize> {
     memmem::find_iter(&text.as_bytes()[from..], tag.as_bytes())
         .map(|at| from + at)
         .find(|at| is_at_line_edge(text, *at, tag.len(), place))
@@ -109,12 +105,12 @@ mod tests {
         let mut ends = ClosingTags::default();
         for _ in 0..2 {
             assert_eq!(
-                ends.next(text, "</a>", TagPosition::Alone, from),
+                ends.next(text, "a", TagPosition::Alone, from),
                 alone,
                 "{text:?}"
             );
             assert_eq!(
-                ends.next(text, "</a>", TagPosition::Edge, from),
+                ends.next(text, "a", TagPosition::Edge, from),
                 edge,
                 "{text:?}"
             );

@@ -3,38 +3,40 @@
 
 use alloc::borrow::Cow;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::block::{Closing, ToolFence};
+use super::container::Container;
 use super::ends::{ClosingTags, TagPosition};
 use super::line::{LineBefore, line_at, lines_from};
 use super::path_hint::{self, PathHint};
-use super::section::{BlockFrame, edits_in};
-use super::{Authorship, Closing, CodeBlock, ToolFence, quoted, search_replace, tags};
-use crate::decide::tools::RESULT_FENCE;
-use crate::event::Format;
+use super::payload::{PayloadKind, ends_block, opens_block};
+use super::vocabulary::FENCE_TAGS;
 
-/// Reads the fence that a line opens, if it does. A fence that holds an edit is that edit.
+/// The info string of a fence that shows what a tool gave.
+pub const RESULT_FENCE: &str = "tool-result";
+
+/// Reads the fence that a line opens, if it does.
 pub(super) fn read<'t>(
     text: &'t str,
     opening: &Range<usize>,
     lead: &LineBefore,
-) -> Option<Vec<CodeBlock<'t>>> {
+) -> Option<Container<'t>> {
     let fence = OpeningFence::opened_by(&text[opening.clone()])?;
     let (code_end, outer_end, closing) = fence.find_end(text, opening.end);
     let raw = opening.end..code_end;
     let piece = without_indentation(&text[raw.clone()], fence.indent);
     let info = path_hint::info_string(fence.info);
-    let hint = info.hint().or_else(|| hint_around(&piece, text, lead));
-    let frame = BlockFrame {
+    let hint = info.hint.or_else(|| hint_around(&piece, text, lead));
+    Some(Container {
         outer: opening.start..outer_end,
         raw,
         piece,
+        kind: PayloadKind::Unsaid,
         language: info.language,
         hint,
         closing,
-    };
-    Some(blocks_in_frame(text, frame))
+    })
 }
 
 /// Reads the fence of a tool's call or result that a line opens, if it does. Whatever stands in it is evidence: no format of
@@ -54,20 +56,9 @@ pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence>
         is_result,
         outer: opening.start..end,
         body: opening.end..body_end,
-        closing: match closing {
-            Some(_) => Closing::Closed,
-            None => Closing::Unclosed,
-        },
+        closing: Closing::when(closing.is_some()),
     })
 }
-
-const TAGS: [(&str, &str); 5] = [
-    ("<source>", "</source>"),
-    ("<code>", "</code>"),
-    ("<pre>", "</pre>"),
-    ("<codeblock>", "</codeblock>"),
-    ("<sourcecode>", "</sourcecode>"),
-];
 
 /// Reads the pair of tags that a line opens, if it does. An unclosed one is a block only below a path, because prose may also
 /// name such a tag.
@@ -76,53 +67,26 @@ pub(super) fn read_tags<'t>(
     opening: &Range<usize>,
     lead: &LineBefore,
     ends: &mut ClosingTags,
-) -> Option<Vec<CodeBlock<'t>>> {
+) -> Option<Container<'t>> {
     let word = text[opening.clone()].trim();
-    let (_, closer) = TAGS.iter().find(|(opener, _)| *opener == word)?;
-    let end = ends.next(text, closer, TagPosition::Alone, opening.end);
+    let word = word.strip_prefix('<')?.strip_suffix('>')?;
+    let name = FENCE_TAGS.iter().find(|name| **name == word)?;
+    let end = ends.next(text, name, TagPosition::Alone, opening.end);
     let (line, blanks) = lead.read(text);
     if end.is_none() && path_hint::line_before(line, blanks).is_none() {
         return None;
     }
-    let closing_line = end.map(|at| {
+    let closing_line = end.map_or(text.len()..text.len(), |at| {
         let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         start..line_at(text, at).end
     });
-    let raw = opening.end..closing_line.as_ref().map_or(text.len(), |line| line.start);
-    let piece = &text[raw.clone()];
-    let frame = BlockFrame {
-        outer: opening.start..closing_line.as_ref().map_or(text.len(), |line| line.end),
-        raw,
-        piece: Cow::Borrowed(piece),
-        language: None,
-        hint: hint_around(piece, text, lead),
-        closing: match end {
-            Some(_) => Closing::Closed,
-            None => Closing::Unclosed,
-        },
-    };
-    Some(blocks_in_frame(text, frame))
-}
-
-fn blocks_in_frame<'t>(text: &'t str, frame: BlockFrame<'t>) -> Vec<CodeBlock<'t>> {
-    if let Some(edits) = edits_in(&frame.piece, frame.language.as_deref()) {
-        return if frame.hint.is_none() {
-            tags::in_fence(text, &frame).unwrap_or_else(|| frame.into_edit_blocks(text, edits))
-        } else {
-            frame.into_edit_blocks(text, edits)
-        };
-    }
-    if frame.hint.is_none()
-        && let Some(blocks) = tags::in_fence(text, &frame)
-    {
-        return blocks;
-    }
-    let standing = if quoted::is_numbered(&frame.piece) {
-        Authorship::Quoted
-    } else {
-        Authorship::Said
-    };
-    [frame.into_code_block(Format::Fence, standing)].into()
+    let outer = opening.start..closing_line.end;
+    let raw = opening.end..closing_line.start;
+    Some(Container {
+        hint: hint_around(&text[raw.clone()], text, lead),
+        closing: Closing::when(end.is_some()),
+        ..Container::around(text, outer, raw, PayloadKind::Unsaid)
+    })
 }
 
 /// The range of the code in a text that is one fence and nothing else: models also fence code that is already in a tag.
@@ -173,12 +137,12 @@ impl<'t> OpeningFence<'t> {
         let mut in_block = false;
         let mut closed_in_block = None;
         for (at, line) in lines_from(text, start) {
-            if search_replace::opens_block(line) {
+            if opens_block(line) {
                 if closed_in_block.is_some() {
                     break;
                 }
                 in_block = true;
-            } else if in_block && search_replace::ends_block(line) {
+            } else if in_block && ends_block(line) {
                 in_block = false;
                 closed_in_block = None;
             } else if self.is_closed_by(line) {
@@ -216,9 +180,10 @@ fn without_indentation(raw: &str, indent: usize) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::capture;
     use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
 
     /// One line a block: evidence, path, language, closing, code.
     fn check(text: &str, expected: &[&str]) {

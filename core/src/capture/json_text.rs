@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use core::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Deserializer, Value};
 
 /// A text isn't a JSON object, list or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,8 @@ pub(crate) fn with_others(
     }
     let mut out = String::new();
     let mut copied = 0;
-    each_string(json, &mut |range| {
-        let string: String = serde_json::from_str(&json[range.clone()])
-            .expect("each string of valid JSON is valid by itself");
-        if let Some(new) = change(&string) {
+    each_string(json, &mut |range, string| {
+        if let Some(new) = change(string) {
             out.push_str(&json[copied..range.start]);
             out.push_str(&Value::from(new).to_string());
             copied = range.end;
@@ -95,35 +93,19 @@ fn each_line(text: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Opti
     changed.map(|()| out)
 }
 
-/// Visits the range of each string in a valid JSON text, quotes included, except keys.
-fn each_string(json: &str, visit: &mut dyn FnMut(Range<usize>)) {
-    let bytes = json.as_bytes();
+/// Visits each string in a valid JSON text except keys, with its range, quotes included.
+fn each_string(json: &str, visit: &mut dyn FnMut(Range<usize>, &str)) {
     let mut at = 0;
-    while let Some(found) = memchr::memchr(b'"', &bytes[at..]) {
+    while let Some(found) = memchr::memchr(b'"', &json.as_bytes()[at..]) {
         let start = at + found;
-        at = end_of_string(bytes, start);
-        let mut after = bytes[at..]
-            .iter()
-            .filter(|byte| !byte.is_ascii_whitespace());
-        if after.next() != Some(&b':') {
-            visit(start..at);
+        let mut strings = Deserializer::from_str(&json[start..]).into_iter::<String>();
+        let string = strings.next().and_then(Result::ok);
+        let string = string.expect("a quote in valid JSON begins a string");
+        at = start + strings.byte_offset();
+        if !json[at..].trim_start().starts_with(':') {
+            visit(start..at, &string);
         }
     }
-}
-
-/// The position after the closing quote of the string that starts at `start`.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(found) = bytes
-        .get(at..)
-        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
-    {
-        if bytes[at + found] == b'"' {
-            return at + found + 1;
-        }
-        at += found + 2;
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

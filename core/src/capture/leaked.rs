@@ -7,11 +7,11 @@ use core::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::ends::{self, ClosingTags, TagPosition};
-use super::line::{line_at, without_first_end};
-use super::scan::ReadConstruct;
-use super::{Closing, CodeBlock, tool_call};
-use crate::edit::Malformed;
+use super::block::{Closing, CodeBlock};
+use super::ends::{ClosingTags, TagPosition, find_tag};
+use super::line::{line_at, over_blanks, without_first_end};
+use super::tool_call;
+use super::vocabulary::CALL_ARGUMENTS;
 use crate::event::Format;
 
 const CALL: &str = "<tool_call>";
@@ -21,12 +21,13 @@ const FUNCTION_END: &str = "</function>";
 const PARAMETER: &str = "<parameter=";
 const PARAMETER_END: &str = "</parameter>";
 
+/// Whether a text begins with a call.
+pub(super) fn begins_with_call(text: &str) -> bool {
+    text.starts_with(CALL) || text.starts_with(FUNCTION)
+}
+
 /// Reads the tool call that a line opens, if it does. A call that changes no file has no blocks.
-pub(super) fn read<'t>(
-    text: &'t str,
-    line: &Range<usize>,
-    ends: &mut ClosingTags,
-) -> Option<ReadConstruct<'t>> {
+pub(super) fn read(text: &str, line: &Range<usize>, ends: &mut ClosingTags) -> Option<LeakedCall> {
     memchr::memchr(b'<', &text.as_bytes()[line.clone()])?;
     let start = call_start(text, line)?;
     let after = text[start..]
@@ -34,16 +35,13 @@ pub(super) fn read<'t>(
         .unwrap_or(&text[start..])
         .trim_start();
     let body = text.len() - after.len();
-    let call = if after.starts_with(FUNCTION) {
+    let mut call = if after.starts_with(FUNCTION) {
         read_function(text, body, ends)
     } else {
         read_json(text, body, ends)
     };
-    let end = over_closing_tag(text, call.end);
-    Some(ReadConstruct {
-        blocks: call.into_blocks(text, start..end),
-        end,
-    })
+    call.outer = start..over_closing_tag(text, call.outer.end);
+    Some(call)
 }
 
 /// The start of a call on a line; a call in backticks is only mentioned.
@@ -62,11 +60,11 @@ fn call_start(text: &str, line: &Range<usize>) -> Option<usize> {
     (!shown[..found].contains('`')).then_some(line.start + found)
 }
 
-/// A call as it was read, and its end in the message.
-struct LeakedCall {
+/// A call as it was read.
+pub(super) struct LeakedCall {
+    pub(super) outer: Range<usize>,
     name: String,
     arguments: CallArguments,
-    end: usize,
     closing: Closing,
     /// The ranges of its parameters' values in the message.
     values: Vec<Range<usize>>,
@@ -81,7 +79,7 @@ enum CallArguments {
 }
 
 fn read_json(text: &str, at: usize, ends: &mut ClosingTags) -> LeakedCall {
-    let closer = ends.next(text, CALL_END, TagPosition::Edge, at);
+    let closer = ends.next(text, "tool_call", TagPosition::Edge, at);
     let end = closer.unwrap_or(text.len());
     let mut values = serde_json::Deserializer::from_str(&text[at..end]).into_iter::<Value>();
     let value = values.next();
@@ -95,7 +93,7 @@ fn read_json(text: &str, at: usize, ends: &mut ClosingTags) -> LeakedCall {
         return LeakedCall {
             name: String::new(),
             arguments: CallArguments::Unread(at),
-            end,
+            outer: at..end,
             closing: Closing::Unclosed,
             values: Vec::new(),
         };
@@ -105,9 +103,8 @@ fn read_json(text: &str, at: usize, ends: &mut ClosingTags) -> LeakedCall {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_string();
-    let arguments = ["arguments", "parameters"]
-        .iter()
-        .find_map(|key| object.remove(*key));
+    let mut keys = CALL_ARGUMENTS.iter();
+    let arguments = keys.find_map(|key| object.remove(*key));
     let arguments = match arguments {
         Some(Value::Object(arguments)) => CallArguments::Read(arguments),
         Some(Value::String(arguments)) => CallArguments::Encoded(arguments),
@@ -117,7 +114,7 @@ fn read_json(text: &str, at: usize, ends: &mut ClosingTags) -> LeakedCall {
         name,
         arguments,
         // Without a closing tag the end of the JSON ends the call.
-        end: if closer.is_some() { end } else { read_to },
+        outer: at..if closer.is_some() { end } else { read_to },
         closing: Closing::Closed,
         values: Vec::new(),
     }
@@ -128,19 +125,15 @@ fn read_function(text: &str, at: usize, ends: &mut ClosingTags) -> LeakedCall {
     let (name, _) = text[head][FUNCTION.len()..]
         .split_once('>')
         .unwrap_or_default();
-    let closer = ends.next(text, FUNCTION_END, TagPosition::Edge, at);
+    let closer = ends.next(text, "function", TagPosition::Edge, at);
     let end = closer.unwrap_or(text.len());
     let body = (at + FUNCTION.len() + name.len() + 1).min(end)..end;
     let (arguments, values, sound) = read_parameters(text, body);
     LeakedCall {
         name: name.trim().to_string(),
         arguments: CallArguments::Read(arguments),
-        end: closer.map_or(end, |end| end + FUNCTION_END.len()),
-        closing: if closer.is_some() && sound {
-            Closing::Closed
-        } else {
-            Closing::Unclosed
-        },
+        outer: at..closer.map_or(end, |end| end + FUNCTION_END.len()),
+        closing: Closing::when(closer.is_some() && sound),
         values,
     }
 }
@@ -166,7 +159,7 @@ fn read_parameters(
             return (arguments, values, false);
         };
         let start = inside.len() - value.len();
-        let closer = ends::find_closing_tag(inside, PARAMETER_END, TagPosition::Edge, start);
+        let closer = find_tag(inside, PARAMETER_END, TagPosition::Edge, start);
         let range = value_range(text, start..closer.unwrap_or(inside.len()));
         arguments.insert(
             key.trim().to_string(),
@@ -195,35 +188,25 @@ fn over_closing_tag(text: &str, at: usize) -> usize {
         Some(rest) => text.len() - rest.len(),
         None => at,
     };
-    let line = line_at(text, at);
-    if text[line.clone()].trim().is_empty() {
-        line.end
-    } else {
-        at
-    }
+    over_blanks(text, at)
 }
 
 impl LeakedCall {
-    fn into_blocks<'t>(self, text: &'t str, outer: Range<usize>) -> Vec<CodeBlock<'t>> {
+    pub(super) fn into_blocks(self, text: &str) -> Vec<CodeBlock<'_>> {
+        let outer = &self.outer;
         let written = &text[outer.clone()];
-        let mut blocks: Vec<CodeBlock<'t>> = match &self.arguments {
-            CallArguments::Read(arguments) => tool_call::by_shape(&self.name, arguments, written),
+        let mut blocks = match &self.arguments {
+            CallArguments::Read(arguments) => {
+                tool_call::blocks_of(&self.name, arguments, written, self.closing)
+            }
             CallArguments::Encoded(arguments) => tool_call::tool_call(&self.name, arguments),
             CallArguments::Unread(at) => tool_call::unparsable_call(&text[*at..outer.end]),
         };
         for (index, block) in blocks.iter_mut().enumerate() {
             block.format = Format::LeakedToolCall;
             // Together they cover the call; the first one covers it alone.
-            block.outer = if index == 0 {
-                outer.clone()
-            } else {
-                outer.end..outer.end
-            };
-            block.closing = self.closing;
+            block.outer = if index == 0 { outer.start } else { outer.end }..outer.end;
             self.place_verbatim(text, block);
-            if self.closing == Closing::Unclosed && block.edit.is_some() {
-                block.edit = Some(Err(Malformed));
-            }
         }
         blocks
     }
@@ -247,8 +230,7 @@ impl LeakedCall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture;
-    use crate::edit::Edit;
+    use crate::capture::{self, shown};
     use alloc::format;
 
     /// One line a block: path, what it is, closing.
@@ -257,12 +239,7 @@ mod tests {
             .into_iter()
             .map(|block| {
                 assert_eq!(block.format, Format::LeakedToolCall);
-                let what = match &block.edit {
-                    None => format!("{:?}", block.code),
-                    Some(Ok(Edit::Change(hunks))) => format!("{} hunks", hunks.len()),
-                    Some(Ok(edit)) => format!("{edit:?}"),
-                    Some(Err(Malformed)) => "malformed".to_string(),
-                };
+                let what = shown::payload(&block);
                 format!(
                     "{} {what} {:?}",
                     block.path.as_deref().unwrap_or("-"),
@@ -283,7 +260,7 @@ mod tests {
         check(&format!("I'll write it. <tool_call>\n{write}\n"), expected);
         check(
             r#"<tool_call>{"name": "edit", "arguments": "{\"path\":\"a.c\",\"old_string\":\"x\",\"new_string\":\"y\"}"}</tool_call>"#,
-            &["a.c 1 hunks Closed"],
+            &["a.c change 1 Closed"],
         );
         check(
             r#"<tool_call>{"name": "read", "arguments": {"path": "a.c"}}</tool_call>"#,
@@ -303,7 +280,7 @@ mod tests {
         }
         check(
             "<function=edit>\n<parameter=file_path>a.c</parameter>\n<parameter=old_string>x</parameter>\n<parameter=new_string>\n</parameter>\n<parameter=replace_all>true</parameter>\n</function>",
-            &["a.c 1 hunks Closed"],
+            &["a.c change 1 Closed"],
         );
         check(
             "<function=read_file>\n<parameter=path>\na.c\n</parameter>\n</function>",

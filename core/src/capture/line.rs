@@ -34,6 +34,16 @@ pub(super) fn without_first_end(text: &str) -> &str {
     text.strip_prefix('\n').unwrap_or(text)
 }
 
+/// The position after the line's end, if only whitespace follows on it.
+pub(super) fn over_blanks(text: &str, at: usize) -> usize {
+    let line = line_at(text, at);
+    if text[line.clone()].trim().is_empty() {
+        line.end
+    } else {
+        at
+    }
+}
+
 /// The last line with text before a block, and how many blank lines follow it.
 #[derive(Clone, Default)]
 pub(super) struct LineBefore {

@@ -42,22 +42,8 @@ impl PathHint {
 pub struct FenceInfo {
     /// The language.
     pub language: Option<String>,
-    /// The path.
-    pub path: Option<String>,
-    /// Whether a range of lines is named.
-    pub part: StatedExtent,
-}
-
-impl FenceInfo {
-    /// The hint, if the info string names a path.
-    #[must_use]
-    pub fn hint(&self) -> Option<PathHint> {
-        self.path.as_ref().map(|path| PathHint {
-            path: Some(path.clone()),
-            evidence: PathEvidence::InfoString,
-            part: self.part,
-        })
-    }
+    /// The path, if it names one.
+    pub hint: Option<PathHint>,
 }
 
 /// Reads an info string: `cpp`, `cpp:src/a.cpp`, `cpp src/a.cpp (10-20)`, `src/a.cpp`, `c title="src/a.c"`.
@@ -72,24 +58,21 @@ pub fn info_string(info: &str) -> FenceInfo {
     };
     let spaced =
         path_reference(spaced).filter(|spaced| is_path(spaced.path) || is_spaced_path(spaced.path));
-    let named = attribute_path(info)
-        .map(|path| PathReference {
-            path,
-            part: StatedExtent::Unsaid,
-        })
-        .or(joined)
-        .or(spaced);
-    let range = rest
-        .rsplit_once('(')
-        .is_some_and(|(_, range)| is_line_range(range));
+    let attribute = attribute_path(info).map(|path| PathReference {
+        path,
+        part: StatedExtent::Unsaid,
+    });
+    let named = attribute.or(joined).or(spaced);
+    let mut hint = named.map(|named| PathHint::of(named, PathEvidence::InfoString));
+    let range = rest.rsplit_once('(');
+    if let Some(hint) = hint.as_mut()
+        && range.is_some_and(|(_, range)| is_line_range(range))
+    {
+        hint.part = StatedExtent::Range;
+    }
     FenceInfo {
         language: language_word(language),
-        part: if range {
-            StatedExtent::Range
-        } else {
-            named.map_or(StatedExtent::Unsaid, |named| named.part)
-        },
-        path: named.map(|named| named.path.to_string()),
+        hint,
     }
 }
 
@@ -405,7 +388,7 @@ mod tests {
                 language,
                 "{info}"
             );
-            assert_eq!(shown(info_read.hint()), hint, "{info}");
+            assert_eq!(shown(info_read.hint), hint, "{info}");
         };
         check("c", "c", "-");
         check("c:src/a.c", "c", "src/a.c");

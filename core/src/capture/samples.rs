@@ -5,24 +5,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::*;
-use crate::edit::{self, BaseTexts, Hunk};
-use crate::limits::BLOCKS_PER_MESSAGE_MAX;
+use crate::edit::{self, BaseTexts, Edit, Hunk};
 
 /// One line a block: format, path, standing where it isn't said, closing where it isn't closed, and what it is.
 fn check(text: &str, expected: &[&str]) {
-    let found: Vec<String> = blocks(text).iter().map(shown).collect();
+    let found: Vec<String> = blocks(text).iter().map(line).collect();
     assert_eq!(found, expected, "{text}");
 }
 
-fn shown(block: &CodeBlock<'_>) -> String {
-    let what = match &block.edit {
-        None => format!("{:?}", block.code),
-        Some(Ok(Edit::Change(hunks))) => format!("change {}", hunks.len()),
-        Some(Ok(Edit::Create(text))) => format!("create {text:?}"),
-        Some(Ok(Edit::Delete)) => "delete".to_string(),
-        Some(Ok(Edit::Move { to, hunks })) => format!("move to {to} {}", hunks.len()),
-        Some(Err(Malformed)) => "malformed".to_string(),
-    };
+fn line(block: &CodeBlock<'_>) -> String {
     let quoted = match block.standing {
         Authorship::Said => "",
         Authorship::Quoted => " quoted",
@@ -32,7 +23,11 @@ fn shown(block: &CodeBlock<'_>) -> String {
         Closing::Unclosed => " unclosed",
     };
     let path = block.path.as_deref().unwrap_or("-");
-    format!("{} {path}{quoted}{unclosed} {what}", block.format.as_str())
+    let payload = shown::payload(block);
+    format!(
+        "{} {path}{quoted}{unclosed} {payload}",
+        block.format.as_str()
+    )
 }
 
 /// What a message makes of a file.
@@ -40,7 +35,7 @@ fn applied(text: &str, base: &str) -> Result<String, edit::EditError> {
     let mut file = base.to_string();
     for block in blocks(text) {
         let Some(Ok(Edit::Change(hunks) | Edit::Move { hunks, .. })) = block.edit else {
-            panic!("no change: {}", shown(&block));
+            panic!("no change: {}", line(&block));
         };
         let changed = edit::apply(&hunks, BaseTexts::Whole(&file))?.remove(0);
         file = changed.unwrap_or(file);

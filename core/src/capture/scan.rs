@@ -5,27 +5,26 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::block::{Closing, CodeBlock, ToolFence};
+use super::container::Container;
 use super::ends::ClosingTags;
 use super::line::{LineBefore, line_at};
 use super::path_hint::{self, PathHint};
-use super::section::{BlockFrame, ParsedEdits};
-use super::{
-    Closing, CodeBlock, ToolFence, apply_patch, fence, leaked, quoted, search_replace, tags,
-    unified_diff,
-};
+use super::payload::{self, EditFormat, PayloadKind};
+use super::{fence, leaked, quoted, tags};
 use crate::event::Format;
 
 /// The construct that a line opened: its blocks, of which there may be none, and its end in the message.
-pub(super) struct ReadConstruct<'t> {
-    pub(super) blocks: Vec<CodeBlock<'t>>,
-    pub(super) end: usize,
+struct ReadConstruct<'t> {
+    blocks: Vec<CodeBlock<'t>>,
+    end: usize,
 }
 
 impl<'t> ReadConstruct<'t> {
-    /// A construct that ends with the last of these blocks; `None` without blocks.
-    fn of(blocks: Vec<CodeBlock<'t>>) -> Option<Self> {
-        let end = blocks.last()?.outer.end;
-        Some(Self { blocks, end })
+    fn of(container: Container<'t>, text: &str) -> Self {
+        let end = container.outer.end;
+        let blocks = container.into_blocks(text);
+        Self { blocks, end }
     }
 }
 
@@ -57,100 +56,45 @@ impl<'t> BlockScanner<'t> {
 
     /// Reads the construct that the line opens, if it opens one.
     fn open_construct(&mut self, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
-        let word = self.text[line.clone()].trim_start();
-        let first = word.bytes().next()?;
-        let found = match first {
-            b'`' | b'~' => self.tool_fence(line).or_else(|| self.fence(line)),
-            b'<' => self.search_replace(line).or_else(|| self.tags(line)),
-            b'-' => self
-                .search_replace(line)
-                .or_else(|| self.unified_diff(line)),
-            b'd' => self.unified_diff(line),
-            b'*' if apply_patch::begins_patch(word) => Some(self.apply_patch(line)),
-            b'[' | b'C' | b'0'..=b'9' => quoted::read(self.text, line),
+        let text = self.text;
+        let container = match text[line.clone()].trim_start().bytes().next()? {
+            b'`' | b'~' => {
+                if let Some(fence) = fence::read_tool(text, line) {
+                    let (blocks, end) = (Vec::new(), fence.outer.end);
+                    self.tool_fences.push(fence);
+                    return Some(ReadConstruct { blocks, end });
+                }
+                fence::read(text, line, &self.before)
+            }
+            b'<' => fence::read_tags(text, line, &self.before, &mut self.ends)
+                .or_else(|| quoted::read_opencode(text, line, &mut self.ends))
+                .or_else(|| tags::read(text, line, &mut self.ends)),
+            b'[' | b'C' | b'0'..=b'9' => quoted::read(text, line),
             _ => None,
         };
-        found
-            .or_else(|| {
-                let next = line_at(self.text, line.end);
-                apply_patch::opens_heredoc(word, &self.text[next]).then(|| self.apply_patch(line))
-            })
-            .or_else(|| leaked::read(self.text, line, &mut self.ends))
-    }
-
-    fn tool_fence(&mut self, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
-        let fence = fence::read_tool(self.text, line)?;
-        let end = fence.outer.end;
-        self.tool_fences.push(fence);
-        Some(ReadConstruct {
-            blocks: Vec::new(),
-            end,
-        })
-    }
-
-    fn fence(&self, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
-        fence::read(self.text, line, &self.before).and_then(ReadConstruct::of)
-    }
-
-    fn tags(&mut self, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
-        fence::read_tags(self.text, line, &self.before, &mut self.ends)
-            .and_then(ReadConstruct::of)
-            .or_else(|| quoted::read_opencode(self.text, line, &mut self.ends))
-            .or_else(|| tags::read(self.text, line, &mut self.ends))
-    }
-
-    fn search_replace(&mut self, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
-        if !search_replace::opens_block(&self.text[line.clone()]) {
-            return None;
+        match container.or_else(|| self.bare_edit(line)) {
+            Some(container) => Some(
+                call_in_fence(text, &container)
+                    .unwrap_or_else(|| ReadConstruct::of(container, text)),
+            ),
+            None => read_leaked_call(text, line, &mut self.ends),
         }
-        let (end, closed) = search_replace::bare_block_end(self.text, line.start);
+    }
+
+    /// An edit without a container.
+    fn bare_edit(&self, line: &Range<usize>) -> Option<Container<'t>> {
+        let (format, end, is_closed) = payload::bare_edit(self.text, line)?;
+        let range = line.start..end;
         let (path, blanks) = self.before.read(self.text);
-        let edits = search_replace::read(
-            &self.text[line.start..end],
-            search_replace::SearchReplaceDialect::Plain,
-        );
-        let hint = path_hint::line_before(path, blanks);
-        Some(self.bare_edit(line.start..end, closed, hint, edits))
-    }
-
-    fn apply_patch(&mut self, line: &Range<usize>) -> ReadConstruct<'t> {
-        let (end, closed) = apply_patch::bare_patch_end(self.text, line.start);
-        let edits = apply_patch::read(&self.text[line.start..end]);
-        self.bare_edit(line.start..end, closed, None, edits)
-    }
-
-    fn unified_diff(&mut self, line: &Range<usize>) -> Option<ReadConstruct<'t>> {
-        if !unified_diff::opens_bare_diff(self.text, line.start) {
-            return None;
-        }
-        let (edits, end) = unified_diff::read_bare(self.text, line.start);
-        Some(self.bare_edit(line.start..end, true, None, edits))
-    }
-
-    /// The blocks of an edit without a fence.
-    fn bare_edit(
-        &self,
-        range: Range<usize>,
-        closed: bool,
-        hint: Option<PathHint>,
-        edits: ParsedEdits,
-    ) -> ReadConstruct<'t> {
-        let frame = BlockFrame {
-            outer: range.clone(),
-            raw: range.clone(),
-            piece: Cow::Borrowed(&self.text[range.clone()]),
-            language: None,
-            hint,
-            closing: if closed {
-                Closing::Closed
-            } else {
-                Closing::Unclosed
-            },
+        let hint = match format {
+            EditFormat::SearchReplace(_) => path_hint::line_before(path, blanks),
+            _ => None,
         };
-        ReadConstruct {
-            blocks: frame.into_edit_blocks(self.text, edits),
-            end: range.end,
-        }
+        Some(Container {
+            hint,
+            closing: Closing::when(is_closed),
+            ..Container::around(self.text, range.clone(), range, PayloadKind::Edit(format))
+        })
     }
 
     /// Gives a SEARCH/REPLACE block without a path the file of the last one.
@@ -198,4 +142,42 @@ impl<'t> Iterator for BlockScanner<'t> {
         self.inherit_last_file(&mut block);
         Some(block)
     }
+}
+
+fn read_leaked_call<'t>(
+    text: &'t str,
+    line: &Range<usize>,
+    ends: &mut ClosingTags,
+) -> Option<ReadConstruct<'t>> {
+    let call = leaked::read(text, line, ends)?;
+    let end = call.outer.end;
+    let blocks = call.into_blocks(text);
+    Some(ReadConstruct { blocks, end })
+}
+
+/// Reads a fence without a path that holds nothing but a tool's tag or a leaked tool call.
+fn call_in_fence<'t>(text: &'t str, fence: &Container<'t>) -> Option<ReadConstruct<'t>> {
+    let (PayloadKind::Unsaid, None, Cow::Borrowed(piece)) =
+        (&fence.kind, &fence.hint, &fence.piece)
+    else {
+        return None;
+    };
+    let call = piece.trim_start();
+    if !tags::begins_with_tool(call) && !leaked::begins_with_call(call) {
+        return None;
+    }
+    // The fence is read as a prefix of the whole text, so that ranges are those of the message.
+    let inside = &text[..fence.raw.end];
+    let line = line_at(inside, fence.raw.end - call.len());
+    let mut ends = ClosingTags::default();
+    let mut found = tags::read(inside, &line, &mut ends)
+        .map(|container| ReadConstruct::of(container, inside))
+        .or_else(|| read_leaked_call(inside, &line, &mut ends))?;
+    if !inside[found.end..].trim().is_empty() {
+        return None;
+    }
+    found.blocks.first_mut()?.outer.start = fence.outer.start;
+    found.blocks.last_mut()?.outer.end = fence.outer.end;
+    found.end = fence.outer.end;
+    Some(found)
 }

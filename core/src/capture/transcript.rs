@@ -1,8 +1,7 @@
 //! Conversations that a client quotes in one message, for a task of its own: a summary, a title (aider, Open WebUI,
 //! LibreChat, LobeChat, OpenCode).
 
-/// A text that by itself marks a quoted conversation.
-const QUOTED_CONVERSATION: &str = "<chat_history>";
+use super::vocabulary::CONVERSATION_MARKS;
 
 /// The first bytes of a message in which its client states the task.
 const TASK_BYTES_MAX: usize = 240;
@@ -16,7 +15,7 @@ pub fn quotes_a_conversation(text: &str) -> bool {
 /// Whether a message can only be a client's own task about a conversation.
 #[must_use]
 pub fn asks_about_a_conversation(text: &str) -> bool {
-    text.contains(QUOTED_CONVERSATION) || asks_for_a_title(text)
+    CONVERSATION_MARKS.iter().any(|mark| text.contains(mark)) || asks_for_a_title(text)
 }
 
 /// Whether a user's turn begins on one line and an assistant's on a later one: `# USER`, `**Assistant:**`, `user: hello`.

@@ -21,12 +21,12 @@ use crate::limits::BYTES_PER_TOKEN;
 use crate::path::RelPath;
 use crate::policy::{AuditChoice, Policy};
 use crate::reason::Reason;
-use crate::view::{Proposal, View};
+use crate::view::{Conversations, KnownCode, Proposal, View};
 
 /// Asks for an audit of a judgement, if the policy wants one. `judged` are the events of the judgement.
 #[must_use]
 pub fn ask_for_audit<'e>(
-    view: &dyn View,
+    view: &dyn KnownCode,
     policy: &Policy,
     episode: EpisodeId,
     asked: &str,
@@ -73,24 +73,24 @@ fn auditable_version(choice: AuditChoice, event: &Event) -> Option<Audited> {
     })
 }
 
-fn code_of(view: &dyn View, audited: &Audited) -> Option<String> {
+fn code_of(view: &dyn KnownCode, audited: &Audited) -> Option<String> {
     let proposals = view.proposals_for(&audited.entity);
     let proposal = proposals
         .iter()
         .find(|proposal| proposal.version == audited.version);
     let bytes = match proposal {
-        Some(proposal) => view.slices(proposal.artifact, &proposal.spans),
+        Some(proposal) => view.artifact_slices(proposal.artifact, &proposal.spans),
         None => view
-            .current(&audited.entity)
+            .current_version(&audited.entity)
             .filter(|current| current.version == audited.version)
-            .and_then(|current| view.slices(current.artifact, &current.spans)),
+            .and_then(|current| view.artifact_slices(current.artifact, &current.spans)),
     };
     String::from_utf8(bytes?).ok()
 }
 
 /// The files that must be observed before an answer can promote anything.
 #[must_use]
-pub fn audited_files(view: &dyn View, episode: EpisodeId) -> Vec<RelPath> {
+pub fn audited_files(view: &dyn Conversations, episode: EpisodeId) -> Vec<RelPath> {
     let about = view.audit_under_way(episode).unwrap_or_default();
     let files: BTreeSet<RelPath> = about
         .into_iter()
@@ -124,7 +124,7 @@ pub fn audit_answered(
         answer: stored,
         verdicts: verdicts.clone().unwrap_or_default(),
     }));
-    let Some(session) = view.session_of(episode) else {
+    let Some(session) = view.session_of_episode(episode) else {
         return recorder.into_events();
     };
     let verdicts = verdicts.unwrap_or_default();
@@ -139,7 +139,7 @@ pub fn audit_answered(
 /// Promotes the blocks that the audit found complete before the session's next prompt. A block passes or fails as a whole.
 fn promote_completed(
     recorder: &mut Recorder<'_>,
-    view: &dyn View,
+    view: &dyn KnownCode,
     (episode, session): (EpisodeId, SessionId),
     verdicts: &[AuditVerdict],
 ) {

@@ -8,33 +8,31 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
+use super::prompt_facts::Prompt;
 use super::receive;
 use super::sight::{self, ShownText, Sight, Slot, Withholding};
 use crate::artifact::Origin;
-use crate::capture;
 use crate::delimiter::{RECENT_CLOSE, RECENT_OPEN};
 use crate::entity::EntityId;
 use crate::event::{
     ContentKind, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
     Side, Withheld,
 };
-use crate::extract::Grammars;
-use crate::hash::{ArtifactHash, MessageKey, SliceHash};
-use crate::ids::{EpisodeId, SessionId};
+use crate::hash::{ArtifactHash, SliceHash};
+use crate::ids::SessionId;
 use crate::limits::{NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES};
-use crate::mention::Mentions;
-use crate::message::{Request, Role};
+use crate::message::Role;
 use crate::notice;
 use crate::policy::{Placement, Policy};
 use crate::read_message::safe_text;
 use crate::reason::Reason;
+use crate::request::Request;
 use crate::text_index::TextIndex;
-use crate::view::{Amendments, Exchange, View};
+use crate::view::{Amendments, Conversations, Exchange, KnownCode, Proposals, Truth, Vault, View};
 
 /// The prompt as it goes to the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,47 +102,6 @@ pub struct Composed {
     pub events: Vec<Event>,
     /// What to send.
     pub outgoing: Outgoing,
-}
-
-/// What composing needs to know of the prompt.
-pub struct Prompt<'r> {
-    /// The request.
-    pub request: &'r Request,
-    /// How each of its messages is recognised when it is sent again; `None` of system messages.
-    pub keys: &'r [Option<MessageKey>],
-    /// How many messages of the conversation `request` leaves out in front.
-    pub left_out: u32,
-    /// How many messages, system messages left out, were in the session's conversation before.
-    pub known_length: u32,
-    /// Its episode.
-    pub episode: EpisodeId,
-    /// Its session.
-    pub session: SessionId,
-    /// How older messages are treated.
-    pub history: History,
-    /// What the current prompt names.
-    pub mentions: &'r Mentions,
-    /// Whether the user's words hold code of which nothing names the file.
-    pub is_without_path: bool,
-    /// What is on record of the whole request, where `request` doesn't hold all messages that went along.
-    pub on_record: Option<&'r SeenBefore>,
-    /// The parsers.
-    pub grammars: &'r dyn Grammars,
-    /// What was learnt of texts that prompts carry again and again.
-    pub index: &'r RefCell<TextIndex>,
-}
-
-/// What only the whole request tells, as it is on record.
-#[derive(Clone, Debug, Default)]
-pub struct SeenBefore {
-    /// Entities that the conversation showed as they are true.
-    pub in_sight: BTreeSet<EntityId>,
-    /// Versions that were withheld for the first time.
-    pub withheld: Vec<Withheld>,
-    /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
-    pub told: BTreeSet<EntityId>,
-    /// Whether nothing could be added, since all that the client sent had gone out before.
-    pub nothing_new: bool,
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
@@ -364,7 +321,7 @@ struct InjectedTexts {
 
 impl InjectedTexts {
     fn new(
-        view: &dyn View,
+        view: &dyn Vault,
         prompt: &Prompt<'_>,
         amendments: &Amendments,
         places: &Places<'_>,
@@ -380,7 +337,7 @@ impl InjectedTexts {
             text,
         } in &amendments.injected
         {
-            let (content, hash) = (view.content(*text), *text);
+            let (content, hash) = (view.artifact_content(*text), *text);
             let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
                 continue;
             };
@@ -514,7 +471,7 @@ impl<'p> Places<'p> {
             prompt,
             positions: positions.collect(),
             current_from: prompt.request.current_from(),
-            examples: capture::examples(messages),
+            examples: prompt.request.example_count(),
         }
     }
 
@@ -560,12 +517,12 @@ fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<S
     texts.collect()
 }
 
-fn candidates(view: &dyn View, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
+fn candidates(view: &dyn KnownCode, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
     hydrate::hydration_candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
 }
 
 /// The symbols that may be hydrated.
-fn wanted_symbols(view: &dyn View, candidates: &[(EntityId, Reason)]) -> Vec<EntityId> {
+fn wanted_symbols(view: &dyn Truth, candidates: &[(EntityId, Reason)]) -> Vec<EntityId> {
     let mut wanted = Vec::new();
     for (entity, reason) in candidates {
         match entity.symbol {
@@ -580,7 +537,7 @@ fn wanted_symbols(view: &dyn View, candidates: &[(EntityId, Reason)]) -> Vec<Ent
 }
 
 /// Whether something holds of a symbol, or of every symbol of a file.
-fn all_parts(view: &dyn View, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bool) -> bool {
+fn all_parts(view: &dyn Truth, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bool) -> bool {
     if entity.symbol.is_some() {
         return holds(entity);
     }
@@ -589,9 +546,13 @@ fn all_parts(view: &dyn View, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bo
 }
 
 /// Which of the blocks take the place of an earlier one in the same conversation, as one notice.
-fn replacements(view: &dyn View, prompt: &Prompt<'_>, hydrated: &[Hydrated]) -> Option<String> {
+fn replacements(
+    view: &dyn Conversations,
+    prompt: &Prompt<'_>,
+    hydrated: &[Hydrated],
+) -> Option<String> {
     let is_newer = |shown: &&Hydrated| {
-        let before = view.last_shown(prompt.session, &shown.entity);
+        let before = view.version_last_shown(prompt.session, &shown.entity);
         shown.tokens > 0 && before.is_some_and(|before| before != shown.version)
     };
     let names: Vec<String> = hydrated
@@ -630,7 +591,7 @@ fn notices_to_show(
 }
 
 /// Of disk, and of what waits, only what is so now is said: by now it may be settled.
-fn still_matters(view: &dyn View, notice: &NoticeIssued) -> bool {
+fn still_matters(view: &dyn KnownCode, notice: &NoticeIssued) -> bool {
     let Some(entity) = &notice.entity else {
         return true;
     };
@@ -661,7 +622,7 @@ fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> 
     {
         return notice::not_linked_notice(entity, is_edit);
     }
-    let seen = |entity: &EntityId| view.disk(&entity.path);
+    let seen = |entity: &EntityId| view.disk_finding(&entity.path);
     let lost = LostCode::of_notice(view, prompt.grammars, notice);
     notice::block(notice, notice.entity.as_ref().and_then(seen), lost.as_ref())
 }
@@ -684,7 +645,7 @@ fn is_about_users_code(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssu
 }
 
 /// Whether what was last proposed of an entity is an edit that doesn't apply; `None` if it is linked to it.
-fn is_unlinked_edit(view: &dyn View, entity: &EntityId) -> Option<bool> {
+fn is_unlinked_edit(view: &dyn Proposals, entity: &EntityId) -> Option<bool> {
     let newest = view.proposals_for(entity).pop()?;
     let report = newest.report.as_ref()?;
     let fails = |rule: Reason| report.verdicts.iter().any(|it| it.rule == rule && !it.met);
@@ -698,7 +659,7 @@ fn recent_context(
     index: &mut TextIndex,
     withheld: &mut BTreeSet<EntityId>,
 ) -> Option<String> {
-    let exchanges = view.recent(session);
+    let exchanges = view.recent_exchanges(session);
     if exchanges.is_empty() {
         return None;
     }
@@ -737,10 +698,10 @@ fn recent_message(
 }
 
 /// A message of the window as it was recorded, as far as it is looked at.
-pub(super) fn recent_text(view: &dyn View, pieces: &[ArtifactHash]) -> String {
+pub(super) fn recent_text(view: &dyn Vault, pieces: &[ArtifactHash]) -> String {
     let mut text = String::new();
     for piece in pieces {
-        let bytes = view.content(*piece).unwrap_or_default();
+        let bytes = view.artifact_content(*piece).unwrap_or_default();
         text.push_str(&String::from_utf8_lossy(&bytes));
         if text.len() > RECENT_MESSAGE_READ_BYTES {
             break;

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Recorder;
+use super::code_reader;
 use super::found_code::{self, FoundCode};
 use super::promote::{self, MessagePieces};
 use super::receive::PromptRepetition;
@@ -19,7 +20,7 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::view::{Proposal, View};
+use crate::view::{KnownCode, Proposal, Proposals, Truth};
 
 /// A directive with its target looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub type FileText = Option<Result<String, ReadFailure>>;
 /// Looks up a directive's target.
 #[must_use]
 pub fn resolve_directive(
-    view: &dyn View,
+    view: &dyn Truth,
     policy: &Policy,
     directive: &Directive,
     repetition: PromptRepetition,
@@ -67,16 +68,16 @@ pub fn resolve_directive(
 }
 
 /// The entity that a target names. A file name may itself contain `::`: a tracked file is preferred to the first split.
-fn target_entity(view: &dyn View, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
+fn target_entity(view: &dyn Truth, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
     if target.is_empty() {
         return Err(Reason::TargetMissing);
     }
-    let usable = |path| found_code::usable_path(view, &policy.workspace_root, path);
+    let usable = |path| code_reader::usable_path(view, &policy.workspace_root, path);
     let mut splits = target
         .match_indices("::")
         .map(|(at, mark)| (&target[..at], Some(&target[at + mark.len()..])));
     let first = splits.clone().next().unwrap_or((target, None));
-    let is_tracked = |path| usable(path).is_ok_and(|path| view.tracks(&path));
+    let is_tracked = |path| usable(path).is_ok_and(|path| view.tracks_file(&path));
     let known = if is_tracked(target) {
         Some((target, None))
     } else {
@@ -97,7 +98,7 @@ fn target_entity(view: &dyn View, policy: &Policy, target: &str) -> Result<Entit
 /// of the file, made in this episode.
 #[must_use]
 pub fn carry_out(
-    view: &dyn View,
+    view: &dyn KnownCode,
     grammars: &dyn Grammars,
     (episode, session): (EpisodeId, SessionId),
     order: &ResolvedDirective,
@@ -136,7 +137,7 @@ pub fn carry_out(
 type EventsAndNotice = (Vec<Event>, Option<Reason>);
 
 fn accept_from_disk(
-    view: &dyn View,
+    view: &dyn KnownCode,
     grammars: &dyn Grammars,
     (episode, session): (EpisodeId, SessionId),
     (entity, said): (&EntityId, PromptRepetition),
@@ -146,7 +147,7 @@ fn accept_from_disk(
         None => return (Vec::new(), Some(Reason::FileMissing)),
         // The observation could read the bytes, so it is UTF-8 that failed.
         Some(Err(ReadFailure::Failed))
-            if matches!(view.disk(&entity.path), Some(DiskFinding::File(_))) =>
+            if matches!(view.disk_finding(&entity.path), Some(DiskFinding::File(_))) =>
         {
             return (Vec::new(), Some(Reason::NotText));
         }
@@ -199,7 +200,11 @@ fn unfit_for_acceptance(found: &FoundCode) -> Option<Reason> {
     }
 }
 
-fn reject_proposals(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> EventsAndNotice {
+fn reject_proposals(
+    view: &dyn Proposals,
+    episode: EpisodeId,
+    entity: &EntityId,
+) -> EventsAndNotice {
     let events: Vec<Event> = view
         .proposals_for(entity)
         .into_iter()
@@ -223,7 +228,11 @@ fn reject_proposals(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> E
     (events, Some(reason))
 }
 
-fn confirm_proposal(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> EventsAndNotice {
+fn confirm_proposal(
+    view: &dyn KnownCode,
+    episode: EpisodeId,
+    entity: &EntityId,
+) -> EventsAndNotice {
     let proposals = view.proposals_for(entity);
     let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
     let block = newest.map(|proposal| promote::with_its_parts(view, proposal.clone()));

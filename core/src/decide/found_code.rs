@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::code_reader::{CodeReader, usable_path};
 use super::found_edit::{self, EditedCode, FoundEdit};
 use super::namesakes::{self, TrueNamesakes};
 use super::unfenced;
@@ -24,7 +25,6 @@ use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::redact;
 use crate::slice;
-use crate::view::View;
 
 /// One block of code, parsed, with its file looked up, and not yet linked to entities.
 #[derive(Clone, Debug)]
@@ -75,22 +75,11 @@ pub enum MessageEnd {
     CutShort,
 }
 
-/// Reads blocks of code by the state that edits are applied to, and the parsers.
-#[derive(Clone, Copy)]
-pub struct CodeReader<'r> {
-    /// The state.
-    pub view: &'r dyn View,
-    /// The parsers.
-    pub grammars: &'r dyn Grammars,
-    /// The workspace's absolute path.
-    pub root: &'r str,
-}
-
 /// Finds and reads all code in a message's text and tool calls. `text` is as it is recorded: without injected blocks
 /// and credentials.
 #[must_use]
 pub fn find_code(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     text: &str,
     tool_calls: &[ToolCall],
     end: MessageEnd,
@@ -102,7 +91,8 @@ pub fn find_code(
         last.closing = Closing::Unclosed;
     }
     for call in tool_calls {
-        let mut called = capture::tool_call(&call.name, &redact::redacted(&call.arguments));
+        let mut called =
+            capture::tool_call(&call.name, &redact::without_credentials(&call.arguments));
         if end == MessageEnd::CutShort {
             called
                 .iter_mut()
@@ -110,22 +100,22 @@ pub fn find_code(
         }
         blocks.extend(called);
     }
-    read_blocks(reading, blocks)
+    read_blocks(reader, blocks)
 }
 
 /// Finds and reads all code in a message of the user's, who may leave out the fence below a path. `text` is as for [`find_code`].
 #[must_use]
-pub fn find_users_code(reading: CodeReader<'_>, text: &str) -> Vec<FoundCode> {
+pub fn find_users_code(reader: CodeReader<'_>, text: &str) -> Vec<FoundCode> {
     let mut blocks = capture::blocks(text);
-    unfenced::add_unfenced_code(reading, text, &mut blocks);
-    read_blocks(reading, blocks)
+    unfenced::add_unfenced_code(reader, text, &mut blocks);
+    read_blocks(reader, blocks)
 }
 
 /// The lines of a user's message that aren't in its code: a comment in pasted code asks for nothing.
 #[must_use]
-pub fn text_around_code(reading: CodeReader<'_>, text: &str) -> String {
+pub fn text_around_code(reader: CodeReader<'_>, text: &str) -> String {
     let mut blocks = capture::blocks(text);
-    unfenced::add_unfenced_code(reading, text, &mut blocks);
+    unfenced::add_unfenced_code(reader, text, &mut blocks);
     let code = blocks.iter().flat_map(|block| block.code.lines());
     let code: BTreeSet<&str> = code.map(str::trim).collect();
     let mut words = String::new();
@@ -136,11 +126,11 @@ pub fn text_around_code(reading: CodeReader<'_>, text: &str) -> String {
     words
 }
 
-fn read_blocks(reading: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
+fn read_blocks(reader: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
     blocks.retain(|block| block.standing == Authorship::Said);
-    join_edits_by_file(reading, blocks)
+    join_edits_by_file(reader, blocks)
         .into_iter()
-        .map(|written| reading.read_block(written))
+        .map(|written| reader.read_block(written))
         .collect()
 }
 
@@ -155,14 +145,14 @@ struct BlockOfFile<'t> {
 /// Joins the edits of one file to one, at the first one's position, unless code of the file is between them: the reader of
 /// the message applies them all.
 fn join_edits_by_file<'t>(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     blocks: Vec<CodeBlock<'t>>,
 ) -> Vec<BlockOfFile<'t>> {
     let mut gathered: Vec<BlockOfFile<'t>> = Vec::with_capacity(blocks.len());
     let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
     for mut block in blocks {
         let path = block.path.as_deref();
-        let path = path.map(|written| usable_path(reading.view, reading.root, written));
+        let path = path.map(|written| usable_path(reader.view, reader.root, written));
         let Some(Ok(file)) = &path else {
             gathered.push(BlockOfFile::unjoined(block, path));
             continue;
@@ -272,8 +262,8 @@ impl CodeReader<'_> {
             .map(|definition| EntityId::symbol(path.clone(), definition.symbol.clone()));
         let base = core::iter::once(EntityId::file(path.clone()))
             .chain(symbols)
-            .find_map(|entity| self.view.current(&entity));
-        base.and_then(|base| self.view.content(base.artifact))
+            .find_map(|entity| self.view.current_version(&entity));
+        base.and_then(|base| self.view.artifact_content(base.artifact))
             .and_then(|text| String::from_utf8(text).ok())
             .map_or(0, |text| self.errors_in(language, &text))
     }
@@ -447,7 +437,7 @@ const fn completeness_of_block(closing: Closing, elided: bool) -> Completeness {
 /// Reads a whole file's text as code of that file, and hashes all of its definitions.
 #[must_use]
 pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
-    let code = redact::redacted(text);
+    let code = redact::without_credentials(text);
     let language = grammars.language_of_path(&path);
     let extraction = extract_definitions(grammars, language, &code);
     let slices = extraction.as_ref().map(|it| it.slices(code.as_bytes()));
@@ -472,30 +462,6 @@ pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> Found
         completeness: Completeness::Full,
         part: StatedExtent::Unsaid,
         code: code.into(),
-    }
-}
-
-/// The path, or the one tracked file that bears its base name when the path itself is unknown.
-///
-/// # Errors
-/// As [`RelPath::parse`]; [`Reason::PathCaseDiffers`] where it isn't tracked and one is that differs in upper and lower
-/// case alone: on some systems the two are one file; [`Reason::SeveralCandidates`] where a bare name fits several.
-pub fn usable_path(view: &dyn View, root: &str, written: &str) -> Result<RelPath, Reason> {
-    let path = RelPath::parse(written, root)?;
-    if view.tracks(&path) {
-        return Ok(path);
-    }
-    if view.case_twin(&path).is_some() {
-        return Err(Reason::PathCaseDiffers);
-    }
-    if written.contains(['/', '\\']) {
-        return Ok(path);
-    }
-    let mut same_name = view.files_named(path.basename(), 2);
-    match same_name.len() {
-        0 => Ok(path),
-        1 => Ok(same_name.remove(0)),
-        _ => Err(Reason::SeveralCandidates),
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::found_code::CodeReader;
+use super::code_reader::CodeReader;
 use crate::capture::{Closing, CodeBlock, StatedExtent};
 use crate::edit::{self, BaseTexts, Edit, EditError, Hunk, Malformed};
 use crate::entity::{EntityId, Symbol};
@@ -16,7 +16,7 @@ use crate::limits::HUNKS_PER_EDIT_MAX;
 use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::slice::Span;
-use crate::view::{CurrentVersion, View};
+use crate::view::{CurrentVersion, KnownCode, Vault};
 
 /// An edit as it was found, and the outcome of applying it.
 #[derive(Clone, Debug)]
@@ -51,25 +51,26 @@ pub(super) struct EditedCode {
 
 /// Applies an edit to its file's authoritative code.
 pub(super) fn apply_to_truth(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     path: &RelPath,
     edit: &Edit,
 ) -> Result<EditedCode, Reason> {
     match edit {
-        Edit::Create(text) => create_file(reading.view, path, text),
+        Edit::Create(text) => create_file(reader.view, path, text),
         Edit::Delete => Err(Reason::FileDeletion),
         Edit::Move { .. } => Err(Reason::FileMove),
-        Edit::Change(hunks) => change_base(reading, path, hunks),
+        Edit::Change(hunks) => change_base(reader, path, hunks),
     }
 }
 
 /// The versions that an edit of this file would be applied to.
-pub(super) fn base_versions(reading: CodeReader<'_>, path: &RelPath) -> Vec<VersionId> {
-    TrueText::of(reading, path).versions()
+pub(super) fn base_versions(reader: CodeReader<'_>, path: &RelPath) -> Vec<VersionId> {
+    TrueText::of(reader, path).versions()
 }
 
-fn create_file(view: &dyn View, path: &RelPath, text: &str) -> Result<EditedCode, Reason> {
-    let is_known = view.tracks(path) || matches!(view.disk(path), Some(DiskFinding::File(_)));
+fn create_file(view: &dyn KnownCode, path: &RelPath, text: &str) -> Result<EditedCode, Reason> {
+    let is_known =
+        view.tracks_file(path) || matches!(view.disk_finding(path), Some(DiskFinding::File(_)));
     if is_known {
         return Err(Reason::FileExists);
     }
@@ -82,15 +83,15 @@ fn create_file(view: &dyn View, path: &RelPath, text: &str) -> Result<EditedCode
 }
 
 fn change_base(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     path: &RelPath,
     hunks: &[Hunk],
 ) -> Result<EditedCode, Reason> {
-    let base = TrueText::of(reading, path);
+    let base = TrueText::of(reader, path);
     let versions = base.versions();
     match base {
         TrueText::Nothing => match hunks {
-            [Hunk::Append(text)] => create_file(reading.view, path, text),
+            [Hunk::Append(text)] => create_file(reader.view, path, text),
             _ => Err(Reason::BaseUnknown),
         },
         TrueText::Whole(version, text) => {
@@ -172,9 +173,9 @@ struct TextPiece {
 }
 
 impl TrueText {
-    fn of(reading: CodeReader<'_>, path: &RelPath) -> Self {
-        let view = reading.view;
-        let whole = view.current(&EntityId::file(path.clone()));
+    fn of(reader: CodeReader<'_>, path: &RelPath) -> Self {
+        let view = reader.view;
+        let whole = view.current_version(&EntityId::file(path.clone()));
         if let Some(whole) = whole
             && let Some(text) = text_of(view, whole.artifact, &whole.spans)
         {
@@ -182,7 +183,7 @@ impl TrueText {
         }
         let mut texts: BTreeMap<ArtifactHash, Vec<CurrentVersion>> = BTreeMap::new();
         for symbol in view.symbols_of(path) {
-            let current = view.current(&EntityId::symbol(path.clone(), symbol));
+            let current = view.current_version(&EntityId::symbol(path.clone(), symbol));
             if let Some(current) = current {
                 texts.entry(current.artifact).or_default().push(current);
             }
@@ -190,7 +191,7 @@ impl TrueText {
         let pieces: Vec<TextPiece> = texts
             .into_iter()
             .flat_map(|(artifact, definitions)| {
-                pieces_of_artifact(reading, path, artifact, &definitions)
+                pieces_of_artifact(reader, path, artifact, &definitions)
             })
             .collect();
         if pieces.is_empty() {
@@ -214,17 +215,17 @@ impl TrueText {
 
 /// The captured text as one piece, if every definition in it is still true; else one piece for each true definition.
 fn pieces_of_artifact(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     path: &RelPath,
     artifact: ArtifactHash,
     definitions: &[CurrentVersion],
 ) -> Vec<TextPiece> {
-    let view = reading.view;
+    let view = reader.view;
     let is_current = view.artifact_is_current(artifact) == Some(true);
     let whole = is_current
-        .then(|| String::from_utf8(view.content(artifact)?).ok())
+        .then(|| String::from_utf8(view.artifact_content(artifact)?).ok())
         .flatten()
-        .filter(|text| repeats_truth(reading, path, text));
+        .filter(|text| repeats_truth(reader, path, text));
     if let Some(text) = whole {
         let versions = definitions.iter().map(|current| current.version).collect();
         return Vec::from([TextPiece { versions, text }]);
@@ -241,26 +242,26 @@ fn pieces_of_artifact(
 
 /// Whether the text holds the true code of every tracked symbol that it defines. That its own versions are current doesn't
 /// say so: a definition that it only repeated, unchanged, may have been replaced since by another text.
-fn repeats_truth(reading: CodeReader<'_>, path: &RelPath, text: &str) -> bool {
-    let Some(language) = reading.grammars.language_of_path(path) else {
+fn repeats_truth(reader: CodeReader<'_>, path: &RelPath, text: &str) -> bool {
+    let Some(language) = reader.grammars.language_of_path(path) else {
         return false;
     };
-    let Ok(extraction) = reading.grammars.extract(language, text.as_bytes()) else {
+    let Ok(extraction) = reader.grammars.extract(language, text.as_bytes()) else {
         return false;
     };
     extraction
         .slices(text.as_bytes())
         .into_iter()
         .all(|(symbol, slice)| {
-            let current = reading
+            let current = reader
                 .view
-                .current(&EntityId::symbol(path.clone(), symbol.clone()));
+                .current_version(&EntityId::symbol(path.clone(), symbol.clone()));
             current.is_none_or(|current| current.slice == slice)
         })
 }
 
-fn text_of(view: &dyn View, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
-    String::from_utf8(view.slices(artifact, spans)?).ok()
+fn text_of(view: &dyn Vault, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
+    String::from_utf8(view.artifact_slices(artifact, spans)?).ok()
 }
 
 /// Definitions of one captured text that aren't inside another one.

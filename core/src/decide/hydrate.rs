@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::compose::Prompt;
+use super::prompt_facts::Prompt;
 use super::propose;
 use crate::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use crate::entity::EntityId;
@@ -18,14 +18,14 @@ use crate::message::Tools;
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::view::{CurrentVersion, Divergence, View};
+use crate::view::{CurrentVersion, Disk, Divergence, KnownCode, Truth, View};
 
 /// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
 /// tools, a file that is named alone is left to them: the model reads it with the line numbers that its edits need, and
 /// a copy of ours would only be read twice.
 #[must_use]
 pub fn hydration_candidates(
-    view: &dyn View,
+    view: &dyn KnownCode,
     session: SessionId,
     mentions: &Mentions,
     tools: Tools,
@@ -69,16 +69,16 @@ pub fn hydration_candidates(
 }
 
 /// The file as a whole if it is true, else its true symbols.
-fn true_entities_in(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
+fn true_entities_in(view: &dyn Truth, path: &RelPath) -> Vec<EntityId> {
     let file = EntityId::file(path.clone());
-    if view.current(&file).is_some() {
+    if view.current_version(&file).is_some() {
         return Vec::from([file]);
     }
     true_symbols_of(view, path)
 }
 
 /// The entities of the file's true symbols.
-pub(super) fn true_symbols_of(view: &dyn View, path: &RelPath) -> Vec<EntityId> {
+pub(super) fn true_symbols_of(view: &dyn Truth, path: &RelPath) -> Vec<EntityId> {
     let symbols = view.symbols_of(path).into_iter();
     symbols
         .map(|symbol| EntityId::symbol(path.clone(), symbol))
@@ -110,7 +110,7 @@ pub(super) fn hydrate(
     let mut admitted: Vec<(Hydrated, String)> = Vec::new();
     let mut tokens_left = policy.budget_tokens;
     for (entity, reason) in candidates {
-        let Some(current) = view.current(&entity) else {
+        let Some(current) = view.current_version(&entity) else {
             continue;
         };
         if matches!(reason, Reason::LeftToTools | Reason::AmbiguousName) {
@@ -150,7 +150,7 @@ pub(super) fn hydrate(
 
 /// Issues a notice for each shown part whose file is STALE as a whole: no change of it could be promoted.
 fn warn_of_files(
-    view: &dyn View,
+    view: &dyn Disk,
     prompt: &Prompt<'_>,
     admitted: &[(Hydrated, String)],
     hydration: &mut Hydration,
@@ -200,7 +200,7 @@ impl Hydration {
     /// Adds the missing STALE notices for code that is withheld from older messages (spec §15.4).
     pub(super) fn notify_stale(
         &mut self,
-        view: &dyn View,
+        view: &dyn Disk,
         prompt: &Prompt<'_>,
         withheld: impl IntoIterator<Item = EntityId>,
     ) {
@@ -245,7 +245,7 @@ impl Hydration {
 
 /// The block for one entity and the tokens it takes, or why it isn't shown.
 fn admit_entity(
-    view: &dyn View,
+    view: &dyn KnownCode,
     entity: &EntityId,
     current: &CurrentVersion,
     in_sight: &dyn Fn(&EntityId) -> bool,
@@ -258,7 +258,7 @@ fn admit_entity(
         return Err(Reason::InSight);
     }
     let code = view
-        .slices(current.artifact, &current.spans)
+        .artifact_slices(current.artifact, &current.spans)
         .ok_or(Reason::ContentMissing)?;
     let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
     if delimiter::quoted_in(code) {
@@ -283,7 +283,7 @@ pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
 
 /// The divergence of disk from an entity or, for a whole file, from a definition in it: no prompt may show code that its
 /// notices call withheld.
-fn divergence_within(view: &dyn View, entity: &EntityId) -> Option<Divergence> {
+fn divergence_within(view: &dyn KnownCode, entity: &EntityId) -> Option<Divergence> {
     let own = view.divergence(entity);
     if own.is_some() || entity.symbol.is_some() {
         return own;

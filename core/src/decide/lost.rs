@@ -10,7 +10,7 @@ use crate::event::NoticeIssued;
 use crate::extract::{Extraction, Grammars};
 use crate::limits::{LOST_LINES_NAMED_MAX, LOST_SYMBOLS_NAMED_MAX};
 use crate::reason::Reason;
-use crate::view::{Proposal, View};
+use crate::view::{KnownCode, Proposal, Truth};
 
 /// The code that is missing from a proposal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl LostCode {
     /// The code that the notice's proposal has lost; `None` if the notice reports no loss, or there is nothing to name.
     #[must_use]
     pub fn of_notice(
-        view: &dyn View,
+        view: &dyn KnownCode,
         grammars: &dyn Grammars,
         notice: &NoticeIssued,
     ) -> Option<Self> {
@@ -44,15 +44,17 @@ impl LostCode {
     }
 
     fn of_proposal(
-        view: &dyn View,
+        view: &dyn KnownCode,
         grammars: &dyn Grammars,
         entity: &EntityId,
         proposal: &Proposal,
     ) -> Option<Self> {
-        let whole = String::from_utf8(view.content(proposal.artifact)?).ok()?;
-        let proposed = String::from_utf8(view.slices(proposal.artifact, &proposal.spans)?).ok()?;
-        let current = view.current(entity);
-        let before = current.and_then(|current| view.slices(current.artifact, &current.spans));
+        let whole = String::from_utf8(view.artifact_content(proposal.artifact)?).ok()?;
+        let proposed =
+            String::from_utf8(view.artifact_slices(proposal.artifact, &proposal.spans)?).ok()?;
+        let current = view.current_version(entity);
+        let before =
+            current.and_then(|current| view.artifact_slices(current.artifact, &current.spans));
         let before = String::from_utf8(before.unwrap_or_default()).ok()?;
         let (lines, more_lines) = missing_lines(&before, &proposed);
         let extraction = grammars
@@ -88,7 +90,7 @@ pub const fn is_loss(reason: Reason) -> bool {
     )
 }
 
-fn missing_symbols(view: &dyn View, entity: &EntityId, extraction: &Extraction) -> Vec<String> {
+fn missing_symbols(view: &dyn Truth, entity: &EntityId, extraction: &Extraction) -> Vec<String> {
     let defined: Vec<&Symbol> = extraction.definitions.iter().map(|it| &it.symbol).collect();
     let known = view.symbols_of(&entity.path).into_iter();
     let missing = known.filter(|symbol| !defined.contains(&symbol));

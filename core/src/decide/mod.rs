@@ -5,6 +5,7 @@
 
 mod asked_change;
 pub mod audit;
+pub mod code_reader;
 pub mod compose;
 pub mod direct;
 pub mod found_code;
@@ -15,6 +16,7 @@ pub mod namesakes;
 pub mod observe;
 pub mod promote;
 pub mod prompt;
+pub mod prompt_facts;
 pub mod propose;
 pub mod receive;
 pub mod rename;
@@ -39,11 +41,11 @@ use crate::entity::EntityId;
 use crate::event::{Content, ContentKind, Event, Transitioned};
 use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use crate::ids::VersionId;
-use crate::view::View;
+use crate::view::KnownCode;
 
 /// Collects the events of one decision; content that the Vault holds is not repeated.
 pub struct Recorder<'v> {
-    view: &'v dyn View,
+    view: &'v dyn KnownCode,
     events: Vec<Event>,
     stored: BTreeSet<ArtifactHash>,
     moved: BTreeSet<VersionId>,
@@ -54,7 +56,7 @@ pub struct Recorder<'v> {
 impl<'v> Recorder<'v> {
     /// A recorder without events.
     #[must_use]
-    pub fn new(view: &'v dyn View) -> Self {
+    pub fn new(view: &'v dyn KnownCode) -> Self {
         Self {
             view,
             events: Vec::new(),
@@ -81,7 +83,7 @@ impl<'v> Recorder<'v> {
 
     /// Makes sure that the Vault holds `bytes`, whose address is known.
     pub fn store_as(&mut self, hash: ArtifactHash, kind: ContentKind, bytes: impl Into<Arc<[u8]>>) {
-        if !self.view.holds(hash) && self.stored.insert(hash) {
+        if !self.view.vault_holds(hash) && self.stored.insert(hash) {
             let bytes = bytes.into();
             debug_assert_eq!(
                 hash,
@@ -95,10 +97,13 @@ impl<'v> Recorder<'v> {
 
     /// The entity's authoritative version once the events so far have happened.
     #[must_use]
-    pub fn current_version(&self, entity: &EntityId) -> Option<VersionId> {
+    pub fn current_version_id(&self, entity: &EntityId) -> Option<VersionId> {
         match self.current_versions.get(entity) {
             Some(version) => *version,
-            None => self.view.current(entity).map(|current| current.version),
+            None => self
+                .view
+                .current_version(entity)
+                .map(|current| current.version),
         }
     }
 

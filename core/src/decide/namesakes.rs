@@ -4,7 +4,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::found_code::CodeReader;
+use super::code_reader::CodeReader;
 use crate::edit::{EditPosition, Hunk, MatchUnit};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::{Body, Definition, Extraction, LanguageId};
@@ -69,7 +69,7 @@ pub struct TrueNamesakes {
 
 /// The true definitions of each symbol in `extraction` of which several are true.
 pub(super) fn true_namesakes(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     language: LanguageId,
     path: &RelPath,
     extraction: &Extraction,
@@ -83,11 +83,14 @@ pub(super) fn true_namesakes(
         .into_iter()
         .filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
-            let current = reading.view.current(&entity)?;
-            let text = (current.spans.len() > 1)
-                .then(|| reading.view.slices(current.artifact, &current.spans))??;
+            let current = reader.view.current_version(&entity)?;
+            let text = (current.spans.len() > 1).then(|| {
+                reader
+                    .view
+                    .artifact_slices(current.artifact, &current.spans)
+            })??;
             // Without their scope they may get a shorter name, so they are recognised as the outermost definitions instead.
-            let found = reading.grammars.extract(language, &text).ok()?;
+            let found = reader.grammars.extract(language, &text).ok()?;
             let namesakes = outermost_definitions(&found).map(Namesake::of).collect();
             Some((symbol.clone(), TrueNamesakes { text, namesakes }))
         })
@@ -136,7 +139,7 @@ impl TrueNamesakes {
 /// The block as an edit, if it gives fewer definitions of a symbol than are true, each with a known head: then it replaces
 /// those alone, and the others stay. `None` for all other blocks.
 pub(super) fn namesake_hunks(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     path: &RelPath,
     code: &str,
     extraction: &Extraction,
@@ -158,7 +161,7 @@ pub(super) fn namesake_hunks(
     let mut hunks = Vec::new();
     for (symbol, new) in &new {
         let entity = EntityId::symbol(path.clone(), (*symbol).clone());
-        let current = reading.view.current(&entity)?;
+        let current = reader.view.current_version(&entity)?;
         match known.get(*symbol) {
             Some(known) => {
                 if repeated_heads(code.as_bytes(), new) > 0 {
@@ -175,7 +178,7 @@ pub(super) fn namesake_hunks(
                 }
             }
             None => hunks.push(replacing_hunk(
-                &true_code(reading, &current)?,
+                &true_code(reader, &current)?,
                 code,
                 new.first()?.span,
             )?),
@@ -184,8 +187,10 @@ pub(super) fn namesake_hunks(
     Some(hunks)
 }
 
-fn true_code(reading: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>> {
-    reading.view.slices(current.artifact, &current.spans)
+fn true_code(reader: CodeReader<'_>, current: &CurrentVersion) -> Option<Vec<u8>> {
+    reader
+        .view
+        .artifact_slices(current.artifact, &current.spans)
 }
 
 /// The hunk that replaces the old definition by the new one; `None` if either isn't UTF-8.

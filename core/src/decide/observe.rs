@@ -9,13 +9,13 @@ use crate::hash::SliceHash;
 use crate::ids::EpisodeId;
 use crate::path::RelPath;
 use crate::reason::Reason;
-use crate::view::{Divergence, View};
+use crate::view::{Disk, Divergence, KnownCode};
 
 /// The event for a look at the disk; `None` if it found nothing new.
 #[must_use]
-pub fn observe(view: &dyn View, path: RelPath, finding: DiskFinding) -> Option<Event> {
+pub fn observe(view: &dyn Disk, path: RelPath, finding: DiskFinding) -> Option<Event> {
     if view
-        .disk(&path)
+        .disk_finding(&path)
         .is_some_and(|known| says_the_same(known, &finding))
     {
         return None;
@@ -26,7 +26,11 @@ pub fn observe(view: &dyn View, path: RelPath, finding: DiskFinding) -> Option<E
 /// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds: they
 /// are the change.
 #[must_use]
-pub fn discard_contradicted(view: &dyn View, episode: EpisodeId, path: &RelPath) -> Vec<Event> {
+pub fn discard_contradicted(
+    view: &dyn KnownCode,
+    episode: EpisodeId,
+    path: &RelPath,
+) -> Vec<Event> {
     view.proposals_under(path)
         .into_iter()
         .filter(|proposal| {
@@ -53,8 +57,8 @@ pub fn discard_contradicted(view: &dyn View, episode: EpisodeId, path: &RelPath)
 
 /// The entity's slice on disk, as it was last observed.
 #[must_use]
-pub fn slice_on_disk(view: &dyn View, entity: &EntityId) -> Option<SliceHash> {
-    let Some(DiskFinding::File(file)) = view.disk(&entity.path) else {
+pub fn slice_on_disk(view: &dyn Disk, entity: &EntityId) -> Option<SliceHash> {
+    let Some(DiskFinding::File(file)) = view.disk_finding(&entity.path) else {
         return None;
     };
     match &entity.symbol {

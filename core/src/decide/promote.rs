@@ -15,7 +15,7 @@ use crate::gate::{Completeness, GateReport};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, VersionId};
 use crate::reason::Reason;
-use crate::view::{Proposal, View};
+use crate::view::{Proposal, Proposals};
 
 /// The pieces in which the Vault holds a message's text: address, start and end in the message, in bytes.
 #[derive(Clone, Debug, Default)]
@@ -180,7 +180,7 @@ pub fn promote(
         }
         recorder.push(step(proposal.version, Transition::Discard, moot, None));
     }
-    if let Some(current) = recorder.current_version(entity) {
+    if let Some(current) = recorder.current_version_id(entity) {
         recorder.push(step(current, Transition::Supersede, Reason::Replaced, None));
     }
     let grant = report.conclusion.unwrap_or(Reason::StructuralParity);
@@ -198,7 +198,7 @@ pub fn supersede_older_whole<'e>(
     let mut promoted = promoted.into_iter().peekable();
     let Some(first) = promoted.peek() else { return };
     let whole = EntityId::file(first.path.clone());
-    let Some(current) = recorder.current_version(&whole) else {
+    let Some(current) = recorder.current_version_id(&whole) else {
         return;
     };
     if promoted.any(|entity| *entity == whole) {
@@ -217,7 +217,7 @@ pub fn supersede_older_whole<'e>(
 
 /// The proposals that become true together with this one: for a whole file all that its block changes, so that a file and
 /// its definitions never contradict each other.
-pub fn with_its_parts(view: &dyn View, proposal: Proposal) -> Vec<Proposal> {
+pub fn with_its_parts(view: &dyn Proposals, proposal: Proposal) -> Vec<Proposal> {
     if proposal.entity.symbol.is_some() {
         return Vec::from([proposal]);
     }
@@ -235,7 +235,7 @@ pub fn remove_entity(
     entity: EntityId,
     cause: Reason,
 ) {
-    let Some(current) = recorder.view.current(&entity) else {
+    let Some(current) = recorder.view.current_version(&entity) else {
         return;
     };
     recorder.push(Event::Transitioned(Transitioned {

@@ -7,7 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
-use super::found_code::{self, CodeReader, FoundCode};
+use super::code_reader::CodeReader;
+use super::found_code::{self, FoundCode};
 use super::promote::MessagePieces;
 use super::receive::{self, PromptRepetition, ReceivedPrompt};
 use super::unfenced;
@@ -20,13 +21,14 @@ use crate::hash::ArtifactHash;
 use crate::ids::SessionId;
 use crate::limits::OLDER_FILES_LOOKED_AT_MAX;
 use crate::mention::{self, Mentions};
-use crate::message::{Request, Role, Tools};
+use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::read_message::ReadMessage;
+use crate::request::Request;
 use crate::slice;
 use crate::text_index::TextIndex;
-use crate::view::View;
+use crate::view::{Conversations, View};
 
 /// Code in the user's own messages.
 #[derive(Clone, Debug)]
@@ -64,7 +66,7 @@ impl<'r> PromptReader<'r> {
     /// user's words.
     #[must_use]
     pub fn pasted_code(&self) -> Vec<PastedCode> {
-        let examples = capture::examples(&self.request.messages);
+        let examples = self.request.example_count();
         let mut pasted = Vec::new();
         for (index, message) in self.new_user_messages() {
             if index < examples {
@@ -129,13 +131,18 @@ impl<'r> PromptReader<'r> {
     /// The files that the client's messages name, at most [`OLDER_FILES_LOOKED_AT_MAX`], those of the newest messages first:
     /// what disk holds decides whether the code that the messages show is still true.
     #[must_use]
-    pub fn files_in_messages(&self, policy: &Policy, index: &mut TextIndex) -> BTreeSet<RelPath> {
-        let view = self.code.view;
+    pub fn files_in_messages(
+        &self,
+        view: &dyn Conversations,
+        policy: &Policy,
+        index: &mut TextIndex,
+    ) -> BTreeSet<RelPath> {
+        let code = self.code.view;
         let mut files = BTreeSet::new();
         let mut add_files = |hash: ArtifactHash, text: &str| {
             let facts = index.facts(hash, text);
             let paths = facts.paths();
-            for path in paths.filter_map(|named| view.file_meant(named)) {
+            for path in paths.filter_map(|named| code.file_meant_by(named)) {
                 if files.len() == OLDER_FILES_LOOKED_AT_MAX {
                     return ControlFlow::Break(());
                 }
@@ -146,9 +153,9 @@ impl<'r> PromptReader<'r> {
         let mut add_all = || {
             let (tools, is_own) = (self.request.tools, self.received.is_own);
             if receive::history_mode(policy, tools, is_own) == History::Window {
-                for exchange in view.recent(self.received.session).iter().rev() {
+                for exchange in view.recent_exchanges(self.received.session).iter().rev() {
                     for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
-                        let text = view.content(*piece).unwrap_or_default();
+                        let text = code.artifact_content(*piece).unwrap_or_default();
                         add_files(*piece, &String::from_utf8_lossy(&text))?;
                     }
                 }
@@ -220,19 +227,19 @@ pub fn mentions(
 
 /// The entities that the session's last prompt showed.
 #[must_use]
-pub fn shown_before(view: &dyn View, session: SessionId) -> Vec<EntityId> {
-    let before = view.turn_before(session);
+pub fn shown_before(view: &dyn Conversations, session: SessionId) -> Vec<EntityId> {
+    let before = view.previous_turn(session);
     before.map(|turn| turn.shown).unwrap_or_default()
 }
 
 /// The user's text in the session's last complete turn, without directives.
 #[must_use]
 pub fn last_asked(view: &dyn View, session: SessionId) -> String {
-    let exchange = view.recent(session).pop().unwrap_or_default();
+    let exchange = view.recent_exchanges(session).pop().unwrap_or_default();
     let texts: Vec<String> = exchange
         .user
         .iter()
-        .filter_map(|content| String::from_utf8(view.content(*content)?).ok())
+        .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
         .collect();
     directive::without_directives(&texts.join("\n")).into_owned()
 }

@@ -27,7 +27,7 @@ use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
 use crate::slice::{self, Figures, Span};
-use crate::view::{CurrentVersion, Divergence, Proposal, View};
+use crate::view::{CurrentVersion, Disk, Divergence, KnownCode, Proposal, Proposals, Truth, View};
 use crate::word_list;
 
 /// The context in which the blocks of one reply are judged.
@@ -66,7 +66,7 @@ pub enum WriteState {
 /// Whether exactly this text of a file was refused before, and would be again. A text that was refused only as STALE may
 /// pass now: its client had written it before its reply was judged.
 #[must_use]
-pub fn was_judged(view: &dyn View, found: &FoundCode) -> bool {
+pub fn was_judged(view: &dyn Proposals, found: &FoundCode) -> bool {
     let proposals = found.usable_path().map(|path| view.proposals_under(path));
     let mut proposals = proposals.into_iter().flatten();
     proposals.any(|proposal| {
@@ -134,7 +134,7 @@ pub fn propose(
 
 /// Lines that a reply adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
 #[must_use]
-pub fn lines_gained(view: &dyn View, found: &[FoundCode]) -> BTreeSet<String> {
+pub fn lines_gained(view: &dyn KnownCode, found: &[FoundCode]) -> BTreeSet<String> {
     let mut gained = BTreeSet::new();
     for found in found {
         let Ok(extraction) = &found.extraction else {
@@ -144,8 +144,8 @@ pub fn lines_gained(view: &dyn View, found: &[FoundCode]) -> BTreeSet<String> {
             let after = definition.span.of(found.code.as_bytes());
             let known = found.usable_path().and_then(|path| {
                 let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
-                let current = view.current(&entity)?;
-                view.slices(current.artifact, &current.spans)
+                let current = view.current_version(&entity)?;
+                view.artifact_slices(current.artifact, &current.spans)
             });
             let before = known.unwrap_or_default();
             let before: BTreeSet<String> =
@@ -213,7 +213,7 @@ fn asks_for_removal(asked: &str) -> bool {
 /// Whether the block is complete. A text that breaks off is truncated, even in a closed fence; a placeholder that the true
 /// code also has elides nothing.
 fn completeness_against_truth(
-    view: &dyn View,
+    view: &dyn KnownCode,
     found: &FoundCode,
     resolution: &Resolution,
 ) -> Completeness {
@@ -225,9 +225,9 @@ fn completeness_against_truth(
         Completeness::Elided if found.edit.is_none() => {
             let mut before = String::new();
             for candidate in &resolution.candidates {
-                let current = view.current(&candidate.entity);
-                let base =
-                    current.and_then(|current| view.slices(current.artifact, &current.spans));
+                let current = view.current_version(&candidate.entity);
+                let base = current
+                    .and_then(|current| view.artifact_slices(current.artifact, &current.spans));
                 before.push_str(&String::from_utf8_lossy(&base.unwrap_or_default()));
             }
             if found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
@@ -240,8 +240,8 @@ fn completeness_against_truth(
     }
 }
 
-fn is_true_already(view: &dyn View, candidate: &Candidate) -> bool {
-    view.current(&candidate.entity)
+fn is_true_already(view: &dyn Truth, candidate: &Candidate) -> bool {
+    view.current_version(&candidate.entity)
         .is_some_and(|current| current.slice == candidate.slice)
 }
 
@@ -269,7 +269,7 @@ impl Recorder<'_> {
 /// Whether a tool call's code gets no notice. The client's own tool reports that an edit doesn't apply; nobody could act on
 /// a language that isn't supported here; and a refusal is reported once, however often the file is edited elsewhere.
 fn is_left_to_the_client(
-    view: &dyn View,
+    view: &dyn Proposals,
     found: &FoundCode,
     complaint: &BlockComplaint,
     versions: &[Version],
@@ -300,7 +300,7 @@ fn is_left_to_the_client(
 
 /// The notice for this block, if the model or the user should get one.
 fn block_complaint(
-    view: &dyn View,
+    view: &dyn Disk,
     found: &FoundCode,
     resolution: &Resolution,
     refused: Option<&PromotionRefused>,
@@ -446,7 +446,7 @@ impl<'v> BlockJudge<'v> {
     }
 
     fn gate_facts(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
-        let current = self.view.current(&candidate.entity);
+        let current = self.view.current_version(&candidate.entity);
         let (definitions, missing) =
             self.definitions_at_stake(finding, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
@@ -493,7 +493,7 @@ impl<'v> BlockJudge<'v> {
         let confirmed = former
             .iter()
             .rfind(|former| former.origin == Origin::User)?;
-        let code = String::from_utf8(self.view.content(confirmed.artifact)?).ok()?;
+        let code = String::from_utf8(self.view.artifact_content(confirmed.artifact)?).ok()?;
         let extraction = self.extraction_of(&candidate.entity.path, &code)?;
         let definitions = extraction.definitions.iter();
         let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
@@ -589,7 +589,7 @@ impl<'v> BlockJudge<'v> {
     }
 
     fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
-        String::from_utf8(self.view.slices(artifact, spans)?).ok()
+        String::from_utf8(self.view.artifact_slices(artifact, spans)?).ok()
     }
 
     fn extraction_of(&self, path: &RelPath, text: &str) -> Option<Extraction> {
@@ -605,7 +605,10 @@ impl<'v> BlockJudge<'v> {
             return BaseVerdict::Unmatched;
         }
         let (entity, episode) = (&candidate.entity, finding.episode);
-        match (self.view.shown(episode, entity), self.view.current(entity)) {
+        match (
+            self.view.version_shown(episode, entity),
+            self.view.current_version(entity),
+        ) {
             (Some(shown), Some(current))
                 if current.version != shown && current.episode != episode =>
             {
@@ -659,7 +662,7 @@ impl<'v> BlockJudge<'v> {
         let is_edited = |symbol: &Symbol| {
             let current = self
                 .view
-                .current(&EntityId::symbol(path.clone(), symbol.clone()));
+                .current_version(&EntityId::symbol(path.clone(), symbol.clone()));
             edited.is_some_and(|applied| {
                 applied.defined.contains(symbol)
                     || current.is_some_and(|current| applied.changed.contains(&current.version))
@@ -689,7 +692,7 @@ impl<'v> BlockJudge<'v> {
     /// Whether the symbol's current definition is inside `outer`, or is `outer` itself.
     fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &CurrentVersion) -> bool {
         let entity = EntityId::symbol(path.clone(), symbol.clone());
-        self.view.current(&entity).is_some_and(|inner| {
+        self.view.current_version(&entity).is_some_and(|inner| {
             let is_inside = |span: &Span| {
                 outer
                     .spans
@@ -789,9 +792,9 @@ fn unseen_entities(
         let is_own = |current: &CurrentVersion| {
             (current.origin, current.episode) == (Origin::Model, episode)
         };
-        view.current(entity)
+        view.current_version(entity)
             .is_some_and(|current| !is_own(&current))
-            && view.shown(episode, entity).is_none()
+            && view.version_shown(episode, entity).is_none()
     };
     let is_known_by_parts =
         |entity: &&EntityId| entity.symbol.is_none() && !view.symbols_of(&entity.path).is_empty();
@@ -814,10 +817,10 @@ fn unseen_entities(
 
 /// Whether a proposal's base has changed since it was judged. A whole file's proposal is complete only as long as none of
 /// the file's symbols changes.
-pub(super) fn base_verdict_since(view: &dyn View, proposal: &Proposal) -> BaseVerdict {
+pub(super) fn base_verdict_since(view: &dyn Truth, proposal: &Proposal) -> BaseVerdict {
     let entity = &proposal.entity;
     let is_later = |entity: &EntityId| {
-        view.current(entity)
+        view.current_version(entity)
             .is_some_and(|current| current.episode > proposal.episode)
     };
     let path = &entity.path;
@@ -833,14 +836,18 @@ pub(super) fn base_verdict_since(view: &dyn View, proposal: &Proposal) -> BaseVe
 /// The disk's verdict on an entity that is to become this slice. Promoting a part supersedes its file as a whole (see
 /// [`promote::supersede_older_whole`]), so no part of a file that is STALE as a whole may pass: nobody has seen the file's
 /// other changes yet.
-pub(super) fn disk_verdict(view: &dyn View, entity: &EntityId, slice: SliceHash) -> DiskVerdict {
-    match (view.divergence(entity), view.disk(&entity.path)) {
+pub(super) fn disk_verdict(
+    view: &dyn KnownCode,
+    entity: &EntityId,
+    slice: SliceHash,
+) -> DiskVerdict {
+    match (view.divergence(entity), view.disk_finding(&entity.path)) {
         (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
             DiskVerdict::Unreadable
         }
         (Some(_), _) => DiskVerdict::Stale,
         (None, _) if stale_file(view, entity).is_some() => DiskVerdict::Stale,
-        (None, Some(DiskFinding::File(_))) if view.current(entity).is_none() => {
+        (None, Some(DiskFinding::File(_))) if view.current_version(entity).is_none() => {
             match observe::slice_on_disk(view, entity) {
                 Some(on_disk) if on_disk != slice => DiskVerdict::Unacknowledged,
                 _ => DiskVerdict::Agrees,
@@ -851,7 +858,7 @@ pub(super) fn disk_verdict(view: &dyn View, entity: &EntityId, slice: SliceHash)
 }
 
 /// The part's file, if the file is STALE as a whole and this part of it isn't.
-pub(super) fn stale_file(view: &dyn View, part: &EntityId) -> Option<EntityId> {
+pub(super) fn stale_file(view: &dyn Disk, part: &EntityId) -> Option<EntityId> {
     let file = EntityId::file(part.path.clone());
     let is_stale = part.symbol.is_some()
         && view.divergence(part).is_none()

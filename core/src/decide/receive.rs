@@ -10,10 +10,11 @@ use crate::event::{
 };
 use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use crate::ids::{EpisodeId, SessionId};
-use crate::message::{Attempt, Request, Role, Tools};
+use crate::message::{Attempt, Role, Tools};
 use crate::policy::{HistoryChoice, Policy};
 use crate::read_message::ReadMessage;
-use crate::view::{SessionPosition, View};
+use crate::request::Request;
+use crate::view::{Conversations, SessionPosition, View};
 
 /// A recorded prompt: its place among the conversations, and its new messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ fn record_prompt(
         // Also by its bytes, because some clients rewrite or shorten their history: an older message that is on record says nothing
         // new, wherever it was said.
         let is_known =
-            || position < recorded || spoken.text.is_empty() || view.holds(spoken.content);
+            || position < recorded || spoken.text.is_empty() || view.vault_holds(spoken.content);
         if spoken.age == MessageAge::Older && is_known() {
             continue;
         }
@@ -173,7 +174,10 @@ fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<Artif
 
 /// Records a request that a client makes for itself, such as for a title, and that belongs to no session.
 #[must_use]
-pub fn receive_side_request(view: &dyn View, request: &Request) -> (EpisodeId, Vec<Event>) {
+pub fn receive_side_request(
+    view: &dyn Conversations,
+    request: &Request,
+) -> (EpisodeId, Vec<Event>) {
     let episode = view.next_episode();
     let received = Event::SideRequestReceived(SideRequestReceived {
         episode,
@@ -349,14 +353,14 @@ struct RecordedPrefix {
 }
 
 impl RecordedPrefix {
-    fn longest(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
+    fn longest(view: &dyn Conversations, conversation: &Conversation<'_>) -> Option<Self> {
         let after_reply = Self::after_reply(view, conversation);
         let after_prompt = Self::after_prompt(view, conversation);
         let known = after_reply.into_iter().chain(after_prompt);
         known.max_by_key(|known| known.length)
     }
 
-    fn after_reply(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
+    fn after_reply(view: &dyn Conversations, conversation: &Conversation<'_>) -> Option<Self> {
         let mut points = conversation.after_replies.iter().rev();
         let point = points.find_map(|(transcript, _)| view.session_at(*transcript))?;
         Some(Self {
@@ -367,7 +371,7 @@ impl RecordedPrefix {
     }
 
     /// After a session's last prompt: its reply broke off, the user stopped it, or the client has changed it.
-    fn after_prompt(view: &dyn View, conversation: &Conversation<'_>) -> Option<Self> {
+    fn after_prompt(view: &dyn Conversations, conversation: &Conversation<'_>) -> Option<Self> {
         let (_, before) = conversation.after_messages.split_last()?;
         let mut before = before.iter().rev();
         let last = before.find_map(|transcript| view.last_prompt(*transcript))?;
@@ -405,7 +409,7 @@ fn session_by_reply(
     reply: &TranscriptMessage<'_>,
 ) -> Option<SessionId> {
     let (session, exchange) = view.session_with_reply(reply.key)?;
-    let said = view.content(*exchange.user.last()?)?;
+    let said = view.artifact_content(*exchange.user.last()?)?;
     let kept = user.text.trim().as_bytes();
     (differs_by_one_piece(kept, said.trim_ascii()) && !kept.is_empty()).then_some(session)
 }
@@ -428,12 +432,12 @@ fn prompt_repetition(
         return PromptRepetition::First;
     };
     let roles = current.iter().map(|spoken| spoken.role);
-    if is_answered(roles, view.holds(words.content)) {
+    if is_answered(roles, view.vault_holds(words.content)) {
         return PromptRepetition::Answered;
     }
     let was_prompted = |session| view.was_prompted(session, conversation.length(), words.content);
     repetition_at_position(
-        view.was_said(words.content),
+        view.vault_holds_message(words.content),
         position_after_older(view, conversation),
         belonging.session().is_some_and(was_prompted),
     )
@@ -482,10 +486,14 @@ pub fn history_mode(policy: &Policy, tools: Tools, is_own: bool) -> History {
     }
 }
 
-fn is_own(view: &dyn View, conversation: &Conversation<'_>, belonging: &SessionChoice) -> bool {
+fn is_own(
+    view: &dyn Conversations,
+    conversation: &Conversation<'_>,
+    belonging: &SessionChoice,
+) -> bool {
     match belonging {
         SessionChoice::Continues(session) => {
-            view.is_plain(*session) && is_covered(view, conversation)
+            view.is_plain_session(*session) && is_covered(view, conversation)
         }
         SessionChoice::Starts => conversation.older_count() == 0,
         SessionChoice::Forks(_) => false,
@@ -493,14 +501,14 @@ fn is_own(view: &dyn View, conversation: &Conversation<'_>, belonging: &SessionC
 }
 
 /// Whether the ledger knows every older message as one of a session's own.
-fn is_covered(view: &dyn View, conversation: &Conversation<'_>) -> bool {
+fn is_covered(view: &dyn Conversations, conversation: &Conversation<'_>) -> bool {
     conversation.older_count() == 0 || position_after_older(view, conversation).is_some()
 }
 
 /// The position in its session of the reply that ends the older messages, if the ledger knows every one of them as that
 /// session's own.
 fn position_after_older(
-    view: &dyn View,
+    view: &dyn Conversations,
     conversation: &Conversation<'_>,
 ) -> Option<SessionPosition> {
     let older = conversation.older_count();

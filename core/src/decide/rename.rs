@@ -14,7 +14,7 @@ use crate::ids::EpisodeId;
 use crate::limits::MENTION_CANDIDATES_MAX;
 use crate::similarity;
 use crate::slice::{self, Span};
-use crate::view::{CurrentVersion, View};
+use crate::view::{Conversations, CurrentVersion, KnownCode, Vault, View};
 
 /// A known entity that a new symbol may be another name of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,13 +94,13 @@ fn same_symbol_elsewhere(
             !(asked.contains(path.as_str()) || is_told_apart && asked.contains(path.basename()))
         })
         .filter_map(|known| {
-            let current = view.current(&known)?;
+            let current = view.current_version(&known)?;
             let least = match was_shown(view, episode, &known) {
                 true => thresholds.rename_percent,
                 false if current.figures.tokens < TOKENS_MIN => return None,
                 false => thresholds.rename_percent.max(COPY_PERCENT),
             };
-            let text = view.content(current.artifact)?;
+            let text = view.artifact_content(current.artifact)?;
             let percent = alike_percent(&text, &current.spans, &new, [name, name]);
             (percent >= least).then_some(RenameSuspicion { known, percent })
         })
@@ -108,13 +108,13 @@ fn same_symbol_elsewhere(
 }
 
 /// Whether the model was shown the entity, by itself or with its file.
-fn was_shown(view: &dyn View, episode: EpisodeId, entity: &EntityId) -> bool {
+fn was_shown(view: &dyn Conversations, episode: EpisodeId, entity: &EntityId) -> bool {
     let file = EntityId::file(entity.path.clone());
-    view.shown(episode, entity).is_some() || view.shown(episode, &file).is_some()
+    view.version_shown(episode, entity).is_some() || view.version_shown(episode, &file).is_some()
 }
 
-fn is_new(view: &dyn View, candidate: &Candidate) -> bool {
-    view.current(&candidate.entity).is_none()
+fn is_new(view: &dyn KnownCode, candidate: &Candidate) -> bool {
+    view.current_version(&candidate.entity).is_none()
         && observe::slice_on_disk(view, &candidate.entity).is_none()
 }
 
@@ -126,7 +126,7 @@ pub(super) fn holds_word(text: &str, word: &str) -> bool {
 
 /// Known definitions of the block's file that the block doesn't hold.
 struct MissingDefinitions<'v> {
-    view: &'v dyn View,
+    view: &'v dyn Vault,
     tracked: Vec<(EntityId, CurrentVersion)>,
     /// Those that the block may have been made from: all if it is the whole file, else those that the model was shown.
     replaceable: BTreeSet<EntityId>,
@@ -148,14 +148,16 @@ impl<'v> MissingDefinitions<'v> {
             .into_iter()
             .map(|symbol| EntityId::symbol(path.clone(), symbol))
             .filter(|entity| !held.contains(entity))
-            .filter_map(|entity| Some((entity.clone(), view.current(&entity)?)))
+            .filter_map(|entity| Some((entity.clone(), view.current_version(&entity)?)))
             .collect();
-        let file_shown = view.shown(episode, &EntityId::file(path.clone())).is_some();
+        let file_shown = view
+            .version_shown(episode, &EntityId::file(path.clone()))
+            .is_some();
         let all = resolution.extent == Extent::WholeFile || file_shown;
         let replaceable = tracked
             .iter()
             .map(|(entity, _)| entity)
-            .filter(|entity| all || view.shown(episode, entity).is_some())
+            .filter(|entity| all || view.version_shown(episode, entity).is_some())
             .cloned()
             .collect();
         Self {
@@ -165,7 +167,7 @@ impl<'v> MissingDefinitions<'v> {
         }
     }
 
-    const fn empty(view: &'v dyn View) -> Self {
+    const fn empty(view: &'v dyn Vault) -> Self {
         Self {
             view,
             tracked: Vec::new(),
@@ -225,7 +227,7 @@ impl<'v> MissingDefinitions<'v> {
     fn artifact_text(&mut self, artifact: ArtifactHash) -> Option<&[u8]> {
         self.texts
             .entry(artifact)
-            .or_insert_with(|| self.view.content(artifact))
+            .or_insert_with(|| self.view.artifact_content(artifact))
             .as_deref()
     }
 }

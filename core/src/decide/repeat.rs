@@ -11,14 +11,14 @@ use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::{EpisodeId, SessionId};
 use crate::limits::SAID_BEFORE_NAMED_MAX;
 use crate::reason::Reason;
-use crate::view::{Divergence, View};
+use crate::view::{Divergence, KnownCode};
 
 /// A block of code in a prompt that was sent before.
 ///
 /// Nobody can tell whether the user decides again or a client only asks for another reply. So the file decides: its changes
 /// since the prompt was first sent win.
 pub(super) struct RepeatedBlock<'r> {
-    view: &'r dyn View,
+    view: &'r dyn KnownCode,
     found: &'r FoundCode,
     containers: &'r MessagePieces,
 }
@@ -26,7 +26,7 @@ pub(super) struct RepeatedBlock<'r> {
 impl<'r> RepeatedBlock<'r> {
     /// The block and the prompt that holds it. The state must already hold an observation of the block's file.
     pub(super) const fn new(
-        view: &'r dyn View,
+        view: &'r dyn KnownCode,
         found: &'r FoundCode,
         containers: &'r MessagePieces,
     ) -> Self {
@@ -41,13 +41,16 @@ impl<'r> RepeatedBlock<'r> {
     /// disk nor the user's decision has changed since, and disk doesn't hold a later version. `slice` is the block's version;
     /// `None` if the block leaves the entity out.
     pub(super) fn counts_for(&self, entity: &EntityId, slice: Option<SliceHash>) -> bool {
-        match self.view.disk(&entity.path) {
+        match self.view.disk_finding(&entity.path) {
             None | Some(DiskFinding::Missing) => !self.is_settled_since(entity),
             Some(DiskFinding::Unreadable(_)) => false,
             Some(DiskFinding::File(file)) if file.whole == self.found.whole => true,
             Some(DiskFinding::File(_)) => {
                 let on_disk = observe::slice_on_disk(self.view, entity);
-                let truth = self.view.current(entity).map(|current| current.slice);
+                let truth = self
+                    .view
+                    .current_version(entity)
+                    .map(|current| current.slice);
                 let is_written = slice.is_some() && on_disk == slice;
                 // Where disk agrees with what is true there is nothing left to be decided.
                 let is_undecided = || on_disk != truth && !self.is_settled_since(entity);
@@ -62,7 +65,10 @@ impl<'r> RepeatedBlock<'r> {
 
     /// Whether the block's version of the entity differs from the truth or disk, and doesn't count.
     pub(super) fn passes_over(&self, entity: &EntityId, slice: SliceHash) -> bool {
-        let truth = self.view.current(entity).map(|current| current.slice);
+        let truth = self
+            .view
+            .current_version(entity)
+            .map(|current| current.slice);
         let is_settled = || match self.view.divergence(entity) {
             None | Some(Divergence::Unreadable) => true,
             Some(Divergence::Unknown | Divergence::Superseded) => false,
@@ -74,13 +80,13 @@ impl<'r> RepeatedBlock<'r> {
     /// Whether the user has decided about the entity since the block was first sent.
     fn is_settled_since(&self, entity: &EntityId) -> bool {
         self.texts()
-            .any(|text| self.view.settled_since(entity, text))
+            .any(|text| self.view.user_decided_since(entity, text))
     }
 
     /// Whether disk holds what it held when the block was first sent.
     fn is_as_it_was(&self, entity: &EntityId) -> bool {
         self.texts()
-            .any(|text| self.view.held_before(&entity.path, text))
+            .any(|text| self.view.disk_unchanged_since(&entity.path, text))
     }
 
     /// The addresses of the prompt's pieces and of the block.

@@ -15,7 +15,7 @@ use crate::limits::{
 };
 use crate::message::{self, Role, ToolCall, message_key};
 use crate::redact;
-use crate::view::View;
+use crate::view::KnownCode;
 
 /// A reply as it is collected from its stream.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +71,7 @@ impl Reply {
     #[must_use]
     pub fn segment(
         &mut self,
-        view: &dyn View,
+        view: &dyn KnownCode,
         episode: EpisodeId,
         extent: SegmentExtent,
     ) -> Vec<Event> {
@@ -97,7 +97,7 @@ impl Reply {
         if raw.is_empty() {
             return None;
         }
-        let text = redact::redacted(&raw);
+        let text = redact::without_credentials(&raw);
         let content = recorder.store(ContentKind::Reply, text.as_bytes());
         self.segments.push((content, text.len()));
         self.text.push_str(&text);
@@ -108,7 +108,7 @@ impl Reply {
     #[must_use]
     pub fn end(
         &mut self,
-        view: &dyn View,
+        view: &dyn KnownCode,
         episode: EpisodeId,
         outcome: ReplyOutcome,
     ) -> Vec<Event> {
@@ -119,10 +119,10 @@ impl Reply {
             .tool_calls
             .iter()
             .map(|call| ToolCallRef {
-                name: redact::redacted(&call.name).into_owned(),
+                name: redact::without_credentials(&call.name).into_owned(),
                 arguments: recorder.store(
                     ContentKind::ToolArguments,
-                    redact::redacted(&call.arguments).as_bytes(),
+                    redact::without_credentials(&call.arguments).as_bytes(),
                 ),
             })
             .collect();
@@ -132,7 +132,7 @@ impl Reply {
             finish_reason: self
                 .finish_reason
                 .as_deref()
-                .map(|reason| redact::redacted(reason).into_owned()),
+                .map(|reason| redact::without_credentials(reason).into_owned()),
             key: message_key(
                 Role::Assistant,
                 &message::recordable(&self.text),
@@ -227,7 +227,10 @@ impl UnrecordedPart {
         if raw.is_empty() && left_out_bytes == 0 {
             return;
         }
-        let content = recorder.store(ContentKind::Reply, redact::redacted(&raw).as_bytes());
+        let content = recorder.store(
+            ContentKind::Reply,
+            redact::without_credentials(&raw).as_bytes(),
+        );
         recorder.push(Event::ReplyPart(ReplyPart {
             episode,
             kind,

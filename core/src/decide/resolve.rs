@@ -19,7 +19,7 @@ use crate::path::RelPath;
 use crate::reason::Reason;
 use crate::similarity;
 use crate::slice::{self, Figures, Span};
-use crate::view::View;
+use crate::view::{KnownCode, Truth};
 
 /// The entities that a block of code defines.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Resolution {
 /// interpretation that removes less is taken (engine: "a pasted fragment tombstones nothing").
 #[must_use]
 pub fn resolve(
-    view: &dyn View,
+    view: &dyn KnownCode,
     thresholds: Thresholds,
     found: &FoundCode,
     origin: Origin,
@@ -158,7 +158,7 @@ fn by_symbol(extraction: &Extraction) -> (DefinitionsBySymbol<'_>, Vec<Symbol>) 
 }
 
 fn resolve_by_path(
-    view: &dyn View,
+    view: &dyn KnownCode,
     found: &FoundCode,
     extraction: &Extraction,
     symbols: &DefinitionsBySymbol<'_>,
@@ -250,14 +250,14 @@ pub(super) fn total_figures(figures: impl Iterator<Item = Figures>) -> Figures {
 /// most of what is known. A model's block that is wrongly taken for a fragment escapes the gates' check for lost symbols; so
 /// a preamble, or most of the tracked symbols, is enough.
 fn extent_of(
-    view: &dyn View,
+    view: &dyn KnownCode,
     found: &FoundCode,
     extraction: &Extraction,
     symbols: &DefinitionsBySymbol<'_>,
     path: &RelPath,
     origin: Origin,
 ) -> Extent {
-    let whole = match (found.part, view.disk(path)) {
+    let whole = match (found.part, view.disk_finding(path)) {
         (StatedExtent::Range, _) => false,
         (StatedExtent::Whole, _) => true,
         (StatedExtent::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
@@ -288,7 +288,7 @@ struct KnownShares {
 
 impl KnownShares {
     fn count(
-        view: &dyn View,
+        view: &dyn Truth,
         extraction: &Extraction,
         symbols: &DefinitionsBySymbol<'_>,
         path: &RelPath,
@@ -351,20 +351,23 @@ fn outer_symbols(sorted: Vec<Symbol>) -> Vec<Symbol> {
 
 /// Whether the block may become true as the file itself, not only as its definitions.
 fn is_proven_file(
-    view: &dyn View,
+    view: &dyn KnownCode,
     found: &FoundCode,
     extraction: &Extraction,
     path: &RelPath,
 ) -> bool {
-    let equals_disk =
-        matches!(view.disk(path), Some(DiskFinding::File(disk)) if disk.whole == found.whole);
-    extraction.preamble || equals_disk || view.current(&EntityId::file(path.clone())).is_some()
+    let equals_disk = matches!(view.disk_finding(path), Some(DiskFinding::File(disk)) if disk.whole == found.whole);
+    extraction.preamble
+        || equals_disk
+        || view
+            .current_version(&EntityId::file(path.clone()))
+            .is_some()
 }
 
 /// Without a path, code that defines symbols of exactly one tracked file, and shares most tokens with what is true
 /// there, is INFERRED to belong to it (spec §4.1, §11).
 fn resolve_by_correlation(
-    view: &dyn View,
+    view: &dyn KnownCode,
     thresholds: Thresholds,
     found: &FoundCode,
     symbols: &DefinitionsBySymbol<'_>,
@@ -417,10 +420,10 @@ fn resolve_by_correlation(
 }
 
 /// The share of the true definition's words that the candidate holds, in percent.
-fn shared_percent(view: &dyn View, found: &FoundCode, candidate: &Candidate) -> u8 {
+fn shared_percent(view: &dyn KnownCode, found: &FoundCode, candidate: &Candidate) -> u8 {
     let base = view
-        .current(&candidate.entity)
-        .and_then(|current| view.slices(current.artifact, &current.spans));
+        .current_version(&candidate.entity)
+        .and_then(|current| view.artifact_slices(current.artifact, &current.spans));
     let new = slice::joined(found.code.as_bytes(), &candidate.spans);
     base.map_or(0, |base| similarity::words_shared_percent(&base, &new))
 }

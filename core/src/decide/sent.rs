@@ -6,7 +6,7 @@ use super::Recorder;
 use crate::event::{ContentKind, Event, PromptBase, PromptSent};
 use crate::hash::ArtifactHash;
 use crate::ids::EpisodeId;
-use crate::view::View;
+use crate::view::KnownCode;
 
 /// A piece of a request, as the ledger may hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct SentPrompt {
 
 /// Records the request, storing each new piece once.
 #[must_use]
-pub fn record_sent(view: &dyn View, prompt: SentPrompt) -> Vec<Event> {
+pub fn record_sent(view: &dyn KnownCode, prompt: SentPrompt) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
     let mut stored = |piece: SentPiece| match piece {
         SentPiece::OnRecord(hash) => hash,

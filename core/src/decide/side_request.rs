@@ -3,7 +3,8 @@
 use alloc::string::String;
 
 use crate::capture;
-use crate::message::{Request, Role};
+use crate::message::Role;
+use crate::request::Request;
 use crate::word_list;
 
 /// How such requests begin, as data.

@@ -18,10 +18,11 @@ use crate::event::Withheld;
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::ids::SessionId;
 use crate::limits::NAMESAKES_COMPARED_MAX;
+use crate::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
 use crate::read_message::ReadMessage;
-use crate::text_facts::{NameHash, TextFacts, basename_hash, search_word, search_word_hash};
+use crate::text_facts::TextFacts;
 use crate::text_index::{Definition, KnownVersion, KnownWord, Shape, TextIndex, WantedWord};
-use crate::view::View;
+use crate::view::{KnownCode, View};
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -204,7 +205,10 @@ impl<'v> Sight<'v> {
 
     /// Whether the newest version of the symbol that the texts show is the true one.
     pub(super) fn shows_truth(&self, entity: &EntityId) -> bool {
-        let truth = self.view.current(entity).map(|current| current.slice);
+        let truth = self
+            .view
+            .current_version(entity)
+            .map(|current| current.slice);
         truth.is_some() && self.newest(entity) == truth
     }
 
@@ -236,7 +240,7 @@ impl<'v> Sight<'v> {
             Origin::User => None,
         };
         if view.divergence(entity).is_none() {
-            let current = view.current(entity);
+            let current = view.current_version(entity);
             return Reality {
                 own_edit_at: current
                     .as_ref()
@@ -351,7 +355,7 @@ impl<'v> Sight<'v> {
         }];
         let sight = Sight::new(view, session, index, [], &shown, &|_, _, _| false);
         let is_true = |version: &KnownVersion| {
-            let current = view.current(&version.entity);
+            let current = view.current_version(&version.entity);
             current.is_some_and(|current| current.slice == version.slice)
                 && view.divergence(&version.entity).is_none()
         };
@@ -396,7 +400,7 @@ pub fn shown_as_true(
     let wanted = entities.iter().cloned();
     let sight = Sight::new(view, session, index, wanted, &texts, &|_, _, _| false);
     let is_shown = |entity: &&EntityId| {
-        let Some(current) = view.current(entity) else {
+        let Some(current) = view.current_version(entity) else {
             return false;
         };
         let mut known = sight.versions_of(entity).peekable();
@@ -407,7 +411,7 @@ pub fn shown_as_true(
                 .any(|version| sight.last_whole[version].is_some());
         }
         // A file without definitions, or an operator: there is no name to look for.
-        let code = view.slices(current.artifact, &current.spans);
+        let code = view.artifact_slices(current.artifact, &current.spans);
         let code = code.and_then(|code| String::from_utf8(code).ok());
         code.is_some_and(|code| texts.iter().any(|shown| shown.text.contains(code.trim())))
     };
@@ -438,7 +442,7 @@ fn last_whole(versions: &[KnownVersion], sightings: &[Sighting]) -> Vec<Option<u
 
 /// A search for known versions, which are looked up once a text has their name.
 struct Search<'s> {
-    view: &'s dyn View,
+    view: &'s dyn KnownCode,
     /// Symbols that are searched for although nothing else may have been true of them, by the hash of their word.
     wanted: BTreeMap<NameHash, BTreeSet<EntityId>>,
     /// Their words that aren't known to be outdated code's.
@@ -451,7 +455,7 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    fn new(view: &'s dyn View, symbols: impl IntoIterator<Item = EntityId>) -> Self {
+    fn new(view: &'s dyn KnownCode, symbols: impl IntoIterator<Item = EntityId>) -> Self {
         let mut wanted: BTreeMap<NameHash, BTreeSet<EntityId>> = BTreeMap::new();
         for entity in symbols {
             if let Some(word) = search_word_hash(&entity) {
@@ -515,7 +519,7 @@ impl<'s> Search<'s> {
 /// The versions of all symbols that are searched for by a word, and what is true of their namesakes: what is true elsewhere
 /// is no former version.
 fn known_word(
-    view: &dyn View,
+    view: &dyn KnownCode,
     index: &mut TextIndex,
     hash: NameHash,
     wanted: &BTreeSet<EntityId>,
@@ -542,13 +546,13 @@ fn known_word(
 }
 
 fn add_versions(
-    view: &dyn View,
+    view: &dyn KnownCode,
     index: &mut TextIndex,
     entity: &EntityId,
     word: &Arc<str>,
     versions: &mut Vec<(KnownVersion, Vec<Definition>)>,
 ) {
-    let current = view.current(entity);
+    let current = view.current_version(entity);
     let current = current.map(|current| (current.slice, current.artifact, current.spans));
     let former = view.former_versions(entity).into_iter();
     let former = former.map(|former| (former.slice, former.artifact, former.spans));

@@ -12,14 +12,14 @@ use crate::event::{
     NoticeIssued, ToolOutcome, ToolRan, Verb,
 };
 use crate::guardian::{
-    ACTION_MINUTES, Capability, Class, Decision, Door, GrantLimit, Jail, JudgedLine, LineContext,
-    Profile, SimpleCommand, Step, Token, after, judge_line,
+    ACTION_MINUTES, Capability, Class, Decision, Door, GrantLimit, GrantToken, Jail, JudgedLine,
+    LineContext, Profile, SimpleCommand, Step, judge_line, minutes_after,
 };
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId, UnixMillis};
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::view::{ToolSession, View};
+use crate::view::{ToolSession, Tools, View};
 
 /// Denials by class after which a session's tools are halted.
 pub const CLASS_VIOLATIONS_MAX: u32 = 3;
@@ -28,7 +28,7 @@ pub const CLASS_VIOLATIONS_MAX: u32 = 3;
 pub const SAME_RESULTS_MAX: usize = 3;
 
 /// By what a recorded request is judged.
-pub struct Judging<'j> {
+pub struct ToolJudging<'j> {
     /// The profile in force.
     pub profile: &'j Profile,
     /// Its text in the Vault.
@@ -41,10 +41,10 @@ pub struct Judging<'j> {
 
 /// Judges a request by what is on record of it. The line is there if it was read.
 #[must_use]
-pub fn judge(
+pub fn judge_request(
     at: UnixMillis,
     request: &ActionRequested,
-    judging: &Judging<'_>,
+    judging: &ToolJudging<'_>,
 ) -> (ActionJudged, Option<JudgedLine>) {
     let denied = |step, code: &str, why: String| {
         let judged = ActionJudged {
@@ -101,7 +101,7 @@ pub fn judge(
             Some(Denial {
                 command,
                 step: *step,
-                code: cause.code().to_string(),
+                code: cause.denial_code().to_string(),
                 why: cause.to_string(),
             })
         }));
@@ -113,8 +113,8 @@ pub fn judge(
         .or(line.commands.last());
     let judged = ActionJudged {
         call: request.call,
-        class: line.class(),
-        decision: line.decision(),
+        class: line.gravest_class(),
+        decision: line.strictest_decision(),
         denials,
         timeout_seconds: line.timeout_seconds(),
         rule: deciding.and_then(|judged| judged.report.rule.clone()),
@@ -125,7 +125,7 @@ pub fn judge(
 
 /// What a decision on a call means for the session's tools. The decision is folded already.
 #[must_use]
-pub fn after_judgement(view: &dyn View, judged: &ActionJudged) -> Vec<Event> {
+pub fn after_judgement(view: &dyn Tools, judged: &ActionJudged) -> Vec<Event> {
     let call = view.tool_call(judged.call);
     // Who only looks on halts nothing.
     let Some(call) = call.filter(|call| call.door == Door::Bridge) else {
@@ -143,7 +143,7 @@ pub fn after_judgement(view: &dyn View, judged: &ActionJudged) -> Vec<Event> {
         _ => None,
     });
     let reason = reason.min();
-    halt(view, judged.call.episode, call.session, reason)
+    halt_tools(view, judged.call.episode, call.session, reason)
 }
 
 /// The denial that decides, of each command that has one.
@@ -158,7 +158,7 @@ pub fn first_denial_of_each(denials: &[Denial]) -> impl Iterator<Item = &Denial>
 
 /// What a run means for the session's tools. It is folded already.
 #[must_use]
-pub fn after_run(view: &dyn View, ran: &ToolRan) -> Vec<Event> {
+pub fn after_run(view: &dyn Tools, ran: &ToolRan) -> Vec<Event> {
     let Some(call) = view.tool_call(ran.call) else {
         return Vec::new();
     };
@@ -175,12 +175,12 @@ pub fn after_run(view: &dyn View, ran: &ToolRan) -> Vec<Event> {
         _ if ran.redacted => Some(Reason::CredentialInOutput),
         _ => repeated().then_some(Reason::RecursiveLoop),
     };
-    halt(view, ran.call.episode, call.session, reason)
+    halt_tools(view, ran.call.episode, call.session, reason)
 }
 
 /// What is recorded of a call that was under way when the proxy ended. It is never run again.
 #[must_use]
-pub fn interrupted(call: CallId) -> Vec<Event> {
+pub fn record_interrupted(call: CallId) -> Vec<Event> {
     Vec::from([Event::ToolRan(ToolRan {
         call,
         outcome: ToolOutcome::Interrupted,
@@ -199,7 +199,7 @@ const EVIDENCE_MARK: &str = "[evidence]\n";
 
 /// A text as it is stored.
 #[must_use]
-pub fn evidence(text: &str) -> String {
+pub fn stored_evidence(text: &str) -> String {
     format!("{EVIDENCE_MARK}{text}")
 }
 
@@ -210,8 +210,8 @@ pub fn evidence_text(stored: &str) -> Option<&str> {
 }
 
 /// The notice by which tools are halted, unless they are already.
-fn halt(
-    view: &dyn View,
+fn halt_tools(
+    view: &dyn Tools,
     episode: EpisodeId,
     session: SessionId,
     reason: Option<Reason>,
@@ -219,12 +219,12 @@ fn halt(
     let is_halted = view.tool_session(session).halt.is_some();
     let reason = reason.filter(|_| !is_halted);
     reason
-        .map(|reason| notice(episode, session, reason))
+        .map(|reason| tool_notice(episode, session, reason))
         .into_iter()
         .collect()
 }
 
-fn notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event {
+fn tool_notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event {
     Event::NoticeIssued(NoticeIssued {
         episode,
         session,
@@ -234,22 +234,19 @@ fn notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event {
     })
 }
 
-/// What the fence of a tool's result is called.
-pub const RESULT_FENCE: &str = "tool-result";
-
 /// A reply that shows more results than there were calls made some up. `text` is the whole reply, which is over.
 #[must_use]
 pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Event> {
-    if !text.contains(RESULT_FENCE) {
+    if !text.contains(capture::RESULT_FENCE) {
         return Vec::new();
     }
     let fences = capture::tool_talk(text).fences.into_iter();
     let shown = fences.filter(|fence| fence.is_result).count();
-    let session = view.session_of(episode).unwrap_or_default();
+    let session = view.session_of_episode(episode).unwrap_or_default();
     let calls = view.tool_calls_of(episode).into_iter();
     let answered = calls.filter(|call| call.door == Door::Bridge).count();
     if shown > answered {
-        Vec::from([notice(episode, session, Reason::ForgedResult)])
+        Vec::from([tool_notice(episode, session, Reason::ForgedResult)])
     } else {
         Vec::new()
     }
@@ -258,7 +255,7 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
 /// Carries out what the Operator says about tools.
 #[must_use]
 pub fn carry_out(
-    view: &dyn View,
+    view: &dyn Tools,
     policy: &Policy,
     at: UnixMillis,
     (episode, session): (EpisodeId, SessionId),
@@ -270,9 +267,9 @@ pub fn carry_out(
         Capability::of_word(&word).filter(|it| *it != Capability::FsRead)
     });
     let (change, reason) = match (verb, capability) {
-        (Verb::Allow, Some(capability)) => match minutes(words) {
+        (Verb::Allow, Some(capability)) => match grant_minutes(words) {
             Some(minutes) => {
-                let granted = grant(view, policy, at, session, capability, minutes);
+                let granted = grant_or_renew(view, policy, at, session, capability, minutes);
                 (Some(granted), Reason::CapabilityGranted)
             }
             None => (None, Reason::NotGrantable),
@@ -282,7 +279,7 @@ pub fn carry_out(
             let mut held = held.filter(|token| token.capability == capability && !token.revoked);
             match held.next() {
                 Some(token) => {
-                    let revoked = changed(session, GrantChange::Revoked, &token);
+                    let revoked = capability_changed(session, GrantChange::Revoked, &token);
                     (Some(revoked), Reason::CapabilityRevoked)
                 }
                 None => (None, Reason::NothingToDo),
@@ -293,12 +290,12 @@ pub fn carry_out(
         _ => (None, Reason::NotGrantable),
     };
     let mut events: Vec<Event> = change.into_iter().collect();
-    events.push(notice(episode, session, reason));
+    events.push(tool_notice(episode, session, reason));
     events
 }
 
 /// How long a grant is for: `for 15m`, `for 1h`, or as long as one action may have it.
-fn minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
+fn grant_minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
     match words.next() {
         None => return Some(ACTION_MINUTES),
         Some("for") => {}
@@ -316,8 +313,8 @@ fn minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
 }
 
 /// A grant that holds is prolonged; otherwise it is given anew.
-fn grant(
-    view: &dyn View,
+fn grant_or_renew(
+    view: &dyn Tools,
     policy: &Policy,
     at: UnixMillis,
     session: SessionId,
@@ -327,20 +324,20 @@ fn grant(
     let held = view.tool_session(session).grants.into_iter();
     let mut held = held.filter(|token| token.capability == capability);
     let renewed = held
-        .find_map(|token| token.renewed(at, minutes, GrantLimit::default()))
-        .map(|token| changed(session, GrantChange::Renewed, &token));
+        .find_map(|token| token.renewed_until(at, minutes, GrantLimit::default()))
+        .map(|token| capability_changed(session, GrantChange::Renewed, &token));
     renewed.unwrap_or_else(|| {
         let scope_root = ArtifactHash::of(policy.workspace_root.as_bytes());
-        let token = Token {
+        let token = GrantToken {
             goal: Some(session.0),
-            expires_at: after(at, minutes),
-            ..Token::issued(0, capability, scope_root, at)
+            expires_at: minutes_after(at, minutes),
+            ..GrantToken::issue_for_session(0, capability, scope_root, at)
         };
-        changed(session, GrantChange::Granted, &token)
+        capability_changed(session, GrantChange::Granted, &token)
     })
 }
 
-fn changed(session: SessionId, change: GrantChange, token: &Token) -> Event {
+fn capability_changed(session: SessionId, change: GrantChange, token: &GrantToken) -> Event {
     Event::CapabilityChanged(CapabilityChanged {
         session,
         change,
@@ -385,9 +382,9 @@ mod tests {
 
     fn granted(session: u64) -> ToolSession {
         let scope_root = ArtifactHash::of(b"/w");
-        let token = Token {
+        let token = GrantToken {
             goal: Some(session),
-            ..Token::issued(1, Capability::BuildExec, scope_root, AT(0))
+            ..GrantToken::issue_for_session(1, Capability::BuildExec, scope_root, AT(0))
         };
         ToolSession {
             grants: Vec::from([token]),
@@ -412,13 +409,13 @@ mod tests {
             ..Profile::built_in()
         };
         let check = |at, session: &ToolSession, profile: &Profile, expected: &str| {
-            let judging = Judging {
+            let judging = ToolJudging {
                 profile,
                 policy: None,
                 jail: &jail,
                 session,
             };
-            let (judged, _) = judge(at, &build(), &judging);
+            let (judged, _) = judge_request(at, &build(), &judging);
             let code = first_denial_of_each(&judged.denials).next();
             let code = code.map_or(judged.decision.as_str(), |denial| &denial.code);
             assert_eq!(code, expected, "{at:?}");
@@ -434,7 +431,7 @@ mod tests {
     #[test]
     fn a_grant_is_for_some_minutes_and_never_for_long() {
         let check = |text: &str, expected: Option<u32>| {
-            assert_eq!(minutes(text.split_whitespace()), expected, "{text}");
+            assert_eq!(grant_minutes(text.split_whitespace()), expected, "{text}");
         };
         check("", Some(15));
         check("for 5m", Some(5));

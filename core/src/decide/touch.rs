@@ -4,7 +4,8 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::found_code::{CodeReader, FoundCode};
+use super::code_reader::CodeReader;
+use super::found_code::FoundCode;
 use crate::capture;
 use crate::limits::TOUCHED_FILES_MAX;
 use crate::mention;
@@ -13,17 +14,17 @@ use crate::path::RelPath;
 
 /// Unknown files that a prompt names.
 #[must_use]
-pub fn by_prompt(reading: CodeReader<'_>, prompt: &str) -> Vec<RelPath> {
-    let mut touched = TouchedFiles::new(reading);
+pub fn by_prompt(reader: CodeReader<'_>, prompt: &str) -> Vec<RelPath> {
+    let mut touched = TouchedFiles::new(reader);
     touched.add_paths_in(prompt);
     touched.files
 }
 
 /// The file of a path in an unfinished tool call, if it is unknown.
 #[must_use]
-pub fn by_path(reading: CodeReader<'_>, written: &str) -> Option<RelPath> {
-    let mut touched = TouchedFiles::new(reading);
-    touched.add_if_unknown(RelPath::parse(written, reading.root).ok()?);
+pub fn by_path(reader: CodeReader<'_>, written: &str) -> Option<RelPath> {
+    let mut touched = TouchedFiles::new(reader);
+    touched.add_if_unknown(RelPath::parse(written, reader.root).ok()?);
     touched.files.pop()
 }
 
@@ -31,12 +32,12 @@ pub fn by_path(reading: CodeReader<'_>, written: &str) -> Option<RelPath> {
 /// a reply only once it has its end, so the files are still as they were before.
 #[must_use]
 pub fn by_reply(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     text: &str,
     tool_calls: &[ToolCall],
     found: &[FoundCode],
 ) -> Vec<RelPath> {
-    let mut touched = TouchedFiles::new(reading);
+    let mut touched = TouchedFiles::new(reader);
     for path in found.iter().filter_map(FoundCode::usable_path) {
         touched.add_if_unknown(path.clone());
     }
@@ -51,21 +52,21 @@ pub fn by_reply(
 
 /// Whether a file's text may be taken as the user's because no model proposed it.
 #[must_use]
-pub fn was_not_proposed(reading: CodeReader<'_>, found: &FoundCode) -> bool {
-    let view = reading.view;
-    !view.holds(found.artifact) || view.was_said(found.artifact)
+pub fn was_not_proposed(reader: CodeReader<'_>, found: &FoundCode) -> bool {
+    let view = reader.view;
+    !view.vault_holds(found.artifact) || view.vault_holds_message(found.artifact)
 }
 
 struct TouchedFiles<'r> {
-    reading: CodeReader<'r>,
+    reader: CodeReader<'r>,
     seen: BTreeSet<RelPath>,
     files: Vec<RelPath>,
 }
 
 impl<'r> TouchedFiles<'r> {
-    const fn new(reading: CodeReader<'r>) -> Self {
+    const fn new(reader: CodeReader<'r>) -> Self {
         Self {
-            reading,
+            reader,
             seen: BTreeSet::new(),
             files: Vec::new(),
         }
@@ -76,19 +77,19 @@ impl<'r> TouchedFiles<'r> {
             if self.files.len() == TOUCHED_FILES_MAX {
                 return;
             }
-            if let Ok(path) = RelPath::parse(mention::path_in(word), self.reading.root) {
+            if let Ok(path) = RelPath::parse(mention::path_in(word), self.reader.root) {
                 self.add_if_unknown(path);
             }
         }
     }
 
     fn add_if_unknown(&mut self, path: RelPath) {
-        let CodeReader { view, grammars, .. } = self.reading;
+        let CodeReader { view, grammars, .. } = self.reader;
         if self.files.len() == TOUCHED_FILES_MAX || !self.seen.insert(path.clone()) {
             return;
         }
         let is_unknown = grammars.language_of_path(&path).is_some()
-            && !view.tracks(&path)
+            && !view.tracks_file(&path)
             && view.case_twin(&path).is_none()
             && view.proposals_under(&path).is_empty();
         if is_unknown {

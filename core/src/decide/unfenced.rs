@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::found_code::{CodeReader, usable_path};
+use super::code_reader::{CodeReader, usable_path};
 use crate::capture::path_hint::{self, PathHint};
 use crate::capture::{Authorship, Closing, CodeBlock};
 use crate::event::Format;
@@ -26,7 +26,7 @@ const TRIED_LANGUAGES: [&str; 8] = [
 
 /// Adds the unfenced code that follows a line with its path, outside of `blocks`.
 pub(super) fn add_unfenced_code<'t>(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     text: &'t str,
     blocks: &mut Vec<CodeBlock<'t>>,
 ) {
@@ -36,12 +36,12 @@ pub(super) fn add_unfenced_code<'t>(
         let mut opened: Option<(PathHint, LanguageId, usize)> = None;
         while let Some(line) = lines.next() {
             let written = &text[line.clone()];
-            let Some((hint, language)) = file_named(reading, written) else {
+            let Some((hint, language)) = file_named(reader, written) else {
                 continue;
             };
             if let Some(opened) = opened.take() {
                 blocks.extend(longest_sound_block(
-                    reading, text, opened, line.start, &mut tries,
+                    reader, text, opened, line.start, &mut tries,
                 ));
             }
             if tries.is_over() || blocks.len() >= BLOCKS_PER_MESSAGE_MAX {
@@ -55,7 +55,7 @@ pub(super) fn add_unfenced_code<'t>(
         }
         if let Some(opened) = opened {
             blocks.extend(longest_sound_block(
-                reading, text, opened, gap.end, &mut tries,
+                reader, text, opened, gap.end, &mut tries,
             ));
         }
     }
@@ -135,21 +135,21 @@ impl ParseBudget {
 }
 
 /// The file named by a line that holds nothing else, or by a sentence that ends in a colon.
-fn file_named(reading: CodeReader<'_>, line: &str) -> Option<(PathHint, LanguageId)> {
+fn file_named(reader: CodeReader<'_>, line: &str) -> Option<(PathHint, LanguageId)> {
     let hint = path_hint::line_before(line, 0).or_else(|| {
         let is_introduction = line.trim_end().ends_with(':');
         is_introduction
             .then(|| path_hint::sentence_before(line, 0))
             .flatten()
     })?;
-    let path = usable_path(reading.view, reading.root, hint.path.as_deref()?).ok()?;
-    let language = reading.grammars.language_of_path(&path)?;
+    let path = usable_path(reader.view, reader.root, hint.path.as_deref()?).ok()?;
+    let language = reader.grammars.language_of_path(&path)?;
     Some((hint, language))
 }
 
 /// The longest text from `start` that parses: the user's prose may follow the code.
 fn longest_sound_block<'t>(
-    reading: CodeReader<'_>,
+    reader: CodeReader<'_>,
     text: &'t str,
     (hint, language, start): (PathHint, LanguageId, usize),
     end: usize,
@@ -171,7 +171,7 @@ fn longest_sound_block<'t>(
     let range = ends
         .into_iter()
         .map(|end| start..end)
-        .find(|range| tries.is_sound(reading.grammars, language, &text[range.clone()]))?;
+        .find(|range| tries.is_sound(reader.grammars, language, &text[range.clone()]))?;
     Some(CodeBlock {
         format: Format::Fence,
         outer: range.clone(),

@@ -16,7 +16,7 @@ use crate::ids::{EpisodeId, SessionId};
 use crate::mention::Mentions;
 use crate::path::RelPath;
 use crate::reason::Reason;
-use crate::view::{Proposal, View};
+use crate::view::{Conversations, KnownCode, Proposal, View};
 
 /// Promotes the proposals that this prompt verifies. The state must hold observations of their files, made in this episode,
 /// and the prompt must not be composed yet.
@@ -28,7 +28,7 @@ pub fn verify(
     mentions: &Mentions,
     supplied: &[&FoundCode],
 ) -> Vec<Event> {
-    let Some(before) = view.turn_before(session) else {
+    let Some(before) = view.previous_turn(session) else {
         return Vec::new();
     };
     let mut waiting = view.proposals_in(session);
@@ -77,7 +77,7 @@ pub fn verify(
 /// says that this keeps its parts out.
 fn promote_block(
     recorder: &mut Recorder<'_>,
-    view: &dyn View,
+    view: &dyn KnownCode,
     (episode, session): (EpisodeId, SessionId),
     block: Vec<Proposal>,
     promoted: &mut BTreeSet<EntityId>,
@@ -120,7 +120,7 @@ fn promote_block(
 }
 
 /// Entities that a shadow audit doubts and whose notices may not have reached the user yet.
-fn doubted_by_audit(view: &dyn View, session: SessionId) -> BTreeSet<EntityId> {
+fn doubted_by_audit(view: &dyn Conversations, session: SessionId) -> BTreeSet<EntityId> {
     let pending = view.pending_notices(session).into_iter();
     let doubts = pending.filter(|pending| pending.notice.reason == Reason::AuditContested);
     doubts.filter_map(|pending| pending.notice.entity).collect()

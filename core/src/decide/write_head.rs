@@ -16,7 +16,7 @@ use crate::gate::{self, Completeness, Thresholds};
 use crate::hash::SliceHash;
 use crate::ids::{EpisodeId, SessionId};
 use crate::reason::Reason;
-use crate::view::View;
+use crate::view::{Disk, KnownCode, Truth};
 
 /// The source of a block of the user's code, which decides how much it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum CodeSource {
 /// Decides about one block of the user's. The state must already hold an observation of the block's file.
 #[must_use]
 pub fn write_head(
-    view: &dyn View,
+    view: &dyn KnownCode,
     thresholds: Thresholds,
     (episode, session): (EpisodeId, SessionId),
     found: &FoundCode,
@@ -43,7 +43,7 @@ pub fn write_head(
     place: &CodeSource,
 ) -> Vec<Event> {
     // Context that is on record was decided about when it came; clients send it again with every prompt.
-    if *place == CodeSource::Context && view.holds(found.artifact) {
+    if *place == CodeSource::Context && view.vault_holds(found.artifact) {
         return Vec::new();
     }
     let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
@@ -66,7 +66,7 @@ pub fn write_head(
 /// Decides about one of many files that the user adopts as they are on disk. Where nothing changes nothing is recorded, and
 /// no notice is issued. The state must already hold an observation of the file.
 #[must_use]
-pub fn adopt_file(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
+pub fn adopt_file(view: &dyn KnownCode, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
     let (place, session) = (CodeSource::Disk(None), SessionId::default());
     // Thresholds steer only the search for a missing path, and this path is known.
     let resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
@@ -87,7 +87,7 @@ pub fn adopt_file(view: &dyn View, episode: EpisodeId, found: &FoundCode) -> Vec
 }
 
 fn decide_block(
-    view: &dyn View,
+    view: &dyn KnownCode,
     (episode, session): (EpisodeId, SessionId),
     found: &FoundCode,
     containers: &MessagePieces,
@@ -144,7 +144,7 @@ const fn resolved_block<'f>(
 
 /// The candidates that become versions: those that count at their source and say something new.
 fn new_candidates<'r>(
-    view: &dyn View,
+    view: &dyn KnownCode,
     session: SessionId,
     (found, resolution): (&FoundCode, &'r Resolution),
     repeat: Option<&RepeatedBlock<'_>>,
@@ -206,21 +206,21 @@ fn make_true(
     }
 }
 
-fn becomes_true(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {
+fn becomes_true(view: &dyn Disk, found: &FoundCode, resolution: &Resolution) -> bool {
     resolution.level == Level::Confirmed
         && found.completeness == Completeness::Full
         && !edits_what_is_stale(view, found, resolution)
 }
 
 /// An edit of STALE code is refused, even the user's: the lines that it leaves unchanged are unknown.
-fn edits_what_is_stale(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> bool {
+fn edits_what_is_stale(view: &dyn Disk, found: &FoundCode, resolution: &Resolution) -> bool {
     let diverges = |candidate: &Candidate| view.divergence(&candidate.entity).is_some();
     found.edit.is_some() && resolution.candidates.iter().any(diverges)
 }
 
 /// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
 fn says_something_new(
-    view: &dyn View,
+    view: &dyn KnownCode,
     session: SessionId,
     (found, candidate): (&FoundCode, &Candidate),
     place: &CodeSource,
@@ -228,7 +228,7 @@ fn says_something_new(
 ) -> bool {
     let entity = &candidate.entity;
     let same_as_truth = view
-        .current(entity)
+        .current_version(entity)
         .is_some_and(|current| current.slice == candidate.slice);
     match place {
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
@@ -243,13 +243,13 @@ fn says_something_new(
 /// the same, or nothing is true yet. Nobody can tell when it was written, so a newer truth must not yield to it. `slice` is
 /// the message's version; `None` if its file leaves the entity out.
 fn context_counts_for(
-    view: &dyn View,
+    view: &dyn KnownCode,
     found: &FoundCode,
     entity: &EntityId,
     slice: Option<SliceHash>,
 ) -> bool {
-    let is_new = || view.current(entity).is_none();
-    match view.disk(&entity.path) {
+    let is_new = || view.current_version(entity).is_none();
+    match view.disk_finding(&entity.path) {
         None | Some(DiskFinding::Missing) => true,
         Some(DiskFinding::Unreadable(_)) => is_new(),
         Some(DiskFinding::File(file)) if file.whole == found.whole => true,
@@ -263,7 +263,7 @@ fn context_counts_for(
 /// disk holds it; in the proposal's conversation if disk contradicts the truth, because pasting is a decision then; and in
 /// another conversation, which may be a client's report on a subtask, if there is no file that could hold it.
 fn quotes_the_model(
-    view: &dyn View,
+    view: &dyn KnownCode,
     session: SessionId,
     found: &FoundCode,
     candidate: &Candidate,
@@ -284,12 +284,12 @@ fn quotes_the_model(
     if proposals.iter().any(|proposal| proposal.session == session) {
         view.divergence(entity).is_none()
     } else {
-        matches!(view.disk(&entity.path), Some(DiskFinding::File(_)))
+        matches!(view.disk_finding(&entity.path), Some(DiskFinding::File(_)))
     }
 }
 
 /// Tracked symbols that the whole file no longer defines. A file with parse errors proves nothing to be gone.
-fn omitted_symbols(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Vec<EntityId> {
+fn omitted_symbols(view: &dyn Truth, found: &FoundCode, resolution: &Resolution) -> Vec<EntityId> {
     let (Extent::WholeFile, Some(path), true) =
         (resolution.extent, &resolution.path, found.is_clean())
     else {
@@ -309,13 +309,13 @@ fn omitted_symbols(view: &dyn View, found: &FoundCode, resolution: &Resolution) 
 
 /// Whether the user expects this file to be tracked. Clients also send examples and settings that define nothing; they get
 /// no notice.
-fn is_expected(view: &dyn View, found: &FoundCode, place: &CodeSource) -> bool {
+fn is_expected(view: &dyn Truth, found: &FoundCode, place: &CodeSource) -> bool {
     let is_tracked = |path| !view.symbols_of(path).is_empty();
     matches!(place, CodeSource::Disk(_)) || found.usable_path().is_some_and(is_tracked)
 }
 
 /// The notice for code that didn't become true, if the user should get one.
-fn refusal_reason(view: &dyn View, found: &FoundCode, resolution: &Resolution) -> Option<Reason> {
+fn refusal_reason(view: &dyn Disk, found: &FoundCode, resolution: &Resolution) -> Option<Reason> {
     if !found.claims_an_entity() {
         return None;
     }

@@ -4,7 +4,7 @@ use crate::words;
 
 words! {
     /// What is counted.
-    Spend, "kind of spending" {
+    BudgetItem, "kind of spending" {
         /// Files changed or proposed in a cycle.
         Files = "files",
         /// Lines changed in a cycle.
@@ -26,21 +26,21 @@ words! {
 
 /// An amount of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amounts([u64; Spend::ALL.len()]);
+pub struct BudgetAmounts([u64; BudgetItem::ALL.len()]);
 
-impl Amounts {
+impl BudgetAmounts {
     /// What may be spent unless the Operator says otherwise.
     pub const DEFAULT_MAX: Self = Self([50, 2_000, 5, 500_000, 30 * 60, 200, 8, 8]);
 
     /// How much of one.
     #[must_use]
-    pub const fn of(&self, spend: Spend) -> u64 {
+    pub const fn amount_of(&self, spend: BudgetItem) -> u64 {
         self.0[spend as usize]
     }
 
     /// The same with another amount of one.
     #[must_use]
-    pub const fn with(mut self, spend: Spend, amount: u64) -> Self {
+    pub const fn with_amount(mut self, spend: BudgetItem, amount: u64) -> Self {
         self.0[spend as usize] = amount;
         self
     }
@@ -57,8 +57,8 @@ impl Amounts {
 
     /// The first of which there is less here than `cost` takes.
     #[must_use]
-    pub fn lacking_for(&self, cost: &Self) -> Option<Spend> {
-        let mut all = Spend::ALL.iter().copied();
-        all.find(|spend| cost.of(*spend) > self.of(*spend))
+    pub fn lacking_for(&self, cost: &Self) -> Option<BudgetItem> {
+        let mut all = BudgetItem::ALL.iter().copied();
+        all.find(|spend| cost.amount_of(*spend) > self.amount_of(*spend))
     }
 }

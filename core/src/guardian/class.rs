@@ -28,7 +28,7 @@ impl Class {
     /// What a tool needs for it; `None` if no tool may do it, whoever grants it: there is no network in the sandbox, and
     /// nothing writes to the workspace (spec §15.3).
     #[must_use]
-    pub const fn capability(self) -> Option<Capability> {
+    pub const fn needed_capability(self) -> Option<Capability> {
         match self {
             Self::Read => Some(Capability::FsRead),
             Self::Build => Some(Capability::BuildExec),
@@ -39,7 +39,7 @@ impl Class {
 
     /// What would be needed for a class that no tool may have, for the words of a denial.
     #[must_use]
-    pub const fn wanting(self) -> &'static str {
+    pub const fn missing_capability(self) -> &'static str {
         match self {
             Self::FsMutate => "FS_WRITE",
             Self::Package => "PACKAGE_EXEC",
@@ -65,7 +65,7 @@ words! {
 impl Capability {
     /// The least risk class that a token for it must have.
     #[must_use]
-    pub const fn risk(self) -> Risk {
+    pub const fn least_risk(self) -> Risk {
         match self {
             Self::FsRead => Risk::Low,
             Self::BuildExec => Risk::Medium,

@@ -58,14 +58,14 @@ pub struct SimpleCommand {
 impl SimpleCommand {
     /// The word that names the program.
     #[must_use]
-    pub fn program(&self) -> &str {
+    pub fn program_name(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 }
 
 /// Why a line can't be told apart into commands without a shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unsplit {
+pub enum SplitError {
     /// Nothing is to be run.
     #[error("there is no command")]
     Empty,
@@ -128,7 +128,7 @@ pub enum Unsplit {
     Construct,
 }
 
-impl Unsplit {
+impl SplitError {
     /// What the first character of a word that isn't plain means to a shell. A tilde is plain behind a letter or a digit, as
     /// in `HEAD~1`.
     #[must_use]

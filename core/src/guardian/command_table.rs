@@ -13,12 +13,12 @@ const BUILT_IN: &str = include_str!("commands.txt");
 /// Rows by program.
 #[derive(Debug)]
 pub struct CommandTable {
-    rows: BTreeMap<&'static str, Vec<Row>>,
+    rows: BTreeMap<&'static str, Vec<CommandRow>>,
 }
 
 /// What the table says of one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Classified {
+pub struct ClassifiedCommand {
     /// What it does.
     pub class: Class,
     /// The argument that makes it so, if the program alone doesn't.
@@ -28,15 +28,15 @@ pub struct Classified {
 }
 
 #[derive(Clone, Debug)]
-struct Row {
+struct CommandRow {
     /// Alternatives for each word after the program.
     subcommands: Vec<Vec<&'static str>>,
     class: Class,
-    rules: Vec<Rule>,
+    rules: Vec<ArgumentRule>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Rule {
+enum ArgumentRule {
     Raises(&'static str, Class),
     /// The option's value is text; `true` if it takes the place of the first operand.
     Value(&'static str, ValueIs),
@@ -62,18 +62,18 @@ impl CommandTable {
     /// Never: a test reads the table.
     #[must_use]
     pub fn built_in() -> Self {
-        Self::parse(BUILT_IN).expect("the table that tslp brings is sound")
+        Self::parse_table(BUILT_IN).expect("the table that tslp brings is sound")
     }
 
     /// Reads a table.
     ///
     /// # Errors
     /// The first line that is wrong.
-    fn parse(text: &'static str) -> Result<Self, &'static str> {
-        let mut rows: BTreeMap<&str, Vec<Row>> = BTreeMap::new();
+    fn parse_table(text: &'static str) -> Result<Self, &'static str> {
+        let mut rows: BTreeMap<&str, Vec<CommandRow>> = BTreeMap::new();
         let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#');
         for line in text.lines().filter(is_row) {
-            let (programs, row) = row(line).ok_or(line)?;
+            let (programs, row) = parse_row(line).ok_or(line)?;
             for program in programs.split('|') {
                 rows.entry(program).or_default().push(row.clone());
             }
@@ -83,21 +83,21 @@ impl CommandTable {
 
     /// What a command does. A program with a slash in its name is none that the table knows.
     #[must_use]
-    pub fn classify(&self, words: &[String]) -> Classified {
+    pub fn classify(&self, words: &[String]) -> ClassifiedCommand {
         let rows = words.first().and_then(|it| self.rows.get(it.as_str()));
         let Some(rows) = rows else {
             let words = words.iter();
-            return Classified {
+            return ClassifiedCommand {
                 class: Class::Unknown,
                 because: None,
                 paths: words
-                    .flat_map(|word| pieces(word))
+                    .flat_map(|word| path_candidates(word))
                     .map(String::from)
                     .collect(),
             };
         };
         let start = subcommand_at(rows, words);
-        let depth = |row: &&Row| row.is_at(&words[start..]).then_some(row.subcommands.len());
+        let depth = |row: &&CommandRow| row.is_at(&words[start..]).then_some(row.subcommands.len());
         // Of rows that say the same of a program the last one counts.
         let Some(row) = rows
             .iter()
@@ -110,22 +110,22 @@ impl CommandTable {
             0 => 1,
             deep => start + deep,
         };
-        let mut seen = Seen::new(row);
+        let mut seen = ArgumentReader::new(row);
         // What stands in front of a subcommand was looked at; its values may be paths.
         seen.paths_of(words[1..start.min(arguments)].iter());
-        seen.read(&words[arguments..]);
+        seen.read_arguments(&words[arguments..]);
         seen.found
     }
 }
 
 /// Where a subcommand would stand: after the options that may be in front of it.
-fn subcommand_at(rows: &[Row], words: &[String]) -> usize {
+fn subcommand_at(rows: &[CommandRow], words: &[String]) -> usize {
     let rules = rows.iter().flat_map(|row| &row.rules);
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let width = rules.clone().find_map(|rule| match rule {
-            Rule::Before(option) if option == word => Some(1),
-            Rule::BeforeWithValue(option) if option == word => Some(2),
+            ArgumentRule::Before(option) if option == word => Some(1),
+            ArgumentRule::BeforeWithValue(option) if option == word => Some(2),
             _ => None,
         });
         let Some(width) = width else { break };
@@ -134,7 +134,7 @@ fn subcommand_at(rows: &[Row], words: &[String]) -> usize {
     at.min(words.len())
 }
 
-impl Row {
+impl CommandRow {
     fn is_at(&self, words: &[String]) -> bool {
         let mut pairs = self.subcommands.iter().zip(words);
         words.len() >= self.subcommands.len()
@@ -143,22 +143,22 @@ impl Row {
 }
 
 /// What was found so far in a command's arguments.
-struct Seen<'r> {
-    rules: &'r [Rule],
-    found: Classified,
+struct ArgumentReader<'r> {
+    rules: &'r [ArgumentRule],
+    found: ClassifiedCommand,
     /// Operands that are still text.
     text_left: usize,
 }
 
-impl<'r> Seen<'r> {
-    fn new(row: &'r Row) -> Self {
+impl<'r> ArgumentReader<'r> {
+    fn new(row: &'r CommandRow) -> Self {
         let text = row.rules.iter().find_map(|rule| match rule {
-            Rule::Text(count) => Some(*count),
+            ArgumentRule::Text(count) => Some(*count),
             _ => None,
         });
         Self {
             rules: &row.rules,
-            found: Classified {
+            found: ClassifiedCommand {
                 class: row.class,
                 because: None,
                 paths: Vec::new(),
@@ -167,7 +167,7 @@ impl<'r> Seen<'r> {
         }
     }
 
-    fn raise(&mut self, class: Class, because: &str) {
+    fn raise_class(&mut self, class: Class, because: &str) {
         if class > self.found.class {
             self.found.class = class;
             self.found.because = Some(because.into());
@@ -175,11 +175,13 @@ impl<'r> Seen<'r> {
     }
 
     fn paths_of<'w>(&mut self, words: impl Iterator<Item = &'w String>) {
-        let found = words.flat_map(|word| pieces(word)).map(String::from);
+        let found = words
+            .flat_map(|word| path_candidates(word))
+            .map(String::from);
         self.found.paths.extend(found);
     }
 
-    fn read(&mut self, words: &[String]) {
+    fn read_arguments(&mut self, words: &[String]) {
         let mut options = words.iter().take_while(|word| *word != "--");
         if options.any(|word| word.starts_with('-') && self.gives_text(word)) {
             self.text_left = 0;
@@ -188,44 +190,44 @@ impl<'r> Seen<'r> {
         let mut options_end = false;
         while let Some(word) = words.next() {
             for rule in self.rules {
-                if let Rule::Contains(text, class) = rule
+                if let ArgumentRule::Contains(text, class) = rule
                     && word.contains(text)
                 {
-                    self.raise(*class, text);
+                    self.raise_class(*class, text);
                 }
             }
             if options_end || !word.starts_with('-') || word.len() == 1 {
-                self.operand(word);
+                self.read_operand(word);
             } else if word == "--" {
                 options_end = true;
             } else {
-                self.option(word, &mut words);
+                self.read_option(word, &mut words);
             }
         }
     }
 
-    fn operand(&mut self, word: &String) {
+    fn read_operand(&mut self, word: &String) {
         for rule in self.rules {
-            if let Rule::Operands(class) = rule {
-                self.raise(*class, word);
+            if let ArgumentRule::Operands(class) = rule {
+                self.raise_class(*class, word);
             }
         }
         if self.text_left > 0 {
             self.text_left -= 1;
-            self.text(word);
+            self.judge_text(word);
         } else {
             self.paths_of(core::iter::once(word));
         }
     }
 
     /// The text that a program works by: a pattern or a script.
-    fn text(&mut self, text: &str) {
+    fn judge_text(&mut self, text: &str) {
         let is_script = self
             .rules
             .iter()
-            .any(|rule| matches!(rule, Rule::SedScript));
+            .any(|rule| matches!(rule, ArgumentRule::SedScript));
         if is_script && !sed_script::only_prints(text) {
-            self.raise(Class::Shell, text);
+            self.raise_class(Class::Shell, text);
         }
     }
 
@@ -233,28 +235,28 @@ impl<'r> Seen<'r> {
     fn gives_text(&self, word: &str) -> bool {
         let mut gives = false;
         self.each_option(word, |rule, _| {
-            gives |= matches!(rule, Rule::Value(_, ValueIs::FirstOperand));
+            gives |= matches!(rule, ArgumentRule::Value(_, ValueIs::FirstOperand));
         });
         gives
     }
 
-    fn option<'w>(&mut self, word: &'w String, words: &mut impl Iterator<Item = &'w String>) {
+    fn read_option<'w>(&mut self, word: &'w String, words: &mut impl Iterator<Item = &'w String>) {
         let mut raised = Vec::new();
         let mut value = None;
         self.each_option(word, |rule, rest| match rule {
-            Rule::Raises(_, class) => raised.push(*class),
-            Rule::Value(_, is) => value = Some((*is, rest)),
+            ArgumentRule::Raises(_, class) => raised.push(*class),
+            ArgumentRule::Value(_, is) => value = Some((*is, rest)),
             _ => {}
         });
         for class in raised {
-            self.raise(class, word);
+            self.raise_class(class, word);
         }
         match value {
             None => self.paths_of(core::iter::once(word)),
             Some((is, attached)) => {
                 let text = attached.or_else(|| words.next().map(String::as_str));
                 if is == ValueIs::FirstOperand {
-                    self.text(text.unwrap_or_default());
+                    self.judge_text(text.unwrap_or_default());
                 }
             }
         }
@@ -262,7 +264,7 @@ impl<'r> Seen<'r> {
 
     /// The rules that are about an option word, each with the value that is attached to it. Long options count by any
     /// beginning of their names, as getopt has it; short ones in clusters, up to one that takes a value.
-    fn each_option<'w>(&self, word: &'w str, mut each: impl FnMut(&Rule, Option<&'w str>)) {
+    fn each_option<'w>(&self, word: &'w str, mut each: impl FnMut(&ArgumentRule, Option<&'w str>)) {
         let (name, attached) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
@@ -270,7 +272,7 @@ impl<'r> Seen<'r> {
         let named = |option: &str| {
             option == name || name.len() > 2 && name.starts_with("--") && option.starts_with(name)
         };
-        let about = |rule: &&Rule| rule.option().is_some_and(named);
+        let about = |rule: &&ArgumentRule| rule.option_name().is_some_and(named);
         let mut whole = self.rules.iter().filter(about).peekable();
         if whole.peek().is_some() || word.starts_with("--") {
             return whole.for_each(|rule| each(rule, attached));
@@ -279,9 +281,11 @@ impl<'r> Seen<'r> {
             let rest = Some(&word[at + letter.len_utf8()..]).filter(|rest| !rest.is_empty());
             let mut takes_value = false;
             for rule in self.rules {
-                let option = rule.option().and_then(|option| option.strip_prefix('-'));
+                let option = rule
+                    .option_name()
+                    .and_then(|option| option.strip_prefix('-'));
                 if option.is_some_and(|option| option.chars().eq([letter])) {
-                    takes_value |= matches!(rule, Rule::Value(..));
+                    takes_value |= matches!(rule, ArgumentRule::Value(..));
                     each(rule, rest);
                 }
             }
@@ -292,8 +296,8 @@ impl<'r> Seen<'r> {
     }
 }
 
-impl Rule {
-    fn option(&self) -> Option<&'static str> {
+impl ArgumentRule {
+    fn option_name(&self) -> Option<&'static str> {
         match self {
             Self::Raises(option, _) | Self::Value(option, _) => Some(option),
             _ => None,
@@ -303,7 +307,7 @@ impl Rule {
 
 /// The parts of a word that may be paths: all of it, an option's value, what follows `=`, `:`, `,` or `@`. What begins with
 /// two slashes is the rest of a URL.
-fn pieces(word: &str) -> impl Iterator<Item = &str> {
+fn path_candidates(word: &str) -> impl Iterator<Item = &str> {
     let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
     let attached = short.and_then(|rest| {
         let (at, _) = rest.char_indices().nth(1)?;
@@ -315,7 +319,7 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// One line of the table.
-fn row(line: &'static str) -> Option<(&'static str, Row)> {
+fn parse_row(line: &'static str) -> Option<(&'static str, CommandRow)> {
     let mut words = line.split_whitespace();
     let programs = words.next()?;
     let mut subcommands = Vec::new();
@@ -326,8 +330,8 @@ fn row(line: &'static str) -> Option<(&'static str, Row)> {
             None => subcommands.push(word.split('|').collect()),
         }
     };
-    let rules = words.map(rule).collect::<Option<_>>()?;
-    let row = Row {
+    let rules = words.map(parse_rule).collect::<Option<_>>()?;
+    let row = CommandRow {
         subcommands,
         class,
         rules,
@@ -335,34 +339,34 @@ fn row(line: &'static str) -> Option<(&'static str, Row)> {
     Some((programs, row))
 }
 
-fn rule(word: &'static str) -> Option<Rule> {
+fn parse_rule(word: &'static str) -> Option<ArgumentRule> {
     if word == "sed-script" {
-        return Some(Rule::SedScript);
+        return Some(ArgumentRule::SedScript);
     }
     if let Some(option) = word.strip_prefix("before:") {
         return Some(match option.strip_suffix(':') {
-            Some(option) => Rule::BeforeWithValue(option),
-            None => Rule::Before(option),
+            Some(option) => ArgumentRule::BeforeWithValue(option),
+            None => ArgumentRule::Before(option),
         });
     }
     if let Some(option) = word.strip_suffix("::") {
-        return Some(Rule::Value(option, ValueIs::FirstOperand));
+        return Some(ArgumentRule::Value(option, ValueIs::FirstOperand));
     }
     if let Some(option) = word.strip_suffix(':') {
-        return Some(Rule::Value(option, ValueIs::Text));
+        return Some(ArgumentRule::Value(option, ValueIs::Text));
     }
     let (name, value) = word.rsplit_once('=')?;
     if name == "text" {
         return match value {
-            "all" => Some(Rule::Text(usize::MAX)),
-            count => count.parse().ok().map(Rule::Text),
+            "all" => Some(ArgumentRule::Text(usize::MAX)),
+            count => count.parse().ok().map(ArgumentRule::Text),
         };
     }
     let class = Class::of_word(value)?;
     Some(match name.strip_prefix("has:") {
-        Some(text) => Rule::Contains(text, class),
-        None if name == "operands" => Rule::Operands(class),
-        None if name.starts_with('-') => Rule::Raises(name, class),
+        Some(text) => ArgumentRule::Contains(text, class),
+        None if name == "operands" => ArgumentRule::Operands(class),
+        None if name.starts_with('-') => ArgumentRule::Raises(name, class),
         None => return None,
     })
 }
@@ -372,16 +376,22 @@ mod tests {
     use super::*;
 
     /// Words are parted by blanks; `_` stands for a blank in a word.
-    fn classify(line: &str) -> Classified {
+    fn classify(line: &str) -> ClassifiedCommand {
         let words = line.split(' ').map(|word| word.replace('_', " "));
         CommandTable::built_in().classify(&words.collect::<Vec<_>>())
     }
 
     #[test]
     fn the_table_is_sound() {
-        assert!(CommandTable::parse(BUILT_IN).is_ok());
-        assert_eq!(CommandTable::parse("x NOSUCH").err(), Some("x NOSUCH"));
-        assert_eq!(CommandTable::parse("x READ -o=").err(), Some("x READ -o="));
+        assert!(CommandTable::parse_table(BUILT_IN).is_ok());
+        assert_eq!(
+            CommandTable::parse_table("x NOSUCH").err(),
+            Some("x NOSUCH")
+        );
+        assert_eq!(
+            CommandTable::parse_table("x READ -o=").err(),
+            Some("x READ -o=")
+        );
     }
 
     #[test]

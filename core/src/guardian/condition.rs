@@ -11,11 +11,11 @@ use alloc::string::{String, ToString};
 
 use thiserror::Error;
 
-use super::budget::Spend;
+use super::budget::BudgetItem;
 use super::class::{Capability, Class, Risk};
 use super::glob::Glob;
 use super::mode::Mode;
-use super::{Door, Facts};
+use super::{Door, JudgingFacts};
 
 /// Longest condition; the longest sensible ones take a few hundred bytes.
 const BYTES_MAX: usize = 4 << 10;
@@ -25,7 +25,7 @@ const DEPTH_MAX: usize = 32;
 
 /// A condition that was read and checked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition(Node);
+pub struct Condition(ConditionNode);
 
 /// Why a condition is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -60,19 +60,19 @@ pub enum ConditionError {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Node {
-    And(Box<Node>, Box<Node>),
-    Or(Box<Node>, Box<Node>),
-    Not(Box<Node>),
-    Compare(Field, Comparison, Literal),
-    Flag(Field),
-    Fits(Field, Glob),
+enum ConditionNode {
+    And(Box<ConditionNode>, Box<ConditionNode>),
+    Or(Box<ConditionNode>, Box<ConditionNode>),
+    Not(Box<ConditionNode>),
+    Compare(FactField, ComparisonOperator, Literal),
+    Flag(FactField),
+    Fits(FactField, Glob),
     HasCapability(Capability),
     InState(Mode),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
+enum ComparisonOperator {
     Equal,
     Unequal,
     Less,
@@ -90,7 +90,7 @@ enum Literal {
 
 /// What can be asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum FactField {
     Class,
     Program,
     Cwd,
@@ -101,12 +101,12 @@ enum Field {
     GoalActive,
     GoalRisk,
     Mode,
-    Left(Spend),
+    Left(BudgetItem),
 }
 
 /// The type of a field's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Type {
+enum FieldType {
     Text,
     /// A text that is one of these.
     Word(&'static [&'static str]),
@@ -115,17 +115,25 @@ enum Type {
     Flag,
 }
 
-const FIELDS: &[(&str, Field, Type)] = &[
-    ("action.class", Field::Class, Type::Word(Class::WORDS)),
-    ("action.program", Field::Program, Type::Text),
-    ("action.cwd", Field::Cwd, Type::Text),
-    ("action.door", Field::Door, Type::Word(Door::WORDS)),
-    ("action.words", Field::Words, Type::Texts),
-    ("action.targets", Field::Targets, Type::Texts),
-    ("action.urls", Field::Urls, Type::Texts),
-    ("goal.active", Field::GoalActive, Type::Flag),
-    ("goal.risk", Field::GoalRisk, Type::Word(Risk::WORDS)),
-    ("state.mode", Field::Mode, Type::Word(Mode::WORDS)),
+const FIELDS: &[(&str, FactField, FieldType)] = &[
+    (
+        "action.class",
+        FactField::Class,
+        FieldType::Word(Class::WORDS),
+    ),
+    ("action.program", FactField::Program, FieldType::Text),
+    ("action.cwd", FactField::Cwd, FieldType::Text),
+    ("action.door", FactField::Door, FieldType::Word(Door::WORDS)),
+    ("action.words", FactField::Words, FieldType::Texts),
+    ("action.targets", FactField::Targets, FieldType::Texts),
+    ("action.urls", FactField::Urls, FieldType::Texts),
+    ("goal.active", FactField::GoalActive, FieldType::Flag),
+    (
+        "goal.risk",
+        FactField::GoalRisk,
+        FieldType::Word(Risk::WORDS),
+    ),
+    ("state.mode", FactField::Mode, FieldType::Word(Mode::WORDS)),
 ];
 
 impl Condition {
@@ -137,52 +145,53 @@ impl Condition {
         if text.len() > BYTES_MAX {
             return Err(ConditionError::TooLarge);
         }
-        let mut reader = Reader {
+        let mut reader = ConditionReader {
             rest: text,
             depth: 0,
         };
-        let node = reader.either()?;
-        match reader.token()? {
+        let node = reader.parse_or()?;
+        match reader.next_token()? {
             None => Ok(Self(node)),
-            Some(token) => Err(expected("AND, OR or the end", Some(token))),
+            Some(token) => Err(expected_error("AND, OR or the end", Some(token))),
         }
     }
 
-    pub(super) fn holds(&self, facts: &Facts<'_>) -> bool {
-        self.0.holds(facts)
+    pub(super) fn holds_for(&self, facts: &JudgingFacts<'_>) -> bool {
+        self.0.node_holds(facts)
     }
 }
 
-impl Node {
-    fn holds(&self, facts: &Facts<'_>) -> bool {
+impl ConditionNode {
+    fn node_holds(&self, facts: &JudgingFacts<'_>) -> bool {
         match self {
-            Self::And(one, other) => one.holds(facts) && other.holds(facts),
-            Self::Or(one, other) => one.holds(facts) || other.holds(facts),
-            Self::Not(node) => !node.holds(facts),
-            Self::Compare(field, comparison, literal) => match (field.number(facts), literal) {
-                (Some(number), Literal::Number(other)) => comparison.of(&number, other),
-                (_, Literal::Flag(other)) => comparison.of(&field.flag(facts), other),
+            Self::And(one, other) => one.node_holds(facts) && other.node_holds(facts),
+            Self::Or(one, other) => one.node_holds(facts) || other.node_holds(facts),
+            Self::Not(node) => !node.node_holds(facts),
+            Self::Compare(field, comparison, literal) => match (field.number_value(facts), literal)
+            {
+                (Some(number), Literal::Number(other)) => comparison.compares(&number, other),
+                (_, Literal::Flag(other)) => comparison.compares(&field.flag_value(facts), other),
                 (_, Literal::Text(other)) => {
                     let mut equal = false;
                     field.each_text(facts, |text| equal |= text == other);
-                    equal == (*comparison == Comparison::Equal)
+                    equal == (*comparison == ComparisonOperator::Equal)
                 }
                 (None, Literal::Number(_)) => false,
             },
-            Self::Flag(field) => field.flag(facts),
+            Self::Flag(field) => field.flag_value(facts),
             Self::Fits(field, glob) => {
                 let mut fits = false;
-                field.each_text(facts, |text| fits |= glob.matches(text));
+                field.each_text(facts, |text| fits |= glob.matches_path(text));
                 fits
             }
-            Self::HasCapability(capability) => facts.holds(*capability),
+            Self::HasCapability(capability) => facts.has_capability(*capability),
             Self::InState(mode) => facts.state.mode == *mode,
         }
     }
 }
 
-impl Comparison {
-    fn of<T: Ord>(self, one: &T, other: &T) -> bool {
+impl ComparisonOperator {
+    fn compares<T: Ord>(self, one: &T, other: &T) -> bool {
         match self {
             Self::Equal => one == other,
             Self::Unequal => one != other,
@@ -194,26 +203,26 @@ impl Comparison {
     }
 }
 
-impl Field {
-    fn of_name(name: &str) -> Option<(Self, Type)> {
+impl FactField {
+    fn of_name(name: &str) -> Option<(Self, FieldType)> {
         let left = || {
             let spend = name.strip_prefix("budget.")?.strip_suffix("_left")?;
-            Some((Self::Left(Spend::of_word(spend)?), Type::Number))
+            Some((Self::Left(BudgetItem::of_word(spend)?), FieldType::Number))
         };
         let named = FIELDS.iter().find(|(it, ..)| *it == name);
         named.map(|(_, field, of)| (*field, *of)).or_else(left)
     }
 
-    fn name(self) -> &'static str {
+    fn field_name(self) -> &'static str {
         let named = FIELDS.iter().find(|(_, field, _)| *field == self);
         named.map_or("budget", |(name, ..)| name)
     }
 
-    fn each_text(self, facts: &Facts<'_>, mut each: impl FnMut(&str)) {
+    fn each_text(self, facts: &JudgingFacts<'_>, mut each: impl FnMut(&str)) {
         let (action, root) = (facts.action, &facts.state.jail.root);
         match self {
             Self::Class => each(action.class.as_str()),
-            Self::Program => each(action.program()),
+            Self::Program => each(action.program_name()),
             Self::Door => each(action.door.as_str()),
             Self::GoalRisk => each(facts.goal.risk.as_str()),
             Self::Mode => each(facts.state.mode.as_str()),
@@ -234,14 +243,14 @@ impl Field {
         }
     }
 
-    fn number(self, facts: &Facts<'_>) -> Option<u64> {
+    fn number_value(self, facts: &JudgingFacts<'_>) -> Option<u64> {
         match self {
-            Self::Left(spend) => Some(facts.left.of(spend)),
+            Self::Left(spend) => Some(facts.left.amount_of(spend)),
             _ => None,
         }
     }
 
-    fn flag(self, facts: &Facts<'_>) -> bool {
+    fn flag_value(self, facts: &JudgingFacts<'_>) -> bool {
         self == Self::GoalActive && facts.goal.id.is_some()
     }
 }
@@ -255,13 +264,13 @@ fn within_root<'p>(path: &'p str, root: &str) -> &'p str {
     }
 }
 
-struct Reader<'t> {
+struct ConditionReader<'t> {
     rest: &'t str,
     depth: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token<'t> {
+enum ConditionToken<'t> {
     Name(&'t str),
     Text(&'t str),
     Number(&'t str),
@@ -271,11 +280,14 @@ enum Token<'t> {
 /// What stands between texts, names and numbers, the longer ones first.
 const SIGNS: [&str; 9] = ["==", "!=", "<=", ">=", "<", ">", "(", ")", ","];
 
-fn expected(wanted: &'static str, found: Option<Token<'_>>) -> ConditionError {
+fn expected_error(wanted: &'static str, found: Option<ConditionToken<'_>>) -> ConditionError {
     let found = match found {
-        Some(Token::Name(text) | Token::Text(text) | Token::Number(text) | Token::Sign(text)) => {
-            text
-        }
+        Some(
+            ConditionToken::Name(text)
+            | ConditionToken::Text(text)
+            | ConditionToken::Number(text)
+            | ConditionToken::Sign(text),
+        ) => text,
         None => "the end",
     };
     ConditionError::Expected {
@@ -284,46 +296,46 @@ fn expected(wanted: &'static str, found: Option<Token<'_>>) -> ConditionError {
     }
 }
 
-impl<'t> Reader<'t> {
+impl<'t> ConditionReader<'t> {
     /// The next token and the text after it.
-    fn look(&self) -> Result<Option<(Token<'t>, &'t str)>, ConditionError> {
+    fn peek_token(&self) -> Result<Option<(ConditionToken<'t>, &'t str)>, ConditionError> {
         let text = self.rest.trim_start();
         let Some(first) = text.chars().next() else {
             return Ok(None);
         };
         if let Some(sign) = SIGNS.iter().find(|sign| text.starts_with(**sign)) {
-            return Ok(Some((Token::Sign(sign), &text[sign.len()..])));
+            return Ok(Some((ConditionToken::Sign(sign), &text[sign.len()..])));
         }
         if first == '"' {
             let quoted = text[1..].split_once('"');
-            let (quoted, rest) = quoted.ok_or_else(|| expected("a closing quote", None))?;
-            return Ok(Some((Token::Text(quoted), rest)));
+            let (quoted, rest) = quoted.ok_or_else(|| expected_error("a closing quote", None))?;
+            return Ok(Some((ConditionToken::Text(quoted), rest)));
         }
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
         Ok(Some(match first {
-            '0'..='9' => (Token::Number(word), rest),
-            _ if end > 0 => (Token::Name(word), rest),
+            '0'..='9' => (ConditionToken::Number(word), rest),
+            _ if end > 0 => (ConditionToken::Name(word), rest),
             _ => {
-                return Err(expected(
+                return Err(expected_error(
                     "a name, a text in quotes or a number",
-                    Some(Token::Text(&text[..first.len_utf8()])),
+                    Some(ConditionToken::Text(&text[..first.len_utf8()])),
                 ));
             }
         }))
     }
 
-    fn token(&mut self) -> Result<Option<Token<'t>>, ConditionError> {
-        let looked = self.look()?;
+    fn next_token(&mut self) -> Result<Option<ConditionToken<'t>>, ConditionError> {
+        let looked = self.peek_token()?;
         Ok(looked.map(|(token, rest)| {
             self.rest = rest;
             token
         }))
     }
 
-    fn next_if(&mut self, wanted: Token<'_>) -> Result<bool, ConditionError> {
-        match self.look()? {
+    fn next_if(&mut self, wanted: ConditionToken<'_>) -> Result<bool, ConditionError> {
+        match self.peek_token()? {
             Some((token, rest)) if token == wanted => {
                 self.rest = rest;
                 Ok(true)
@@ -332,115 +344,135 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn need(&mut self, sign: &'static str) -> Result<(), ConditionError> {
-        match self.token()? {
-            Some(Token::Sign(found)) if found == sign => Ok(()),
-            found => Err(expected(sign, found)),
+    fn expect_sign(&mut self, sign: &'static str) -> Result<(), ConditionError> {
+        match self.next_token()? {
+            Some(ConditionToken::Sign(found)) if found == sign => Ok(()),
+            found => Err(expected_error(sign, found)),
         }
     }
 
-    fn either(&mut self) -> Result<Node, ConditionError> {
-        let mut node = self.both()?;
-        while self.next_if(Token::Name("OR"))? {
-            node = Node::Or(Box::new(node), Box::new(self.both()?));
-        }
-        Ok(node)
-    }
-
-    fn both(&mut self) -> Result<Node, ConditionError> {
-        let mut node = self.one()?;
-        while self.next_if(Token::Name("AND"))? {
-            node = Node::And(Box::new(node), Box::new(self.one()?));
+    fn parse_or(&mut self) -> Result<ConditionNode, ConditionError> {
+        let mut node = self.parse_and()?;
+        while self.next_if(ConditionToken::Name("OR"))? {
+            node = ConditionNode::Or(Box::new(node), Box::new(self.parse_and()?));
         }
         Ok(node)
     }
 
-    fn one(&mut self) -> Result<Node, ConditionError> {
+    fn parse_and(&mut self) -> Result<ConditionNode, ConditionError> {
+        let mut node = self.parse_operand()?;
+        while self.next_if(ConditionToken::Name("AND"))? {
+            node = ConditionNode::And(Box::new(node), Box::new(self.parse_operand()?));
+        }
+        Ok(node)
+    }
+
+    fn parse_operand(&mut self) -> Result<ConditionNode, ConditionError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(ConditionError::TooLarge);
         }
-        let node = match self.token()? {
-            Some(Token::Name("NOT")) => Node::Not(Box::new(self.one()?)),
-            Some(Token::Sign("(")) => {
-                let node = self.either()?;
-                self.need(")")?;
+        let node = match self.next_token()? {
+            Some(ConditionToken::Name("NOT")) => {
+                ConditionNode::Not(Box::new(self.parse_operand()?))
+            }
+            Some(ConditionToken::Sign("(")) => {
+                let node = self.parse_or()?;
+                self.expect_sign(")")?;
                 node
             }
-            Some(Token::Name(name)) if self.next_if(Token::Sign("("))? => self.call(name)?,
-            Some(Token::Name(name)) => self.comparison(name)?,
-            found => return Err(expected("a condition", found)),
+            Some(ConditionToken::Name(name)) if self.next_if(ConditionToken::Sign("("))? => {
+                self.parse_call(name)?
+            }
+            Some(ConditionToken::Name(name)) => self.parse_comparison(name)?,
+            found => return Err(expected_error("a condition", found)),
         };
         self.depth -= 1;
         Ok(node)
     }
 
-    fn call(&mut self, name: &str) -> Result<Node, ConditionError> {
+    fn parse_call(&mut self, name: &str) -> Result<ConditionNode, ConditionError> {
         let node = match name {
             "PathMatch" | "UrlMatch" => {
-                let (field, of) = self.field()?;
-                let is_url = field == Field::Urls;
-                let is_text = matches!(of, Type::Text | Type::Texts);
+                let (field, of) = self.parse_field()?;
+                let is_url = field == FactField::Urls;
+                let is_text = matches!(of, FieldType::Text | FieldType::Texts);
                 if !is_text || is_url != (name == "UrlMatch") {
                     return Err(ConditionError::WrongType(name.to_string()));
                 }
-                self.need(",")?;
-                let text = self.text()?;
-                let glob = Glob::parse(text);
-                Node::Fits(
+                self.expect_sign(",")?;
+                let text = self.parse_text()?;
+                let glob = Glob::parse_pattern(text);
+                ConditionNode::Fits(
                     field,
                     glob.ok_or_else(|| ConditionError::WrongType(text.into()))?,
                 )
             }
             "HasCapability" => {
-                let word = self.text()?;
+                let word = self.parse_text()?;
                 let capability = Capability::of_word(word);
-                Node::HasCapability(
+                ConditionNode::HasCapability(
                     capability.ok_or_else(|| ConditionError::UnknownName(word.into()))?,
                 )
             }
             "InState" => {
-                let word = self.text()?;
+                let word = self.parse_text()?;
                 let mode = Mode::of_word(word);
-                Node::InState(mode.ok_or_else(|| ConditionError::UnknownName(word.into()))?)
+                ConditionNode::InState(
+                    mode.ok_or_else(|| ConditionError::UnknownName(word.into()))?,
+                )
             }
             name => return Err(ConditionError::UnknownName(name.to_string())),
         };
-        self.need(")")?;
+        self.expect_sign(")")?;
         Ok(node)
     }
 
-    fn comparison(&mut self, name: &str) -> Result<Node, ConditionError> {
+    fn parse_comparison(&mut self, name: &str) -> Result<ConditionNode, ConditionError> {
         let (field, of) = named_field(name)?;
-        let comparison = match self.look()? {
-            Some((Token::Sign("=="), _)) => Comparison::Equal,
-            Some((Token::Sign("!="), _)) => Comparison::Unequal,
-            Some((Token::Sign("<"), _)) => Comparison::Less,
-            Some((Token::Sign("<="), _)) => Comparison::LessOrEqual,
-            Some((Token::Sign(">"), _)) => Comparison::More,
-            Some((Token::Sign(">="), _)) => Comparison::MoreOrEqual,
-            _ if of == Type::Flag => return Ok(Node::Flag(field)),
-            found => return Err(expected("a comparison", found.map(|(token, _)| token))),
+        let comparison = match self.peek_token()? {
+            Some((ConditionToken::Sign("=="), _)) => ComparisonOperator::Equal,
+            Some((ConditionToken::Sign("!="), _)) => ComparisonOperator::Unequal,
+            Some((ConditionToken::Sign("<"), _)) => ComparisonOperator::Less,
+            Some((ConditionToken::Sign("<="), _)) => ComparisonOperator::LessOrEqual,
+            Some((ConditionToken::Sign(">"), _)) => ComparisonOperator::More,
+            Some((ConditionToken::Sign(">="), _)) => ComparisonOperator::MoreOrEqual,
+            _ if of == FieldType::Flag => return Ok(ConditionNode::Flag(field)),
+            found => {
+                return Err(expected_error(
+                    "a comparison",
+                    found.map(|(token, _)| token),
+                ));
+            }
         };
-        self.token()?;
-        let literal = match self.token()? {
-            Some(Token::Text(text)) => Literal::Text(text.to_string()),
-            Some(Token::Name("true")) => Literal::Flag(true),
-            Some(Token::Name("false")) => Literal::Flag(false),
-            Some(Token::Number(number)) => {
+        self.next_token()?;
+        let literal = match self.next_token()? {
+            Some(ConditionToken::Text(text)) => Literal::Text(text.to_string()),
+            Some(ConditionToken::Name("true")) => Literal::Flag(true),
+            Some(ConditionToken::Name("false")) => Literal::Flag(false),
+            Some(ConditionToken::Number(number)) => {
                 let parsed = number.parse();
                 Literal::Number(parsed.map_err(|_| ConditionError::WrongType(number.to_string()))?)
             }
-            found => return Err(expected("a text in quotes, a number, true or false", found)),
+            found => {
+                return Err(expected_error(
+                    "a text in quotes, a number, true or false",
+                    found,
+                ));
+            }
         };
-        let is_equality = matches!(comparison, Comparison::Equal | Comparison::Unequal);
+        let is_equality = matches!(
+            comparison,
+            ComparisonOperator::Equal | ComparisonOperator::Unequal
+        );
         match (of, &literal) {
-            (Type::Number, Literal::Number(_)) => {}
-            (Type::Flag, Literal::Flag(_)) | (Type::Text, Literal::Text(_)) if is_equality => {}
-            (Type::Word(words), Literal::Text(text)) if is_equality => {
+            (FieldType::Number, Literal::Number(_)) => {}
+            (FieldType::Flag, Literal::Flag(_)) | (FieldType::Text, Literal::Text(_))
+                if is_equality => {}
+            (FieldType::Word(words), Literal::Text(text)) if is_equality => {
                 if !words.contains(&text.as_str()) {
                     return Err(ConditionError::NeverSo {
-                        field: field.name(),
+                        field: field.field_name(),
                         word: text.clone(),
                         words: words.join(", "),
                     });
@@ -448,24 +480,24 @@ impl<'t> Reader<'t> {
             }
             _ => return Err(ConditionError::WrongType(name.to_string())),
         }
-        Ok(Node::Compare(field, comparison, literal))
+        Ok(ConditionNode::Compare(field, comparison, literal))
     }
 
-    fn field(&mut self) -> Result<(Field, Type), ConditionError> {
-        match self.token()? {
-            Some(Token::Name(name)) => named_field(name),
-            found => Err(expected("a name", found)),
+    fn parse_field(&mut self) -> Result<(FactField, FieldType), ConditionError> {
+        match self.next_token()? {
+            Some(ConditionToken::Name(name)) => named_field(name),
+            found => Err(expected_error("a name", found)),
         }
     }
 
-    fn text(&mut self) -> Result<&'t str, ConditionError> {
-        match self.token()? {
-            Some(Token::Text(text)) => Ok(text),
-            found => Err(expected("a text in quotes", found)),
+    fn parse_text(&mut self) -> Result<&'t str, ConditionError> {
+        match self.next_token()? {
+            Some(ConditionToken::Text(text)) => Ok(text),
+            found => Err(expected_error("a text in quotes", found)),
         }
     }
 }
 
-fn named_field(name: &str) -> Result<(Field, Type), ConditionError> {
-    Field::of_name(name).ok_or_else(|| ConditionError::UnknownName(name.to_string()))
+fn named_field(name: &str) -> Result<(FactField, FieldType), ConditionError> {
+    FactField::of_name(name).ok_or_else(|| ConditionError::UnknownName(name.to_string()))
 }

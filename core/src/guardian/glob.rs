@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
     negated: bool,
-    parts: Vec<Part>,
+    parts: Vec<GlobPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum GlobPart {
     /// `**`.
     AnyParts,
     /// Without `*` and `?`.
@@ -19,8 +19,8 @@ enum Part {
     Wild(Vec<char>),
 }
 
-impl Part {
-    fn of(written: &str) -> Self {
+impl GlobPart {
+    fn from_written(written: &str) -> Self {
         match written {
             "**" => Self::AnyParts,
             _ if written.contains(['*', '?']) => Self::Wild(written.chars().collect()),
@@ -28,14 +28,14 @@ impl Part {
         }
     }
 
-    fn fits(&self, part: &str) -> bool {
+    fn fits_part(&self, part: &str) -> bool {
         match self {
             Self::AnyParts => true,
             Self::Plain(text) => text == part,
             Self::Wild(pattern) => {
                 let part: Vec<char> = part.chars().collect();
                 let fits = |c: &char, one: &char| *c == '?' || c == one;
-                starred(pattern, &part, |c| *c == '*', fits)
+                fits_with_stars(pattern, &part, |c| *c == '*', fits)
             }
         }
     }
@@ -44,7 +44,7 @@ impl Part {
 impl Glob {
     /// Reads a pattern; `None` if it is empty or has `**` beside other characters, which would say nothing more than `*`.
     #[must_use]
-    pub fn parse(written: &str) -> Option<Self> {
+    pub fn parse_pattern(written: &str) -> Option<Self> {
         let (negated, written) = match written.strip_prefix('!') {
             Some(rest) => (true, rest),
             None => (false, written),
@@ -53,32 +53,32 @@ impl Glob {
         if written.is_empty() || written.split('/').any(is_odd) {
             return None;
         }
-        let mut parts: Vec<Part> = written.split('/').map(Part::of).collect();
+        let mut parts: Vec<GlobPart> = written.split('/').map(GlobPart::from_written).collect();
         // What is in a folder isn't the folder.
-        if parts.len() > 1 && parts.last() == Some(&Part::AnyParts) {
-            parts.push(Part::of("*"));
+        if parts.len() > 1 && parts.last() == Some(&GlobPart::AnyParts) {
+            parts.push(GlobPart::from_written("*"));
         }
         Some(Self { negated, parts })
     }
 
     /// Whether a path, or a URL, fits.
     #[must_use]
-    pub fn matches(&self, path: &str) -> bool {
+    pub fn matches_path(&self, path: &str) -> bool {
         // Most patterns name a folder that most paths aren't in.
         let first = path.split('/').next().unwrap_or_default();
-        if !self.parts.first().is_some_and(|part| part.fits(first)) {
+        if !self.parts.first().is_some_and(|part| part.fits_part(first)) {
             return self.negated;
         }
         let parts: Vec<&str> = path.split('/').collect();
-        let is_any = |part: &Part| *part == Part::AnyParts;
-        let fits = starred(&self.parts, &parts, is_any, |part, one| part.fits(one));
+        let is_any = |part: &GlobPart| *part == GlobPart::AnyParts;
+        let fits = fits_with_stars(&self.parts, &parts, is_any, |part, one| part.fits_part(one));
         fits != self.negated
     }
 }
 
 /// Whether a pattern fits a whole text, where `is_star` tells what stands for any number of items. Goes back to the last
 /// star only, which is enough, so it takes at most the product of both lengths.
-pub fn starred<P, T>(
+pub fn fits_with_stars<P, T>(
     pattern: &[P],
     text: &[T],
     is_star: impl Fn(&P) -> bool,
@@ -115,12 +115,12 @@ mod tests {
     #[test]
     fn patterns_fit_as_people_expect() {
         let check = |pattern: &str, fitting: &[&str], others: &[&str]| {
-            let glob = Glob::parse(pattern).unwrap();
+            let glob = Glob::parse_pattern(pattern).unwrap();
             for path in fitting {
-                assert!(glob.matches(path), "{pattern} {path}");
+                assert!(glob.matches_path(path), "{pattern} {path}");
             }
             for path in others {
-                assert!(!glob.matches(path), "{pattern} {path}");
+                assert!(!glob.matches_path(path), "{pattern} {path}");
             }
         };
         check(
@@ -135,6 +135,6 @@ mod tests {
         check("a?c*", &["abc", "axcde"], &["ac", "a/c"]);
         check("!tests/**", &["src/a"], &["tests/a"]);
         check("*a*a*a*b", &["aaab"], &["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]);
-        assert!(Glob::parse("").is_none() && Glob::parse("a**b").is_none());
+        assert!(Glob::parse_pattern("").is_none() && Glob::parse_pattern("a**b").is_none());
     }
 }

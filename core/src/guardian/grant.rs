@@ -14,7 +14,7 @@ const MINUTE_MS: i64 = 60_000;
 
 /// One grant. Position and chain of its event stand for a nonce and a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
+pub struct GrantToken {
     /// The number of its event.
     pub id: u64,
     /// The goal that it is bound to; without one, the session.
@@ -57,7 +57,7 @@ impl Default for GrantLimit {
 
 /// What a token says about an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum GrantStanding {
     /// It allows it.
     Valid,
     /// Its time was over.
@@ -68,10 +68,10 @@ pub enum Standing {
     RiskTooLow,
 }
 
-impl Token {
+impl GrantToken {
     /// A token for the session, of the capability's own risk, for the longest time at one go.
     #[must_use]
-    pub fn issued(
+    pub fn issue_for_session(
         id: u64,
         capability: Capability,
         scope_root: ArtifactHash,
@@ -81,9 +81,9 @@ impl Token {
             id,
             goal: None,
             capability,
-            risk: capability.risk(),
+            risk: capability.least_risk(),
             issued_at: now,
-            expires_at: after(now, ACTION_MINUTES),
+            expires_at: minutes_after(now, ACTION_MINUTES),
             renewed_count: 0,
             last_renewed_at: None,
             scope_root,
@@ -93,7 +93,7 @@ impl Token {
 
     /// Whether it is about this capability, here and for this goal at all.
     #[must_use]
-    pub fn concerns(
+    pub fn is_about(
         &self,
         capability: Capability,
         goal: Option<u64>,
@@ -106,27 +106,27 @@ impl Token {
 
     /// What it says at a time.
     #[must_use]
-    pub fn standing(&self, now: UnixMillis) -> Standing {
+    pub fn standing_at(&self, now: UnixMillis) -> GrantStanding {
         if self.revoked {
-            Standing::Revoked
+            GrantStanding::Revoked
         } else if now >= self.expires_at || now < self.issued_at {
-            Standing::Expired
-        } else if self.risk < self.capability.risk() {
-            Standing::RiskTooLow
+            GrantStanding::Expired
+        } else if self.risk < self.capability.least_risk() {
+            GrantStanding::RiskTooLow
         } else {
-            Standing::Valid
+            GrantStanding::Valid
         }
     }
 
     /// The token prolonged, unless it is over, or was prolonged as often or as long as it can be.
     #[must_use]
-    pub fn renewed(&self, now: UnixMillis, minutes: u32, limit: GrantLimit) -> Option<Self> {
+    pub fn renewed_until(&self, now: UnixMillis, minutes: u32, limit: GrantLimit) -> Option<Self> {
         let end = self.issued_at.0 + i64::from(SESSION_MINUTES) * MINUTE_MS;
-        let may = self.standing(now) == Standing::Valid
+        let may = self.standing_at(now) == GrantStanding::Valid
             && self.renewed_count < limit.renewals
             && now.0 < end;
         may.then(|| Self {
-            expires_at: UnixMillis(after(now, minutes.min(limit.minutes)).0.min(end)),
+            expires_at: UnixMillis(minutes_after(now, minutes.min(limit.minutes)).0.min(end)),
             renewed_count: self.renewed_count + 1,
             last_renewed_at: Some(now),
             ..*self
@@ -136,7 +136,7 @@ impl Token {
 
 /// When a grant of some minutes is over.
 #[must_use]
-pub fn after(now: UnixMillis, minutes: u32) -> UnixMillis {
+pub fn minutes_after(now: UnixMillis, minutes: u32) -> UnixMillis {
     UnixMillis(now.0.saturating_add(i64::from(minutes) * MINUTE_MS))
 }
 
@@ -146,14 +146,14 @@ mod tests {
 
     const AT: fn(i64) -> UnixMillis = |minutes| UnixMillis(minutes * MINUTE_MS);
 
-    fn token() -> Token {
-        Token {
+    fn token() -> GrantToken {
+        GrantToken {
             id: 1,
             goal: None,
             capability: Capability::BuildExec,
             risk: Risk::Medium,
             issued_at: AT(0),
-            expires_at: after(AT(0), ACTION_MINUTES),
+            expires_at: minutes_after(AT(0), ACTION_MINUTES),
             renewed_count: 0,
             last_renewed_at: None,
             scope_root: ArtifactHash::of(b"/w"),
@@ -163,19 +163,19 @@ mod tests {
 
     #[test]
     fn a_token_ends_by_time_by_word_and_by_a_clock_set_back() {
-        assert_eq!(token().standing(AT(14)), Standing::Valid);
-        assert_eq!(token().standing(AT(15)), Standing::Expired);
-        assert_eq!(token().standing(AT(-1)), Standing::Expired);
-        let revoked = Token {
+        assert_eq!(token().standing_at(AT(14)), GrantStanding::Valid);
+        assert_eq!(token().standing_at(AT(15)), GrantStanding::Expired);
+        assert_eq!(token().standing_at(AT(-1)), GrantStanding::Expired);
+        let revoked = GrantToken {
             revoked: true,
             ..token()
         };
-        assert_eq!(revoked.standing(AT(1)), Standing::Revoked);
-        let low = Token {
+        assert_eq!(revoked.standing_at(AT(1)), GrantStanding::Revoked);
+        let low = GrantToken {
             risk: Risk::Low,
             ..token()
         };
-        assert_eq!(low.standing(AT(1)), Standing::RiskTooLow);
+        assert_eq!(low.standing_at(AT(1)), GrantStanding::RiskTooLow);
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
             renewals: 1_000,
         };
         let (mut token, mut now) = (token(), 0);
-        while let Some(renewed) = token.renewed(AT(now), 15, limit) {
+        while let Some(renewed) = token.renewed_until(AT(now), 15, limit) {
             assert_eq!(renewed.renewed_count, token.renewed_count + 1);
             (token, now) = (renewed, now + 14);
         }
@@ -194,9 +194,9 @@ mod tests {
             minutes: 5,
             renewals: 1,
         };
-        let renewed = self::token().renewed(AT(1), 60, once).unwrap();
+        let renewed = self::token().renewed_until(AT(1), 60, once).unwrap();
         assert_eq!(renewed.expires_at, AT(6));
-        assert_eq!(renewed.renewed(AT(2), 5, once), None);
-        assert_eq!(self::token().renewed(AT(20), 5, limit), None);
+        assert_eq!(renewed.renewed_until(AT(2), 5, once), None);
+        assert_eq!(self::token().renewed_until(AT(20), 5, limit), None);
     }
 }

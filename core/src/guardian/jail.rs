@@ -16,7 +16,7 @@ pub struct Jail {
 
 /// What is wrong with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trespass {
+pub enum PathTrespass {
     /// It is neither in the workspace nor visible.
     Outside,
     /// It is protected.
@@ -69,14 +69,14 @@ impl Jail {
 
     /// What a path, given as an absolute and normal one, trespasses on.
     #[must_use]
-    pub fn trespass(&self, path: &str) -> Option<Trespass> {
+    pub fn trespass_of(&self, path: &str) -> Option<PathTrespass> {
         let inside = |folder: &String| is_within(path, folder);
         if self.protected.iter().any(inside) {
-            Some(Trespass::Protected)
+            Some(PathTrespass::Protected)
         } else if is_within(path, &self.root) || self.visible.iter().any(inside) {
             None
         } else {
-            Some(Trespass::Outside)
+            Some(PathTrespass::Outside)
         }
     }
 }
@@ -90,7 +90,7 @@ pub fn is_within(path: &str, folder: &str) -> bool {
 
 /// A path as written, made absolute and normal; `..` of the topmost folder is that folder, as the kernel has it.
 #[must_use]
-pub fn absolute(written: &str, cwd: &str) -> String {
+pub fn absolute_path(written: &str, cwd: &str) -> String {
     let from: &str = if written.starts_with('/') { "" } else { cwd };
     let mut parts: Vec<&str> = Vec::new();
     for part in from.split('/').chain(written.split('/')) {
@@ -123,20 +123,20 @@ mod tests {
             protected: vec!["/home/u/w/.git/hooks".into()],
         };
         let check = |written: &str, expected| {
-            let path = absolute(written, "/home/u/w/src");
-            assert_eq!(jail.trespass(&path), expected, "{written} is {path}");
+            let path = absolute_path(written, "/home/u/w/src");
+            assert_eq!(jail.trespass_of(&path), expected, "{written} is {path}");
         };
         check("a.c", None);
         check("..", None);
-        check("../..", Some(Trespass::Outside));
+        check("../..", Some(PathTrespass::Outside));
         check("../../w/src/./a.c", None);
-        check("../../w2/a.c", Some(Trespass::Outside));
+        check("../../w2/a.c", Some(PathTrespass::Outside));
         check("/usr/include/stdio.h", None);
-        check("/usr/../etc/passwd", Some(Trespass::Outside));
-        check("/usrlocal", Some(Trespass::Outside));
+        check("/usr/../etc/passwd", Some(PathTrespass::Outside));
+        check("/usrlocal", Some(PathTrespass::Outside));
         check("/dev/null", None);
-        check("/", Some(Trespass::Outside));
-        check("../.git/hooks/pre-commit", Some(Trespass::Protected));
-        check("../../../../../..", Some(Trespass::Outside));
+        check("/", Some(PathTrespass::Outside));
+        check("../.git/hooks/pre-commit", Some(PathTrespass::Protected));
+        check("../../../../../..", Some(PathTrespass::Outside));
     }
 }

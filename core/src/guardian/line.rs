@@ -4,8 +4,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{
-    Action, Amounts, Class, CommandTable, Decision, Door, Goal, Jail, Join, Mode, Profile, Report,
-    Risk, SimpleCommand, Spend, State, Token, absolute, after, evaluate,
+    Action, ActionGoal, ActionReport, BudgetAmounts, BudgetItem, Class, CommandTable, Decision,
+    Door, GrantToken, Jail, Join, JudgingState, Mode, Profile, Risk, SimpleCommand, absolute_path,
+    judge_action, minutes_after,
 };
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
@@ -23,9 +24,9 @@ pub struct LineContext<'c> {
     /// What the line is for: its session.
     pub goal: Option<u64>,
     /// What the Operator granted.
-    pub grants: &'c [Token],
+    pub grants: &'c [GrantToken],
     /// What was spent already.
-    pub spent: Amounts,
+    pub spent: BudgetAmounts,
     /// Where tools may look.
     pub jail: &'c Jail,
     /// Where a path really leads, if symbolic links lead it elsewhere.
@@ -34,20 +35,20 @@ pub struct LineContext<'c> {
 
 /// One command of a line with its verdict.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedCommand {
     /// As it is run.
     pub command: SimpleCommand,
     /// What it would do.
     pub action: Action,
     /// What comes of it.
-    pub report: Report,
+    pub report: ActionReport,
 }
 
 /// A line whose commands were judged, in order.
 #[derive(Clone, Debug)]
 pub struct JudgedLine {
     /// Its commands.
-    pub commands: Vec<Judged>,
+    pub commands: Vec<JudgedCommand>,
     /// Where the programs start: `cd` in front of all others is followed.
     pub cwd: String,
     /// Commands in front that only change the folder.
@@ -58,12 +59,12 @@ impl JudgedLine {
     /// Whether every command is allowed: a line runs as a whole or not at all.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
-        self.decision() != Decision::Deny
+        self.strictest_decision() != Decision::Deny
     }
 
     /// The strictest decision on its commands.
     #[must_use]
-    pub fn decision(&self) -> Decision {
+    pub fn strictest_decision(&self) -> Decision {
         let reports = || self.commands.iter().map(|judged| &judged.report);
         if reports().any(|report| report.decision == Decision::Deny) {
             Decision::Deny
@@ -76,7 +77,7 @@ impl JudgedLine {
 
     /// Its gravest class.
     #[must_use]
-    pub fn class(&self) -> Class {
+    pub fn gravest_class(&self) -> Class {
         let classes = self.commands.iter().map(|judged| judged.action.class);
         classes.max().unwrap_or(Class::Unknown)
     }
@@ -95,16 +96,16 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
     let table = CommandTable::built_in();
     let mut cwd = context.jail.root.clone();
     let scope_root = ArtifactHash::of(context.jail.root.as_bytes());
-    let concerns = |token: &&Token| {
+    let concerns = |token: &&GrantToken| {
         token.scope_root == scope_root && (token.goal.is_none() || token.goal == context.goal)
     };
-    let grants: Vec<Token> = context
+    let grants: Vec<GrantToken> = context
         .grants
         .iter()
         .filter(concerns)
-        .map(|token| limited(*token, context.profile))
+        .map(|token| within_profile(*token, context.profile))
         .collect();
-    let goal = Goal {
+    let goal = ActionGoal {
         id: context.goal,
         // A grant by the Operator's own hand says what is at stake.
         risk: grants
@@ -113,7 +114,7 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
             .fold(Risk::Medium, Risk::max),
         scope_root,
     };
-    let mut state = State {
+    let mut state = JudgingState {
         mode: context.mode,
         now: context.now,
         grants,
@@ -123,11 +124,11 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
     let moves = moves_in_front(&commands);
     let mut judged = Vec::with_capacity(commands.len());
     for (at, command) in commands.into_iter().enumerate() {
-        let mut action = Action::of(&command.words, &cwd, context.door, &table);
-        if command.program() == "cd" && at < moves {
-            cwd = absolute(command.words.get(1).map_or("", String::as_str), &cwd);
+        let mut action = Action::from_command(&command.words, &cwd, context.door, &table);
+        if command.program_name() == "cd" && at < moves {
+            cwd = absolute_path(command.words.get(1).map_or("", String::as_str), &cwd);
             action.cwd.clone_from(&cwd);
-        } else if command.program() == "cd" {
+        } else if command.program_name() == "cd" {
             action.class = Class::Unknown;
             action.because = Some("cd not followed by &&, or not in front".to_string());
         }
@@ -136,14 +137,17 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
             .iter()
             .filter_map(|target| (context.leads_to)(target));
         action.targets.extend(linked.collect::<Vec<_>>());
-        let report = evaluate(&goal, &action, &state, context.profile);
-        let cost = action.cost();
+        let report = judge_action(&goal, &action, &state, context.profile);
+        let cost = action.budget_cost();
         // A line is one call, however many commands it has.
-        for spend in Spend::ALL.iter().filter(|spend| **spend != Spend::Calls) {
-            let sum = state.spent.of(*spend) + cost.of(*spend);
-            state.spent = state.spent.with(*spend, sum);
+        for spend in BudgetItem::ALL
+            .iter()
+            .filter(|spend| **spend != BudgetItem::Calls)
+        {
+            let sum = state.spent.amount_of(*spend) + cost.amount_of(*spend);
+            state.spent = state.spent.with_amount(*spend, sum);
         }
-        judged.push(Judged {
+        judged.push(JudgedCommand {
             command,
             action,
             report,
@@ -157,10 +161,10 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
 }
 
 /// A grant lives no longer than the profile says.
-fn limited(token: Token, profile: &Profile) -> Token {
+fn within_profile(token: GrantToken, profile: &Profile) -> GrantToken {
     let since = token.last_renewed_at.unwrap_or(token.issued_at);
-    let most = after(since, profile.grant_limit(token.capability).minutes);
-    Token {
+    let most = minutes_after(since, profile.grant_limit(token.capability).minutes);
+    GrantToken {
         expires_at: token.expires_at.min(most),
         ..token
     }
@@ -171,7 +175,7 @@ fn moves_in_front(commands: &[SimpleCommand]) -> usize {
     let is_move = |at: usize| {
         let command = &commands[at];
         let next = commands.get(at + 1).map(|next| next.join);
-        command.program() == "cd"
+        command.program_name() == "cd"
             && command.words.len() == 2
             && !command.words[1].starts_with('-')
             && matches!(next, None | Some(Join::And))

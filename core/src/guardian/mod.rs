@@ -22,17 +22,19 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-pub use budget::{Amounts, Spend};
+pub use budget::{BudgetAmounts, BudgetItem};
 pub use class::{Capability, Class, Risk};
-pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, Unsplit};
-pub use command_table::{Classified, CommandTable};
+pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
+pub use command_table::{ClassifiedCommand, CommandTable};
 pub use condition::{Condition, ConditionError};
-pub use glob::{Glob, starred};
-pub use grant::{ACTION_MINUTES, GrantLimit, SESSION_MINUTES, Standing, Token, after};
-pub use jail::{Jail, Trespass, absolute, is_within};
-pub use line::{Judged, JudgedLine, LineContext, judge_line};
+pub use glob::{Glob, fits_with_stars};
+pub use grant::{
+    ACTION_MINUTES, GrantLimit, GrantStanding, GrantToken, SESSION_MINUTES, minutes_after,
+};
+pub use jail::{Jail, PathTrespass, absolute_path, is_within};
+pub use line::{JudgedCommand, JudgedLine, LineContext, judge_line};
 pub use mode::{Hindrance, Mode};
-pub use profile::{Effect, Limits, PolicyRule, Profile, RULES_MAX};
+pub use profile::{ActionLimits, PolicyRule, Profile, RULES_MAX, RuleEffect};
 
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
@@ -52,7 +54,7 @@ words! {
 
 /// What the action is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Goal {
+pub struct ActionGoal {
     /// The goal, if one is active.
     pub id: Option<u64>,
     /// What is at stake, by the Operator's word: an action of a higher risk isn't allowed.
@@ -81,13 +83,13 @@ pub struct Action {
 impl Action {
     /// What a command, run in a folder, would do.
     #[must_use]
-    pub fn of(words: &[String], cwd: &str, door: Door, table: &CommandTable) -> Self {
-        let Classified {
+    pub fn from_command(words: &[String], cwd: &str, door: Door, table: &CommandTable) -> Self {
+        let ClassifiedCommand {
             class,
             because,
             paths,
         } = table.classify(words);
-        let targets = paths.iter().map(|path| absolute(path, cwd));
+        let targets = paths.iter().map(|path| absolute_path(path, cwd));
         Self {
             door,
             words: words.to_vec(),
@@ -100,31 +102,31 @@ impl Action {
 
     /// The word that names the program.
     #[must_use]
-    pub fn program(&self) -> &str {
+    pub fn program_name(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 
     /// What it takes of the budget before it has run.
     #[must_use]
-    pub fn cost(&self) -> Amounts {
+    pub fn budget_cost(&self) -> BudgetAmounts {
         let builds = u64::from(matches!(self.class, Class::Build | Class::Shell));
-        Amounts::default()
-            .with(Spend::Calls, 1)
-            .with(Spend::Builds, builds)
+        BudgetAmounts::default()
+            .with_amount(BudgetItem::Calls, 1)
+            .with_amount(BudgetItem::Builds, builds)
     }
 }
 
 /// What is known when the action is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct JudgingState {
     /// What tslp is able to do.
     pub mode: Mode,
     /// The time.
     pub now: UnixMillis,
     /// All grants.
-    pub grants: Vec<Token>,
+    pub grants: Vec<GrantToken>,
     /// What was spent already.
-    pub spent: Amounts,
+    pub spent: BudgetAmounts,
     /// Where tools may look.
     pub jail: Jail,
 }
@@ -153,7 +155,7 @@ words! {
 
 /// Why a step denies an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum DenialCause {
     /// It names no program.
     NoProgram,
     /// Its risk is higher than its goal's.
@@ -161,33 +163,33 @@ pub enum Cause {
     /// Tools don't run now.
     Mode(Mode),
     /// A path leads out of the workspace, or to what is protected.
-    Trespass(Trespass, String),
+    Trespass(PathTrespass, String),
     /// Nobody granted it.
     NotGranted(Capability),
     /// What was granted doesn't hold any more, or not for this.
-    GrantInvalid(Capability, Standing),
+    GrantInvalid(Capability, GrantStanding),
     /// No tool may do it.
     ClassDenied(Class),
     /// The profile names the programs that may run, and this isn't one.
     ProgramNotListed,
     /// Too little is left.
-    BudgetExhausted(Spend),
+    BudgetExhausted(BudgetItem),
     /// A rule denies it.
     Denied(String),
     /// No rule allows it.
     NotAllowed,
 }
 
-impl Cause {
+impl DenialCause {
     /// The code by which it is known, which also names the halt that follows from it.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub const fn denial_code(&self) -> &'static str {
         match self {
             Self::NoProgram | Self::ClassDenied(_) => "COMMAND-CLASS-VIOLATION",
             Self::Mode(_) => "MODE",
             Self::Trespass(..) => "SCOPE-BREACH",
             Self::NotGranted(_) => "CAPABILITY-MISSING",
-            Self::GrantInvalid(_, Standing::Revoked) => "CAPABILITY-REVOKED",
+            Self::GrantInvalid(_, GrantStanding::Revoked) => "CAPABILITY-REVOKED",
             Self::GrantInvalid(..) => "CAPABILITY-ESCALATION",
             Self::BudgetExhausted(_) => "BUDGET-EXHAUSTED",
             Self::RiskTooHigh(_) | Self::ProgramNotListed | Self::Denied(_) | Self::NotAllowed => {
@@ -197,7 +199,7 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for DenialCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProgram => f.write_str("no program is named"),
@@ -205,10 +207,10 @@ impl fmt::Display for Cause {
                 write!(f, "its risk is {risk}, which is more than its goal's")
             }
             Self::Mode(mode) => write!(f, "tools don't run in mode {mode}"),
-            Self::Trespass(Trespass::Outside, path) => {
+            Self::Trespass(PathTrespass::Outside, path) => {
                 write!(f, "{path} is outside of the workspace")
             }
-            Self::Trespass(Trespass::Protected, path) => write!(f, "{path} is protected"),
+            Self::Trespass(PathTrespass::Protected, path) => write!(f, "{path} is protected"),
             Self::NotGranted(capability) => {
                 write!(
                     f,
@@ -217,16 +219,16 @@ impl fmt::Display for Cause {
             }
             Self::GrantInvalid(capability, standing) => {
                 let why = match standing {
-                    Standing::Expired => "has expired",
-                    Standing::Revoked => "was revoked",
-                    Standing::RiskTooLow | Standing::Valid => "is for a lower risk class",
+                    GrantStanding::Expired => "has expired",
+                    GrantStanding::Revoked => "was revoked",
+                    GrantStanding::RiskTooLow | GrantStanding::Valid => "is for a lower risk class",
                 };
                 write!(f, "the grant of {capability} {why}")
             }
             Self::ClassDenied(class) => write!(
                 f,
                 "class {class} needs {}; none is granted to tools",
-                class.wanting()
+                class.missing_capability()
             ),
             Self::ProgramNotListed => f.write_str("the profile doesn't list the program"),
             Self::BudgetExhausted(spend) => write!(f, "no {spend} are left in the budget"),
@@ -250,76 +252,78 @@ words! {
 
 /// All eight verdicts on an action, also those after the first denial.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ActionReport {
     /// What comes of it.
     pub decision: Decision,
     /// Why each step denies it; `None` where it is met. In the order of [`Step::ALL`].
-    pub verdicts: [Option<Cause>; Step::ALL.len()],
+    pub verdicts: [Option<DenialCause>; Step::ALL.len()],
     /// Bounds if it is allowed.
-    pub limits: Limits,
+    pub limits: ActionLimits,
     /// The rule that denies it, or the last that allows it.
     pub rule: Option<String>,
 }
 
-impl Report {
+impl ActionReport {
     /// The first step that denies it, and why.
     #[must_use]
-    pub fn denial(&self) -> Option<(Step, &Cause)> {
+    pub fn first_denial(&self) -> Option<(Step, &DenialCause)> {
         let mut verdicts = Step::ALL.iter().zip(&self.verdicts);
         verdicts.find_map(|(step, cause)| Some((*step, cause.as_ref()?)))
     }
 }
 
 /// What conditions can ask about.
-struct Facts<'f> {
-    goal: &'f Goal,
+struct JudgingFacts<'f> {
+    goal: &'f ActionGoal,
     action: &'f Action,
-    state: &'f State,
-    left: Amounts,
+    state: &'f JudgingState,
+    left: BudgetAmounts,
 }
 
-impl Facts<'_> {
+impl JudgingFacts<'_> {
     /// What the best token for a capability says; `None` if there is none. Reading needs none.
-    fn standing(&self, capability: Capability) -> Option<Standing> {
+    fn best_standing(&self, capability: Capability) -> Option<GrantStanding> {
         let (id, root) = (self.goal.id, self.goal.scope_root);
         let tokens = self.state.grants.iter();
-        let concerned = tokens.filter(|token| token.concerns(capability, id, root));
-        let best = concerned.map(|token| token.standing(self.state.now)).min();
+        let concerned = tokens.filter(|token| token.is_about(capability, id, root));
+        let best = concerned
+            .map(|token| token.standing_at(self.state.now))
+            .min();
         match capability {
-            Capability::FsRead => Some(Standing::Valid),
+            Capability::FsRead => Some(GrantStanding::Valid),
             Capability::BuildExec | Capability::ShellExec => best,
         }
     }
 
-    fn holds(&self, capability: Capability) -> bool {
-        self.standing(capability) == Some(Standing::Valid)
+    fn has_capability(&self, capability: Capability) -> bool {
+        self.best_standing(capability) == Some(GrantStanding::Valid)
     }
 
-    fn trespass(&self) -> Option<Cause> {
+    fn first_trespass(&self) -> Option<DenialCause> {
         let Action { cwd, targets, .. } = self.action;
         let mut paths = core::iter::once(cwd).chain(targets);
         paths.find_map(|path| {
-            let trespass = self.state.jail.trespass(path)?;
-            Some(Cause::Trespass(trespass, path.clone()))
+            let trespass = self.state.jail.trespass_of(path)?;
+            Some(DenialCause::Trespass(trespass, path.clone()))
         })
     }
 
-    fn not_granted(&self) -> Option<Cause> {
-        let capability = self.action.class.capability()?;
-        match self.standing(capability) {
-            Some(Standing::Valid) => None,
-            Some(standing) => Some(Cause::GrantInvalid(capability, standing)),
-            None => Some(Cause::NotGranted(capability)),
+    fn not_granted(&self) -> Option<DenialCause> {
+        let capability = self.action.class.needed_capability()?;
+        match self.best_standing(capability) {
+            Some(GrantStanding::Valid) => None,
+            Some(standing) => Some(DenialCause::GrantInvalid(capability, standing)),
+            None => Some(DenialCause::NotGranted(capability)),
         }
     }
 
-    fn class_denied(&self, profile: &Profile) -> Option<Cause> {
-        let program = self.action.program();
+    fn class_denied(&self, profile: &Profile) -> Option<DenialCause> {
+        let program = self.action.program_name();
         let listed = &profile.programs;
-        if self.action.class.capability().is_none() {
-            Some(Cause::ClassDenied(self.action.class))
+        if self.action.class.needed_capability().is_none() {
+            Some(DenialCause::ClassDenied(self.action.class))
         } else if !listed.is_empty() && !listed.iter().any(|it| it == program) {
-            Some(Cause::ProgramNotListed)
+            Some(DenialCause::ProgramNotListed)
         } else {
             None
         }
@@ -328,40 +332,51 @@ impl Facts<'_> {
 
 /// Judges one action. The first step that isn't met denies it; the others' verdicts are in the report, too.
 #[must_use]
-pub fn evaluate(goal: &Goal, action: &Action, state: &State, profile: &Profile) -> Report {
+pub fn judge_action(
+    goal: &ActionGoal,
+    action: &Action,
+    state: &JudgingState,
+    profile: &Profile,
+) -> ActionReport {
     let left = profile.budget.left_after(&state.spent);
-    let facts = Facts {
+    let facts = JudgingFacts {
         goal,
         action,
         state,
         left,
     };
-    let risk = profile.risk(action.class);
-    let is_known = action.class.capability().is_some();
-    let invariants = match action.program() {
-        "" => Some(Cause::NoProgram),
-        _ if is_known && risk > goal.risk => Some(Cause::RiskTooHigh(risk)),
+    let risk = profile.risk_of(action.class);
+    let is_known = action.class.needed_capability().is_some();
+    let invariants = match action.program_name() {
+        "" => Some(DenialCause::NoProgram),
+        _ if is_known && risk > goal.risk => Some(DenialCause::RiskTooHigh(risk)),
         _ => None,
     };
-    let ruling = rule(profile, &facts);
+    let ruling = apply_rules(profile, &facts);
     let verdicts = [
         invariants,
-        (state.mode != Mode::Ready).then_some(Cause::Mode(state.mode)),
-        facts.trespass(),
+        (state.mode != Mode::Ready).then_some(DenialCause::Mode(state.mode)),
+        facts.first_trespass(),
         facts.not_granted(),
         facts.class_denied(profile),
-        left.lacking_for(&action.cost()).map(Cause::BudgetExhausted),
-        ruling.denied_by.map(|id| Cause::Denied(id.to_string())),
-        ruling.allowed_by.is_none().then_some(Cause::NotAllowed),
+        left.lacking_for(&action.budget_cost())
+            .map(DenialCause::BudgetExhausted),
+        ruling
+            .denied_by
+            .map(|id| DenialCause::Denied(id.to_string())),
+        ruling
+            .allowed_by
+            .is_none()
+            .then_some(DenialCause::NotAllowed),
     ];
     let decision = if verdicts.iter().any(Option::is_some) {
         Decision::Deny
-    } else if ruling.limits == Limits::default() {
+    } else if ruling.limits == ActionLimits::default() {
         Decision::Allow
     } else {
         Decision::AllowWithLimits
     };
-    Report {
+    ActionReport {
         decision,
         verdicts,
         limits: ruling.limits,
@@ -371,21 +386,25 @@ pub fn evaluate(goal: &Goal, action: &Action, state: &State, profile: &Profile) 
 
 /// What all rules together say.
 #[derive(Default)]
-struct Ruling<'p> {
+struct RulesVerdict<'p> {
     denied_by: Option<&'p str>,
     allowed_by: Option<&'p str>,
-    limits: Limits,
+    limits: ActionLimits,
 }
 
 /// The first denial counts; of allowing rules the strictest limits add up.
-fn rule<'p>(profile: &'p Profile, facts: &Facts<'_>) -> Ruling<'p> {
-    let mut ruling = Ruling::default();
-    for rule in profile.rules.iter().filter(|rule| rule.when.holds(facts)) {
+fn apply_rules<'p>(profile: &'p Profile, facts: &JudgingFacts<'_>) -> RulesVerdict<'p> {
+    let mut ruling = RulesVerdict::default();
+    for rule in profile
+        .rules
+        .iter()
+        .filter(|rule| rule.when.holds_for(facts))
+    {
         match rule.effect {
-            Effect::Deny if ruling.denied_by.is_none() => ruling.denied_by = Some(&rule.id),
-            Effect::Deny => {}
-            Effect::Allow(limits) => {
-                ruling.limits = ruling.limits.and(limits);
+            RuleEffect::Deny if ruling.denied_by.is_none() => ruling.denied_by = Some(&rule.id),
+            RuleEffect::Deny => {}
+            RuleEffect::Allow(limits) => {
+                ruling.limits = ruling.limits.strictest_with(limits);
                 ruling.allowed_by = Some(&rule.id);
             }
         }

@@ -43,7 +43,7 @@ words! {
 impl Hindrance {
     /// The mode that it leads to.
     #[must_use]
-    pub const fn mode(self) -> Mode {
+    pub const fn resulting_mode(self) -> Mode {
         match self {
             Self::Starting => Mode::Boot,
             Self::Attesting => Mode::Attest,
@@ -57,8 +57,10 @@ impl Hindrance {
 impl Mode {
     /// The mode that all hindrances together lead to.
     #[must_use]
-    pub fn under(hindrances: &[Hindrance]) -> Self {
-        let modes = hindrances.iter().map(|hindrance| hindrance.mode());
+    pub fn under_hindrances(hindrances: &[Hindrance]) -> Self {
+        let modes = hindrances
+            .iter()
+            .map(|hindrance| hindrance.resulting_mode());
         modes.max().unwrap_or(Self::Ready)
     }
 }
@@ -69,9 +71,13 @@ mod tests {
 
     #[test]
     fn the_strictest_of_all_hindrances_counts() {
-        assert_eq!(Mode::under(&[]), Mode::Ready);
+        assert_eq!(Mode::under_hindrances(&[]), Mode::Ready);
         let check = |expected, hindrances: &[Hindrance]| {
-            assert_eq!(Mode::under(hindrances), expected, "{hindrances:?}");
+            assert_eq!(
+                Mode::under_hindrances(hindrances),
+                expected,
+                "{hindrances:?}"
+            );
         };
         use Hindrance::{
             Attesting, LedgerDamaged, SandboxBreach, SandboxUnavailable, UpstreamDown,

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::budget::Amounts;
+use super::budget::BudgetAmounts;
 use super::class::{Capability, Class, Risk};
 use super::condition::{Condition, ConditionError};
 use super::grant::GrantLimit;
@@ -33,7 +33,7 @@ pub struct Profile {
     /// How long grants live.
     pub grants: Vec<(Capability, GrantLimit)>,
     /// How much may be spent.
-    pub budget: Amounts,
+    pub budget: BudgetAmounts,
 }
 
 /// One rule.
@@ -46,21 +46,21 @@ pub struct PolicyRule {
     /// When it speaks.
     pub when: Condition,
     /// What it says.
-    pub effect: Effect,
+    pub effect: RuleEffect,
 }
 
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum RuleEffect {
     /// No, whatever other rules say.
     Deny,
-    /// Yes, within limits; [`Limits::default`] has none.
-    Allow(Limits),
+    /// Yes, within limits; [`ActionLimits::default`] has none.
+    Allow(ActionLimits),
 }
 
 /// Bounds of an allowed action; of several rules' the strictest count. There is no network to be limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct ActionLimits {
     /// Most files that it may concern.
     pub files: Option<u64>,
     /// Most lines that it may change.
@@ -69,10 +69,10 @@ pub struct Limits {
     pub timeout_seconds: Option<u64>,
 }
 
-impl Limits {
+impl ActionLimits {
     /// The strictest of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn strictest_with(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -93,9 +93,9 @@ impl Profile {
     /// Never: a test reads its conditions.
     #[must_use]
     pub fn built_in() -> Self {
-        let limited = Limits {
+        let limited = ActionLimits {
             timeout_seconds: Some(300),
-            ..Limits::default()
+            ..ActionLimits::default()
         };
         let rule = |id: &str, description: &str, when: &str, effect| {
             Ok::<_, ConditionError>(PolicyRule {
@@ -113,13 +113,13 @@ impl Profile {
                     "read",
                     "looking is harmless",
                     reading,
-                    Effect::Allow(Limits::default()),
+                    RuleEffect::Allow(ActionLimits::default()),
                 )?,
                 rule(
                     "build",
                     "five minutes in a scratch layer",
                     building,
-                    Effect::Allow(limited),
+                    RuleEffect::Allow(limited),
                 )?,
             ])
         };
@@ -132,7 +132,7 @@ impl Profile {
             programs: Vec::new(),
             risks: Vec::new(),
             grants: Vec::new(),
-            budget: Amounts::DEFAULT_MAX,
+            budget: BudgetAmounts::DEFAULT_MAX,
         }
     }
 
@@ -146,8 +146,10 @@ impl Profile {
 
     /// The risk of an action of a class: what its capability has, or what the profile says if that is more.
     #[must_use]
-    pub fn risk(&self, class: Class) -> Risk {
-        let own = class.capability().map_or(Risk::Critical, Capability::risk);
+    pub fn risk_of(&self, class: Class) -> Risk {
+        let own = class
+            .needed_capability()
+            .map_or(Risk::Critical, Capability::least_risk);
         let raised = self.risks.iter().filter(|(of, _)| *of == class);
         raised.map(|(_, risk)| *risk).fold(own, Risk::max)
     }

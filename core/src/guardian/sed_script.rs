@@ -4,23 +4,23 @@
 /// write or run, `p`, `d`, `q`, `=` and the like, each with an address or none.
 #[must_use]
 pub(super) fn only_prints(script: &str) -> bool {
-    let mut rest = Rest(script.as_bytes());
+    let mut rest = ScriptReader(script.as_bytes());
     loop {
-        rest.skip(|byte| matches!(byte, b' ' | b';'));
+        rest.skip_bytes(|byte| matches!(byte, b' ' | b';'));
         if rest.0.is_empty() {
             return true;
         }
-        if rest.command().is_none() {
+        if rest.skip_command().is_none() {
             return false;
         }
     }
 }
 
 /// What of a script isn't read yet.
-struct Rest<'s>(&'s [u8]);
+struct ScriptReader<'s>(&'s [u8]);
 
-impl Rest<'_> {
-    fn skip(&mut self, is_skipped: impl Fn(u8) -> bool) {
+impl ScriptReader<'_> {
+    fn skip_bytes(&mut self, is_skipped: impl Fn(u8) -> bool) {
         while self.0.first().is_some_and(|byte| is_skipped(*byte)) {
             self.0 = &self.0[1..];
         }
@@ -39,7 +39,7 @@ impl Rest<'_> {
     }
 
     /// Up to the next `end` that isn't escaped.
-    fn until(&mut self, end: u8) -> Option<()> {
+    fn skip_past(&mut self, end: u8) -> Option<()> {
         loop {
             match self.next()? {
                 b'\\' => drop(self.next()?),
@@ -49,34 +49,34 @@ impl Rest<'_> {
         }
     }
 
-    fn address(&mut self) -> Option<()> {
+    fn skip_address(&mut self) -> Option<()> {
         if self.next_if(b'/') {
-            self.until(b'/')?;
+            self.skip_past(b'/')?;
             self.next_if(b'I');
         } else {
-            self.skip(|byte| matches!(byte, b'0'..=b'9' | b'$' | b'~' | b'+'));
+            self.skip_bytes(|byte| matches!(byte, b'0'..=b'9' | b'$' | b'~' | b'+'));
         }
         Some(())
     }
 
-    fn command(&mut self) -> Option<()> {
-        self.address()?;
+    fn skip_command(&mut self) -> Option<()> {
+        self.skip_address()?;
         if self.next_if(b',') {
-            self.address()?;
+            self.skip_address()?;
         }
-        self.skip(|byte| matches!(byte, b' ' | b'!'));
+        self.skip_bytes(|byte| matches!(byte, b' ' | b'!'));
         match self.next()? {
             b'p' | b'd' | b'q' | b'=' | b'n' | b'N' | b'D' | b'P' | b'g' | b'G' | b'h' | b'H'
             | b'x' => {}
             b's' => {
                 let delimiter = self.next().filter(u8::is_ascii_punctuation)?;
-                self.until(delimiter)?;
-                self.until(delimiter)?;
-                self.skip(|byte| matches!(byte, b'g' | b'p' | b'I' | b'i' | b'0'..=b'9'));
+                self.skip_past(delimiter)?;
+                self.skip_past(delimiter)?;
+                self.skip_bytes(|byte| matches!(byte, b'g' | b'p' | b'I' | b'i' | b'0'..=b'9'));
             }
             _ => return None,
         }
-        self.skip(|byte| byte == b' ');
+        self.skip_bytes(|byte| byte == b' ');
         (self.0.is_empty() || self.next_if(b';')).then_some(())
     }
 }

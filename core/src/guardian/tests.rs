@@ -14,28 +14,28 @@ fn words(line: &str) -> Vec<String> {
 }
 
 fn action(line: &str) -> Action {
-    Action::of(&words(line), ROOT, Door::Bridge, &CommandTable::built_in())
+    Action::from_command(&words(line), ROOT, Door::Bridge, &CommandTable::built_in())
 }
 
-fn goal() -> Goal {
-    Goal {
+fn goal() -> ActionGoal {
+    ActionGoal {
         id: None,
         risk: Risk::High,
         scope_root: ArtifactHash::of(ROOT.as_bytes()),
     }
 }
 
-fn grant(capability: Capability) -> Token {
+fn grant(capability: Capability) -> GrantToken {
     let root = ArtifactHash::of(ROOT.as_bytes());
-    Token::issued(1, capability, root, UnixMillis(0))
+    GrantToken::issue_for_session(1, capability, root, UnixMillis(0))
 }
 
-fn state() -> State {
-    State {
+fn state() -> JudgingState {
+    JudgingState {
         mode: Mode::Ready,
         now: UnixMillis(60_000),
         grants: Vec::new(),
-        spent: Amounts::default(),
+        spent: BudgetAmounts::default(),
         jail: Jail {
             root: ROOT.into(),
             visible: vec!["/usr".into()],
@@ -44,7 +44,7 @@ fn state() -> State {
     }
 }
 
-fn profile(rules: &[(&str, &str, Effect)]) -> Profile {
+fn profile(rules: &[(&str, &str, RuleEffect)]) -> Profile {
     let rules = rules.iter().map(|(id, when, effect)| PolicyRule {
         id: (*id).into(),
         description: String::new(),
@@ -58,17 +58,20 @@ fn profile(rules: &[(&str, &str, Effect)]) -> Profile {
 }
 
 /// The decision, and the step, code and words of a denial.
-fn shown(report: &Report) -> String {
-    match report.denial() {
+fn shown(report: &ActionReport) -> String {
+    match report.first_denial() {
         None => report.decision.as_str().to_string(),
-        Some((step, cause)) => format!("{step} {}: {cause}", cause.code()),
+        Some((step, cause)) => format!("{step} {}: {cause}", cause.denial_code()),
     }
 }
 
-fn check(line: &str, state: &State, expected: &str) {
-    let report = evaluate(&goal(), &action(line), state, &Profile::built_in());
+fn check(line: &str, state: &JudgingState, expected: &str) {
+    let report = judge_action(&goal(), &action(line), state, &Profile::built_in());
     assert_eq!(shown(&report), expected, "{line}");
-    assert_eq!(report.decision == Decision::Deny, report.denial().is_some());
+    assert_eq!(
+        report.decision == Decision::Deny,
+        report.first_denial().is_some()
+    );
 }
 
 #[test]
@@ -80,7 +83,7 @@ fn each_step_denies_by_itself() {
         &ready,
         "invariants COMMAND-CLASS-VIOLATION: no program is named",
     );
-    let safe = State {
+    let safe = JudgingState {
         mode: Mode::SafeMode,
         ..state()
     };
@@ -110,8 +113,8 @@ fn each_step_denies_by_itself() {
         &ready,
         "class COMMAND-CLASS-VIOLATION: class UNKNOWN needs a known class; none is granted to tools",
     );
-    let spent = State {
-        spent: Amounts::default().with(Spend::Calls, 8),
+    let spent = JudgingState {
+        spent: BudgetAmounts::default().with_amount(BudgetItem::Calls, 8),
         ..state()
     };
     check(
@@ -123,18 +126,18 @@ fn each_step_denies_by_itself() {
 
 #[test]
 fn a_grant_allows_until_it_ends() {
-    let mut granted = State {
+    let mut granted = JudgingState {
         grants: vec![grant(Capability::BuildExec)],
         ..state()
     };
     check("make", &granted, "ALLOW_WITH_LIMITS");
-    granted.spent = Amounts::default().with(Spend::Builds, 5);
+    granted.spent = BudgetAmounts::default().with_amount(BudgetItem::Builds, 5);
     check(
         "make",
         &granted,
         "budget BUDGET-EXHAUSTED: no builds are left in the budget",
     );
-    granted.spent = Amounts::default();
+    granted.spent = BudgetAmounts::default();
     granted.now = UnixMillis(15 * 60_000);
     check(
         "make",
@@ -161,7 +164,7 @@ fn a_grant_allows_until_it_ends() {
 
 #[test]
 fn an_interpreter_needs_a_critical_goal_and_a_critical_grant() {
-    let state = State {
+    let state = JudgingState {
         grants: vec![grant(Capability::ShellExec)],
         ..state()
     };
@@ -170,15 +173,15 @@ fn an_interpreter_needs_a_critical_goal_and_a_critical_grant() {
         &state,
         "invariants POLICY-VIOLATION: its risk is CRITICAL, which is more than its goal's",
     );
-    let critical = Goal {
+    let critical = ActionGoal {
         risk: Risk::Critical,
         ..goal()
     };
-    let report = evaluate(&critical, &action("perl x"), &state, &Profile::built_in());
+    let report = judge_action(&critical, &action("perl x"), &state, &Profile::built_in());
     assert_eq!(shown(&report), "ALLOW_WITH_LIMITS");
     let mut low = state.clone();
     low.grants[0].risk = Risk::High;
-    let report = evaluate(&critical, &action("perl x"), &low, &Profile::built_in());
+    let report = judge_action(&critical, &action("perl x"), &low, &Profile::built_in());
     assert_eq!(
         shown(&report),
         "capability CAPABILITY-ESCALATION: the grant of SHELL_EXEC is for a lower risk class"
@@ -188,7 +191,7 @@ fn an_interpreter_needs_a_critical_goal_and_a_critical_grant() {
 #[test]
 fn a_denying_rule_wins_and_limits_add_up() {
     let limits = |timeout_seconds, files| {
-        Effect::Allow(Limits {
+        RuleEffect::Allow(ActionLimits {
             timeout_seconds,
             files,
             lines: None,
@@ -201,10 +204,10 @@ fn a_denying_rule_wins_and_limits_add_up() {
             r#"PathMatch(action.targets, "src/**")"#,
             limits(Some(5), Some(3)),
         ),
-        ("c", r#"action.program == "cat""#, Effect::Deny),
-        ("d", r#"action.program == "cat""#, Effect::Deny),
+        ("c", r#"action.program == "cat""#, RuleEffect::Deny),
+        ("d", r#"action.program == "cat""#, RuleEffect::Deny),
     ]);
-    let report = |line| evaluate(&goal(), &action(line), &state(), &rules);
+    let report = |line| judge_action(&goal(), &action(line), &state(), &rules);
     let read = report("grep x src/a.c");
     assert_eq!(
         (read.decision, read.rule.as_deref()),
@@ -212,7 +215,7 @@ fn a_denying_rule_wins_and_limits_add_up() {
     );
     assert_eq!(
         read.limits,
-        Limits {
+        ActionLimits {
             timeout_seconds: Some(5),
             files: Some(3),
             lines: None
@@ -222,7 +225,7 @@ fn a_denying_rule_wins_and_limits_add_up() {
         shown(&report("cat src/a.c")),
         "rules POLICY-VIOLATION: rule c denies it"
     );
-    let none = evaluate(&goal(), &action("ls"), &state(), &profile(&[]));
+    let none = judge_action(&goal(), &action("ls"), &state(), &profile(&[]));
     assert_eq!(
         shown(&none),
         "default_deny POLICY-VIOLATION: no rule allows it"
@@ -234,11 +237,12 @@ fn a_profile_can_list_programs_and_raise_risks_but_lift_nothing() {
     let everything = (
         "all",
         "NOT InState(\"BOOT\")",
-        Effect::Allow(Limits::default()),
+        RuleEffect::Allow(ActionLimits::default()),
     );
     let mut profile = profile(&[everything]);
-    let shown =
-        |line: &str, profile: &Profile| shown(&evaluate(&goal(), &action(line), &state(), profile));
+    let shown = |line: &str, profile: &Profile| {
+        shown(&judge_action(&goal(), &action(line), &state(), profile))
+    };
     assert!(shown("rm x", &profile).starts_with("class"));
     assert!(shown("cat /etc/passwd", &profile).starts_with("scope"));
     assert!(shown("make", &profile).starts_with("capability"));
@@ -252,12 +256,12 @@ fn a_profile_can_list_programs_and_raise_risks_but_lift_nothing() {
 #[test]
 fn conditions_ask_about_everything_that_is_known() {
     let check = |when: &str, expected| {
-        let rules = profile(&[("r", when, Effect::Deny)]);
-        let state = State {
+        let rules = profile(&[("r", when, RuleEffect::Deny)]);
+        let state = JudgingState {
             grants: vec![grant(Capability::BuildExec)],
             ..state()
         };
-        let report = evaluate(
+        let report = judge_action(
             &goal(),
             &action("grep -n http://h/a src/a.c tests/b.c"),
             &state,

@@ -41,35 +41,35 @@ pub(super) fn private_key_at(reading: &mut ScannedText<'_>, at: usize) -> Option
         .find(|block| reading.text[at..].starts_with(block.open))?;
     let body = body_of(reading, at + block.open.len(), block)?;
     let Some(close) = memchr::memmem::find(&reading.text[body..], block.close) else {
-        reading.byte(reading.text.len());
+        reading.byte_at(reading.text.len());
         return Some(reading.text.len());
     };
     let label = body + close + block.close.len();
     let is_label = |byte: u8| byte.is_ascii_alphanumeric() || byte == b' ';
-    let end = reading.skip(label, LABEL_BYTES_MAX, is_label);
-    Some(reading.skip(end, 5, |byte| byte == b'-'))
+    let end = reading.end_of_run(label, LABEL_BYTES_MAX, is_label);
+    Some(reading.end_of_run(end, 5, |byte| byte == b'-'))
 }
 
 /// The start of the key's content, if there is any: code that only mentions the first line has none.
 fn body_of(reading: &mut ScannedText<'_>, label: usize, block: &KeyBlock) -> Option<usize> {
     if block.close == BLOCKS[2].close {
         let head = &reading.text[label..(label + 256).min(reading.text.len())];
-        reading.byte(label + 255);
+        reading.byte_at(label + 255);
         return memchr::memmem::find(head, b"Encryption:").map(|found| label + found);
     }
     let is_label = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ';
-    let labelled = reading.skip(label, LABEL_BYTES_MAX, is_label);
+    let labelled = reading.end_of_run(label, LABEL_BYTES_MAX, is_label);
     memchr::memmem::find(&reading.text[label..labelled], PRIVATE_KEY)?;
-    let dashed = reading.skip(labelled, 5, |byte| byte == b'-');
+    let dashed = reading.end_of_run(labelled, 5, |byte| byte == b'-');
     if dashed < labelled + 4 {
         return None;
     }
     let mut at = dashed;
     let mut has_line_end = false;
     while at - dashed < SEPARATORS_MAX {
-        match reading.byte(at)? {
+        match reading.byte_at(at)? {
             b'\n' => has_line_end = true,
-            b'\\' if matches!(reading.byte(at + 1), Some(b'n' | b'r')) => at += 1,
+            b'\\' if matches!(reading.byte_at(at + 1), Some(b'n' | b'r')) => at += 1,
             b' ' | b'\t' | b'\r' | b'\\' | b'"' | b'\'' | b'`' | b'+' | b',' | b'/' | b'*'
             | b'#' | b'|' | b'>' => {}
             _ => break,
@@ -77,11 +77,11 @@ fn body_of(reading: &mut ScannedText<'_>, label: usize, block: &KeyBlock) -> Opt
         at += 1;
     }
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    let end = reading.skip(at, 16, is_base64);
+    let end = reading.end_of_run(at, 16, is_base64);
     let is_line = has_line_end
         && end - at >= 4
         && reading
-            .byte(end)
+            .byte_at(end)
             .is_none_or(|byte| byte.is_ascii_whitespace());
     let is_header = [b"Proc-Type:".as_slice(), b"Version:", b"Comment:", b"Hash:"];
     let has_header = is_header.iter().any(|header| reading.has_bytes(at, header));

@@ -268,7 +268,7 @@ impl CredentialFormat {
         while !rest.is_empty() {
             let (part, after) = next_part(rest);
             rest = after;
-            let next = reading.byte(end);
+            let next = reading.byte_at(end);
             match part {
                 PatternPart::Byte(expected)
                     if !next.is_some_and(|next| self.is_same(next, expected)) =>
@@ -289,7 +289,7 @@ impl CredentialFormat {
                         None if is_strict_start(reading.text, start) => usize::MAX,
                         None => return None,
                     };
-                    end = reading.skip(end, most, |byte| is_of_class(run.class, byte));
+                    end = reading.end_of_run(end, most, |byte| is_of_class(run.class, byte));
                     if end - from < run.min {
                         return None;
                     }
@@ -299,7 +299,7 @@ impl CredentialFormat {
                 }
             }
         }
-        if endless.is_none() && reading.byte(end).is_some_and(is_word_byte) {
+        if endless.is_none() && reading.byte_at(end).is_some_and(is_word_byte) {
             return None;
         }
         let body = if self.before.is_some() { start } else { body? };
@@ -312,7 +312,7 @@ impl CredentialFormat {
         }
         if let Some(run) = endless {
             let goes_on = |byte| is_of_class(run.class, byte) || is_word_byte(byte);
-            end = reading.skip(end, usize::MAX, goes_on);
+            end = reading.end_of_run(end, usize::MAX, goes_on);
         }
         Some(start..end)
     }
@@ -409,7 +409,7 @@ const fn parse_formats() -> [CredentialFormat; FORMATS_COUNT] {
                 b"i" => format.any_case = true,
                 b"letters" => format.needs_digit = false,
                 b"run" => format.needs_run = true,
-                [b'e', tenths @ ..] => format.entropy_tenths_min = number(tenths).0 as u32,
+                [b'e', tenths @ ..] => format.entropy_tenths_min = leading_number(tenths).0 as u32,
                 _ => panic!("formats.txt says which options there are"),
             }
             options = after;
@@ -424,10 +424,10 @@ const fn parse_formats() -> [CredentialFormat; FORMATS_COUNT] {
 const fn next_part(pattern: &'static [u8]) -> (PatternPart, &'static [u8]) {
     match pattern {
         [b'<', class, bounds @ ..] => {
-            let (min, after) = number(bounds);
+            let (min, after) = leading_number(bounds);
             let (max, after) = match after {
                 [b'-', b'>', after @ ..] => (None, after),
-                [b'-', bounds @ ..] => match number(bounds) {
+                [b'-', bounds @ ..] => match leading_number(bounds) {
                     (max, [b'>', after @ ..]) => (Some(max), after),
                     _ => panic!("a run ends with `>`"),
                 },
@@ -455,7 +455,7 @@ const fn next_part(pattern: &'static [u8]) -> (PatternPart, &'static [u8]) {
     }
 }
 
-const fn number(text: &'static [u8]) -> (usize, &'static [u8]) {
+const fn leading_number(text: &'static [u8]) -> (usize, &'static [u8]) {
     let mut value = 0;
     let mut rest = text;
     while let [digit @ b'0'..=b'9', after @ ..] = rest {

@@ -110,27 +110,27 @@ fn value_after(
     at: usize,
 ) -> Option<Range<usize>> {
     if matches!(family, NameFamily::Bearer | NameFamily::Basic) {
-        let start = reading.skip(at, SPACES_MAX, is_space);
+        let start = reading.end_of_run(at, SPACES_MAX, is_space);
         return (start > at).then(|| scheme_value(reading, family, start))?;
     }
     let is_name = |byte: u8| is_word_byte(byte) || byte == b'-';
-    let named = reading.skip(at, NAME_REST_MAX, is_name);
+    let named = reading.end_of_run(at, NAME_REST_MAX, is_name);
     if named - at == NAME_REST_MAX || is_harmless(&reading.text[at..named]) {
         return None;
     }
-    let mut closed = reading.skip(named, 6, |byte| {
+    let mut closed = reading.end_of_run(named, 6, |byte| {
         is_quote(byte) || matches!(byte, b'\\' | b']')
     });
     let is_quoted_name = closed > named;
-    if !is_quoted_name && reading.byte(closed) == Some(b'[') {
-        let inner = reading.skip(closed + 1, 8, |byte| byte.is_ascii_digit());
-        if reading.byte(inner) == Some(b']') {
+    if !is_quoted_name && reading.byte_at(closed) == Some(b'[') {
+        let inner = reading.end_of_run(closed + 1, 8, |byte| byte.is_ascii_digit());
+        if reading.byte_at(inner) == Some(b']') {
             closed = inner + 1;
         }
     }
-    let spaced = reading.skip(closed, SPACES_MAX, is_space);
+    let spaced = reading.end_of_run(closed, SPACES_MAX, is_space);
     let (sign, after) = sign_at(reading, spaced, is_quoted_name, spaced > closed)?;
-    let start = reading.skip(after, SPACES_MAX, is_space);
+    let start = reading.end_of_run(after, SPACES_MAX, is_space);
     let is_tight = spaced == closed && start == after;
     if let Some(found) = quoted_value(reading, family, start) {
         let is_listed = |value: &Range<usize>| {
@@ -139,9 +139,9 @@ fn value_after(
         return found.filter(|value| !is_listed(value));
     }
     if sign == NameSeparator::Colon {
-        let typed = reading.skip(start, TYPE_MAX, is_type_byte);
-        if reading.byte(typed) == Some(b'=') {
-            let start = reading.skip(typed + 1, SPACES_MAX, is_space);
+        let typed = reading.end_of_run(start, TYPE_MAX, is_type_byte);
+        if reading.byte_at(typed) == Some(b'=') {
+            let start = reading.end_of_run(typed + 1, SPACES_MAX, is_space);
             return quoted_value(reading, family, start)?;
         }
     }
@@ -154,13 +154,13 @@ fn sign_at(
     is_quoted_name: bool,
     is_apart: bool,
 ) -> Option<(NameSeparator, usize)> {
-    let next = reading.byte(at)?;
+    let next = reading.byte_at(at)?;
     Some(match next {
         b'=' => (
             NameSeparator::Assigns,
-            reading.skip(at, 2, |byte| matches!(byte, b'=' | b'>')),
+            reading.end_of_run(at, 2, |byte| matches!(byte, b'=' | b'>')),
         ),
-        b':' => match reading.byte(at + 1) {
+        b':' => match reading.byte_at(at + 1) {
             Some(b':') => return None,
             Some(b'=') => (NameSeparator::Assigns, at + 2),
             _ => (NameSeparator::Colon, at + 1),
@@ -186,18 +186,18 @@ fn quoted_value(
     } else {
         b""
     };
-    let prefixed = reading.skip(at + wrapper.len(), 2, |byte| b"bBrRuUfFL@#".contains(&byte));
-    let escaped = reading.skip(prefixed, 4, |byte| byte == b'\\');
-    let quote = reading.byte(escaped).filter(|byte| is_quote(*byte))?;
-    let start = reading.skip(escaped, 3, |byte| byte == quote);
+    let prefixed = reading.end_of_run(at + wrapper.len(), 2, |byte| b"bBrRuUfFL@#".contains(&byte));
+    let escaped = reading.end_of_run(prefixed, 4, |byte| byte == b'\\');
+    let quote = reading.byte_at(escaped).filter(|byte| is_quote(*byte))?;
+    let start = reading.end_of_run(escaped, 3, |byte| byte == quote);
     let stops = |byte: u8| match family {
         NameFamily::Password => !is_password_byte(byte),
         _ => !is_secret_byte(byte),
     };
-    let end = reading.skip(start, VALUE_BYTES_READ_MAX, |byte| !stops(byte));
-    let closes = reading.skip(end, 4, |byte| byte == b'\\');
+    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, |byte| !stops(byte));
+    let closes = reading.end_of_run(end, 4, |byte| byte == b'\\');
     let is_long = end - start == VALUE_BYTES_READ_MAX;
-    if !is_long && reading.byte(closes) != Some(quote) {
+    if !is_long && reading.byte_at(closes) != Some(quote) {
         return Some(None);
     }
     let value = &reading.text[start..end];
@@ -205,7 +205,7 @@ fn quoted_value(
         NameFamily::Password => is_password(value),
         _ => is_secret(value),
     };
-    Some(is_credential.then(|| start..reading.skip(end, usize::MAX, |byte| !stops(byte))))
+    Some(is_credential.then(|| start..reading.end_of_run(end, usize::MAX, |byte| !stops(byte))))
 }
 
 fn bare_value(
@@ -219,8 +219,8 @@ fn bare_value(
         NameFamily::Password => is_password_byte(byte) && !matches!(byte, b',' | b';' | b'&'),
         _ => is_secret_byte(byte),
     };
-    let end = reading.skip(start, VALUE_BYTES_READ_MAX, is_part);
-    let ends_well = match reading.byte(end) {
+    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, is_part);
+    let ends_well = match reading.byte_at(end) {
         None => true,
         Some(b'<') => sign == NameSeparator::Tag,
         Some(byte) => {
@@ -246,7 +246,7 @@ fn bare_value(
         (_, NameSeparator::Space) => value.len() >= 20 && is_secret(value),
         _ => is_secret(value),
     };
-    (ends_well && is_credential).then(|| start..reading.skip(end, usize::MAX, is_part))
+    (ends_well && is_credential).then(|| start..reading.end_of_run(end, usize::MAX, is_part))
 }
 
 /// The credential after the scheme of an `Authorization` field.
@@ -255,9 +255,9 @@ fn scheme_value(
     family: NameFamily,
     start: usize,
 ) -> Option<Range<usize>> {
-    let end = reading.skip(start, VALUE_BYTES_READ_MAX, is_secret_byte);
+    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, is_secret_byte);
     if reading
-        .byte(end)
+        .byte_at(end)
         .is_some_and(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<' | b':'))
     {
         return None;
@@ -267,7 +267,7 @@ fn scheme_value(
         NameFamily::Basic => is_user_and_password(value),
         _ => value.len() >= 16 && looks::has_mixed_run(value) && looks::entropy_tenths(value) >= 30,
     };
-    is_credential.then(|| start..reading.skip(end, usize::MAX, is_secret_byte))
+    is_credential.then(|| start..reading.end_of_run(end, usize::MAX, is_secret_byte))
 }
 
 /// The password of `scheme://user:password@host`.
@@ -277,13 +277,13 @@ fn url_password_at(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usi
     }
     let is_part =
         |byte: u8| !byte.is_ascii_whitespace() && !b"/?#\"'`<>{}()|\\@:,;".contains(&byte);
-    let user = reading.skip(at + URL.len(), 64, is_part);
-    if reading.byte(user) != Some(b':') {
+    let user = reading.end_of_run(at + URL.len(), 64, is_part);
+    if reading.byte_at(user) != Some(b':') {
         return None;
     }
     let start = user + 1;
-    let end = reading.skip(start, 256, |byte| is_part(byte) || byte == b':');
-    if reading.byte(end) != Some(b'@') || !reading.byte(end + 1).is_some_and(is_host_start) {
+    let end = reading.end_of_run(start, 256, |byte| is_part(byte) || byte == b':');
+    if reading.byte_at(end) != Some(b'@') || !reading.byte_at(end + 1).is_some_and(is_host_start) {
         return None;
     }
     let value = &reading.text[start..end];

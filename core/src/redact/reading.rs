@@ -24,7 +24,7 @@ impl<'t> ScannedText<'t> {
     }
 
     /// The byte at `at`.
-    pub(super) fn byte(&mut self, at: usize) -> Option<u8> {
+    pub(super) fn byte_at(&mut self, at: usize) -> Option<u8> {
         self.read_to = self.read_to.max(at + 1);
         #[cfg(test)]
         {
@@ -34,9 +34,14 @@ impl<'t> ScannedText<'t> {
     }
 
     /// The end of the bytes of a kind from `at` on, at most `most` of them.
-    pub(super) fn skip(&mut self, at: usize, most: usize, is_kind: impl Fn(u8) -> bool) -> usize {
+    pub(super) fn end_of_run(
+        &mut self,
+        at: usize,
+        most: usize,
+        is_kind: impl Fn(u8) -> bool,
+    ) -> usize {
         let mut end = at;
-        while end - at < most && self.byte(end).is_some_and(&is_kind) {
+        while end - at < most && self.byte_at(end).is_some_and(&is_kind) {
             end += 1;
         }
         end
@@ -46,7 +51,7 @@ impl<'t> ScannedText<'t> {
     pub(super) fn has_bytes(&mut self, at: usize, expected: &[u8]) -> bool {
         let mut positions = expected.iter().enumerate();
         positions.all(|(offset, expected)| {
-            self.byte(at + offset)
+            self.byte_at(at + offset)
                 .is_some_and(|byte| byte.eq_ignore_ascii_case(expected))
         })
     }

@@ -37,7 +37,7 @@ pub(super) struct WalkedBody<'b> {
 
 impl<'b> WalkedBody<'b> {
     /// The JSON text of a field.
-    pub(super) fn field(&self, name: &str) -> Option<&'b str> {
+    pub(super) fn field_text(&self, name: &str) -> Option<&'b str> {
         let mut fields = self.fields.iter();
         fields.find_map(|(other, value)| (other == name).then_some(*value))
     }
@@ -73,7 +73,7 @@ struct BegunWalk<'b> {
 
 impl KnownBeginnings {
     /// Walks through a body.
-    pub(super) fn walk<'b>(
+    pub(super) fn walk_body<'b>(
         &mut self,
         dialect: Dialect,
         bytes: &'b [u8],
@@ -83,7 +83,7 @@ impl KnownBeginnings {
         let begun = self.begin_from_known(dialect, json);
         let mut hasher = begun.hasher;
         let hashed = begun.at;
-        let mut body = BodyWalk::go(dialect, json, begun.body, begun.at)?;
+        let mut body = BodyWalk::walk_from(dialect, json, begun.body, begun.at)?;
         if body.form == MessagesForm::Array
             && let Some((_, last)) = body.messages.last()
         {
@@ -218,7 +218,7 @@ struct BodyWalk<'b> {
 
 impl<'b> BodyWalk<'b> {
     /// Goes on at `at`: the text's beginning, or the end of the last message in `body`.
-    fn go(
+    fn walk_from(
         dialect: Dialect,
         json: &'b str,
         body: WalkedBody<'b>,
@@ -240,18 +240,18 @@ impl<'b> BodyWalk<'b> {
     fn rest_of_body(&mut self) -> Result<(), WalkStop> {
         let mut has_messages = !self.body.messages.is_empty();
         if has_messages {
-            self.messages()?;
+            self.walk_messages()?;
         } else {
-            self.expect(b'{')?;
+            self.expect_mark(b'{')?;
         }
-        if !self.takes(b'}') {
+        if !self.take_mark(b'}') {
             if !has_messages {
-                self.field(&mut has_messages)?;
+                self.walk_field(&mut has_messages)?;
             }
-            while self.takes(b',') {
-                self.field(&mut has_messages)?;
+            while self.take_mark(b',') {
+                self.walk_field(&mut has_messages)?;
             }
-            self.expect(b'}')?;
+            self.expect_mark(b'}')?;
         }
         self.skip_space();
         if self.at < self.json.len() {
@@ -268,23 +268,24 @@ impl<'b> BodyWalk<'b> {
         WalkStop::Flaw(BadRequest::NoMessages(self.dialect.messages_field()))
     }
 
-    fn field(&mut self, has_messages: &mut bool) -> Result<(), WalkStop> {
-        let name: String = serde_json::from_str(self.value()?).map_err(|_| WalkStop::Syntax)?;
-        self.expect(b':')?;
+    fn walk_field(&mut self, has_messages: &mut bool) -> Result<(), WalkStop> {
+        let name: String =
+            serde_json::from_str(self.read_value()?).map_err(|_| WalkStop::Syntax)?;
+        self.expect_mark(b':')?;
         let is_messages = name == self.dialect.messages_field();
         let body = &mut self.body;
         if (is_messages && *has_messages) || body.fields.iter().any(|(known, _)| *known == name) {
             return Err(WalkStop::Flaw(BadRequest::Twice(name)));
         }
         if !is_messages {
-            let value = self.value()?;
+            let value = self.read_value()?;
             self.body.fields.push((name, value));
             return Ok(());
         }
         *has_messages = true;
         body.fields_before_messages = body.fields.len();
-        if !self.takes(b'[') {
-            let value = self.value()?;
+        if !self.take_mark(b'[') {
+            let value = self.read_value()?;
             if !self.dialect.takes_text() || !value.starts_with('"') {
                 return Err(self.no_messages());
             }
@@ -293,29 +294,29 @@ impl<'b> BodyWalk<'b> {
             self.body.messages.push((hash, value));
             return Ok(());
         }
-        if self.takes(b']') {
+        if self.take_mark(b']') {
             return Err(self.no_messages());
         }
-        self.message()?;
-        self.messages()
+        self.walk_message()?;
+        self.walk_messages()
     }
 
     /// What comes behind a message, up to the end of all.
-    fn messages(&mut self) -> Result<(), WalkStop> {
-        while self.takes(b',') {
-            self.message()?;
+    fn walk_messages(&mut self) -> Result<(), WalkStop> {
+        while self.take_mark(b',') {
+            self.walk_message()?;
         }
-        self.expect(b']')
+        self.expect_mark(b']')
     }
 
-    fn message(&mut self) -> Result<(), WalkStop> {
-        let message = self.value()?;
+    fn walk_message(&mut self) -> Result<(), WalkStop> {
+        let message = self.read_value()?;
         let hash = message_hash(message.as_bytes());
         self.body.messages.push((hash, message));
         Ok(())
     }
 
-    fn value(&mut self) -> Result<&'b str, WalkStop> {
+    fn read_value(&mut self) -> Result<&'b str, WalkStop> {
         let rest = &self.json[self.at..];
         let mut reader = serde_json::Deserializer::from_str(rest);
         let value = <&RawValue>::deserialize(&mut reader).map_err(|_| WalkStop::Syntax)?;
@@ -323,15 +324,15 @@ impl<'b> BodyWalk<'b> {
         Ok(value.get())
     }
 
-    fn expect(&mut self, mark: u8) -> Result<(), WalkStop> {
-        if self.takes(mark) {
+    fn expect_mark(&mut self, mark: u8) -> Result<(), WalkStop> {
+        if self.take_mark(mark) {
             Ok(())
         } else {
             Err(WalkStop::Syntax)
         }
     }
 
-    fn takes(&mut self, mark: u8) -> bool {
+    fn take_mark(&mut self, mark: u8) -> bool {
         self.skip_space();
         let takes = self.json.as_bytes().get(self.at) == Some(&mark);
         self.at += usize::from(takes);
@@ -373,7 +374,7 @@ mod tests {
         let mut known = KnownBeginnings::default();
         let begun = r#" {"model": "m" ,"messages":[ {"role":"user","content":"a]"} , {"b":[{}]}"#;
         known
-            .walk(CHAT, format!(r#"{begun}], "x": 1}}"#).as_bytes())
+            .walk_body(CHAT, format!(r#"{begun}], "x": 1}}"#).as_bytes())
             .expect("a body");
         for rest in [
             r#"], "x": 1}"#,
@@ -389,14 +390,18 @@ mod tests {
             r#"1]}"#,
         ] {
             let body = format!("{begun}{rest}");
-            let anew = found(KnownBeginnings::default().walk(CHAT, body.as_bytes()));
+            let anew = found(KnownBeginnings::default().walk_body(CHAT, body.as_bytes()));
             for _ in 0..2 {
-                assert_eq!(found(known.walk(CHAT, body.as_bytes())), anew, "{body}");
+                assert_eq!(
+                    found(known.walk_body(CHAT, body.as_bytes())),
+                    anew,
+                    "{body}"
+                );
             }
         }
         let other = format!(r#"{}],"x":1}}"#, begun.replace("a]", "b]"));
-        let anew = found(KnownBeginnings::default().walk(CHAT, other.as_bytes()));
-        assert_eq!(found(known.walk(CHAT, other.as_bytes())), anew);
+        let anew = found(KnownBeginnings::default().walk_body(CHAT, other.as_bytes()));
+        assert_eq!(found(known.walk_body(CHAT, other.as_bytes())), anew);
     }
 
     #[test]
@@ -407,7 +412,7 @@ mod tests {
         };
         for number in 0..BEGINNINGS_KEPT + 1 {
             known
-                .walk(CHAT, body(number, "").as_bytes())
+                .walk_body(CHAT, body(number, "").as_bytes())
                 .expect("a body");
         }
         let mut is_known = |number| known.begin_from_known(CHAT, &body(number, ",{}")).at > 0;

@@ -16,6 +16,8 @@ pub(super) mod openai_chat;
 pub(super) mod openai_responses;
 pub(super) mod prompt_text;
 
+use super::stream_progress::StreamMarks;
+
 /// An API for chat requests and their replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
@@ -60,12 +62,14 @@ impl Dialect {
     /// The dialect whose route this is.
     #[must_use]
     pub fn of_path(path: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.path() == path)
+        Self::ALL
+            .into_iter()
+            .find(|dialect| dialect.route_path() == path)
     }
 
     /// The route, at the proxy and at the model server.
     #[must_use]
-    pub const fn path(self) -> &'static str {
+    pub const fn route_path(self) -> &'static str {
         match self {
             Self::ChatCompletions => "/v1/chat/completions",
             Self::Completions => "/v1/completions",
@@ -78,7 +82,7 @@ impl Dialect {
 
     /// What people call it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn display_name(self) -> &'static str {
         match self {
             Self::ChatCompletions => "OpenAI's chat completions",
             Self::Completions => "OpenAI's completions",
@@ -99,15 +103,30 @@ impl Dialect {
         }
     }
 
-    /// Bytes that only the last piece of a streamed reply holds. A model that writes them in its text, where it can, has the
-    /// rest of its reply wait for the end.
+    /// The bytes by which a streamed reply shows how far it has come. A model that writes them in its text, where it can, has
+    /// the rest of its reply wait for the end.
     #[must_use]
-    pub const fn end_mark(self) -> &'static [u8] {
-        match self {
-            Self::ChatCompletions | Self::Completions => b"[DONE]",
-            Self::Responses => b"event: response.completed",
-            Self::Messages => b"event: message_stop",
-            Self::OllamaChat | Self::OllamaGenerate => b"\"done\":true",
+    pub const fn stream_marks(self) -> StreamMarks {
+        let (tool_call, reply_end): (_, &[u8]) = match self {
+            // These don't mark the end of a call: clients act on the end of the reply.
+            Self::ChatCompletions | Self::Completions => (None, b"[DONE]"),
+            Self::Responses => (
+                Some([b"_call\"".as_slice(), b"event: response.output_item.done"]),
+                b"event: response.completed",
+            ),
+            Self::Messages => (
+                Some([b"\"tool_use\"".as_slice(), b"event: content_block_stop"]),
+                b"event: message_stop",
+            ),
+            // A call comes whole.
+            Self::OllamaChat | Self::OllamaGenerate => (
+                Some([b"\"tool_calls\"".as_slice(), b"\"tool_calls\""]),
+                b"\"done\":true",
+            ),
+        };
+        StreamMarks {
+            tool_call,
+            reply_end,
         }
     }
 

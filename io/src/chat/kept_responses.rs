@@ -20,7 +20,7 @@ pub struct KeptResponses {
 
 impl KeptResponses {
     /// Remembers a response.
-    pub fn keep(&mut self, id: &str, session: SessionId) {
+    pub fn keep_response(&mut self, id: &str, session: SessionId) {
         if id.len() > ID_BYTES_MAX {
             return;
         }
@@ -36,7 +36,7 @@ impl KeptResponses {
 
     /// The session of a response.
     #[must_use]
-    pub fn session(&self, id: &str) -> Option<SessionId> {
+    pub fn session_of(&self, id: &str) -> Option<SessionId> {
         self.sessions.get(id).copied()
     }
 }
@@ -49,12 +49,12 @@ mod tests {
     fn the_last_responses_are_remembered() {
         let mut kept = KeptResponses::default();
         for number in 0..=RESPONSES_MAX as u64 {
-            kept.keep(&number.to_string(), SessionId(number));
-            kept.keep(&number.to_string(), SessionId(number));
+            kept.keep_response(&number.to_string(), SessionId(number));
+            kept.keep_response(&number.to_string(), SessionId(number));
         }
-        assert_eq!(kept.session("0"), None);
-        assert_eq!(kept.session("1"), Some(SessionId(1)));
-        kept.keep(&"x".repeat(ID_BYTES_MAX + 1), SessionId(1));
+        assert_eq!(kept.session_of("0"), None);
+        assert_eq!(kept.session_of("1"), Some(SessionId(1)));
+        kept.keep_response(&"x".repeat(ID_BYTES_MAX + 1), SessionId(1));
         assert_eq!(kept.order.len(), RESPONSES_MAX);
     }
 }

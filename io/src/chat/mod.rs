@@ -8,5 +8,6 @@ pub mod request;
 pub mod rewrite;
 pub mod rounds;
 pub mod sent;
+pub mod stream_progress;
 pub mod template;
 mod wire_message;

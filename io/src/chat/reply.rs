@@ -10,7 +10,7 @@ use tslp_core::limits::ERROR_BYTES_MAX;
 use tslp_core::message::ToolCall;
 
 use super::dialect::{Dialect, ErrorShape, anthropic, ollama, openai_chat, openai_responses};
-use super::wire_message::canonical;
+use super::wire_message::canonical_json;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
 const LINE_BYTES_MAX: usize = 1 << 20;
@@ -124,7 +124,7 @@ impl ReplyDecoder {
         }
         match self.form {
             ReplyForm::Unknown | ReplyForm::Json => {}
-            ReplyForm::Events | ReplyForm::JsonLines => self.lines(&mut said),
+            ReplyForm::Events | ReplyForm::JsonLines => self.read_lines(&mut said),
         }
         said
     }
@@ -137,7 +137,7 @@ impl ReplyDecoder {
 
     /// The calls of the client's tools so far.
     #[must_use]
-    pub fn calls(&self) -> &[ToolCall] {
+    pub fn tool_calls(&self) -> &[ToolCall] {
         &self.tool_calls
     }
 
@@ -171,12 +171,12 @@ impl ReplyDecoder {
     }
 
     /// The upstream's message is over.
-    pub fn end(&mut self) -> DecodedPiece {
+    pub fn end_message(&mut self) -> DecodedPiece {
         let mut said = DecodedPiece::default();
         let rest = std::mem::take(&mut self.buffer);
         match self.form {
-            ReplyForm::Events | ReplyForm::JsonLines => self.line(&rest, &mut said),
-            ReplyForm::Json => self.json(&rest, &mut said),
+            ReplyForm::Events | ReplyForm::JsonLines => self.read_line(&rest, &mut said),
+            ReplyForm::Json => self.read_json(&rest, &mut said),
             ReplyForm::Unknown => {}
         }
         // What is over gives nothing more.
@@ -208,7 +208,7 @@ impl ReplyDecoder {
 
     /// The body's beginning as text, and how many bytes came after it.
     #[must_use]
-    pub fn beginning(&self) -> (String, u64) {
+    pub fn body_beginning(&self) -> (String, u64) {
         let text = match core::str::from_utf8(&self.beginning) {
             // A character may have been cut in two.
             Err(error) if error.error_len().is_none() => &self.beginning[..error.valid_up_to()],
@@ -226,7 +226,7 @@ impl ReplyDecoder {
             for call in &mut self.tool_calls {
                 call.arguments = match call.arguments.as_str() {
                     "" => "{}".to_owned(),
-                    arguments => canonical(arguments),
+                    arguments => canonical_json(arguments),
                 };
             }
         }
@@ -253,37 +253,37 @@ impl ReplyDecoder {
     /// What the server says of its work on the prompt, if it says anything. Many clients don't ask for it
     /// (`stream_options.include_usage`).
     #[must_use]
-    pub fn usage(&self) -> Option<ServerUsage> {
+    pub fn server_usage(&self) -> Option<ServerUsage> {
         (self.usage != ServerUsage::default()).then_some(self.usage)
     }
 
-    fn limit(&mut self, bytes_max: usize) {
+    fn limit_buffer(&mut self, bytes_max: usize) {
         if self.buffer.len() > bytes_max {
             self.give_up();
         }
     }
 
     /// Reads all whole lines; they may end LF, CRLF or CR.
-    fn lines(&mut self, said: &mut DecodedPiece) {
+    fn read_lines(&mut self, said: &mut DecodedPiece) {
         let buffer = std::mem::take(&mut self.buffer);
         let mut from = 0;
         while let Some(end) = buffer[from..]
             .iter()
             .position(|byte| matches!(byte, b'\n' | b'\r'))
         {
-            self.line(&buffer[from..from + end], said);
+            self.read_line(&buffer[from..from + end], said);
             from += end + 1;
         }
         self.buffer = buffer[from..].to_vec();
-        self.limit(LINE_BYTES_MAX);
+        self.limit_buffer(LINE_BYTES_MAX);
     }
 
-    fn line(&mut self, line: &[u8], said: &mut DecodedPiece) {
+    fn read_line(&mut self, line: &[u8], said: &mut DecodedPiece) {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if self.form == ReplyForm::JsonLines {
             let value = line.trim_ascii();
             if !value.is_empty() {
-                self.json(value, said);
+                self.read_json(value, said);
             }
             return;
         }
@@ -300,11 +300,11 @@ impl ReplyDecoder {
         if data == b"[DONE]" {
             self.done = true;
         } else if !data.is_empty() {
-            self.json(data, said);
+            self.read_json(data, said);
         }
     }
 
-    fn json(&mut self, json: &[u8], said: &mut DecodedPiece) {
+    fn read_json(&mut self, json: &[u8], said: &mut DecodedPiece) {
         let taken = match self.dialect {
             Dialect::ChatCompletions | Dialect::Completions => {
                 openai_chat::take_reply(self, json, said)
@@ -315,13 +315,13 @@ impl ReplyDecoder {
         };
         if taken.is_err() {
             self.flaw = Some(ReplyFlaw::Unreadable);
-        } else if let Some(reported) = reported(json) {
+        } else if let Some(reported) = reported_usage(json) {
             reported.add_to(&mut self.usage);
         }
     }
 
     /// The reply is done, for this reason.
-    pub(super) fn finish(&mut self, reason: String) {
+    pub(super) fn set_finish_reason(&mut self, reason: String) {
         self.finish_reason = Some(reason);
     }
 
@@ -331,7 +331,7 @@ impl ReplyDecoder {
     }
 
     /// The reply carried an error.
-    pub(super) fn fail(&mut self, error: &Value, said: &mut DecodedPiece) {
+    pub(super) fn note_error(&mut self, error: &Value, said: &mut DecodedPiece) {
         self.flaw = Some(ReplyFlaw::Error);
         said.add_part(PartKind::Error, 0, &error.to_string());
     }
@@ -372,7 +372,7 @@ impl ReplyDecoder {
     }
 
     /// A reply that never ends is relayed, but no longer read.
-    pub(super) fn count(&mut self, bytes: usize) {
+    pub(super) fn count_text_bytes(&mut self, bytes: usize) {
         self.read_bytes += bytes;
         if self.read_bytes > READ_BYTES_MAX {
             self.give_up();
@@ -381,7 +381,7 @@ impl ReplyDecoder {
 
     /// A fragment of a tool call. Those of one call come under one number; only the first names the tool.
     pub(super) fn add_call_piece(&mut self, number: usize, name: &str, arguments: &str) {
-        if let Some(call) = self.call(number) {
+        if let Some(call) = self.tool_call_at(number) {
             call.name.push_str(name);
             call.arguments.push_str(arguments);
         }
@@ -389,7 +389,7 @@ impl ReplyDecoder {
 
     /// A tool call that came whole, whatever came of it before.
     pub(super) fn set_call(&mut self, number: usize, name: &str, arguments: String) {
-        if let Some(call) = self.call(number) {
+        if let Some(call) = self.tool_call_at(number) {
             name.clone_into(&mut call.name);
             call.arguments = arguments;
         }
@@ -401,7 +401,7 @@ impl ReplyDecoder {
     }
 
     /// `None` if there are too many.
-    fn call(&mut self, number: usize) -> Option<&mut ToolCall> {
+    fn tool_call_at(&mut self, number: usize) -> Option<&mut ToolCall> {
         let known = self.call_numbers.iter().position(|known| *known == number);
         let at = match known {
             Some(at) => at,
@@ -418,7 +418,7 @@ impl ReplyDecoder {
 
 /// The figures in a chunk or a body. They are read apart from the reply itself, so that no oddity in them can make it
 /// unreadable, and only where they are: the text of a reply holds no such bytes, since its quotes are escaped.
-fn reported(json: &[u8]) -> Option<Reported<'_>> {
+fn reported_usage(json: &[u8]) -> Option<ReportedUsage<'_>> {
     let names = |name: &[u8]| json.windows(name.len()).any(|window| window == name);
     if !names(b"\"usage\"") && !names(b"\"timings\"") {
         return None;
@@ -427,14 +427,14 @@ fn reported(json: &[u8]) -> Option<Reported<'_>> {
 }
 
 #[derive(Deserialize)]
-struct Reported<'j> {
+struct ReportedUsage<'j> {
     #[serde(borrow, default)]
     usage: Option<&'j RawValue>,
     #[serde(borrow, default)]
     timings: Option<&'j RawValue>,
 }
 
-impl Reported<'_> {
+impl ReportedUsage<'_> {
     /// Later figures stand above earlier ones.
     fn add_to(&self, known: &mut ServerUsage) {
         let read = |raw: Option<&RawValue>| {
@@ -484,7 +484,7 @@ mod tests {
             let mut decoder = ReplyDecoder::new(dialect);
             let mut said = decoder.push(&bytes[..split]).text;
             said.push_str(&decoder.push(&bytes[split..]).text);
-            said.push_str(&decoder.end().text);
+            said.push_str(&decoder.end_message().text);
             assert_eq!(said, text, "split at {split}");
             assert_eq!(decoder.is_finished(), finished, "split at {split}");
             assert_eq!(
@@ -599,7 +599,7 @@ mod tests {
             let pieces = [
                 decoder.push(&bytes.as_bytes()[..split]),
                 decoder.push(&bytes.as_bytes()[split..]),
-                decoder.end(),
+                decoder.end_message(),
             ];
             for (kind, choice, text) in pieces.into_iter().flat_map(|said| said.parts) {
                 let mut known = together.iter_mut();
@@ -659,8 +659,8 @@ mod tests {
         for piece in page.as_bytes().chunks(7) {
             decoder.push(piece);
         }
-        decoder.end();
-        let (beginning, left_out) = decoder.beginning();
+        decoder.end_message();
+        let (beginning, left_out) = decoder.body_beginning();
         assert!(page.starts_with(&beginning), "{beginning}");
         assert_eq!(beginning.len() as u64 + left_out, page.len() as u64);
         assert!((ERROR_BYTES_MAX - 3..=ERROR_BYTES_MAX).contains(&beginning.len()));
@@ -690,9 +690,9 @@ mod tests {
             let mut decoder = ReplyDecoder::default();
             decoder.push(&bytes.as_bytes()[..split]);
             decoder.push(&bytes.as_bytes()[split..]);
-            decoder.end();
+            decoder.end_message();
             assert!(decoder.is_finished(), "{bytes}");
-            assert_eq!(decoder.usage(), expected, "{bytes} split at {split}");
+            assert_eq!(decoder.server_usage(), expected, "{bytes} split at {split}");
         }
     }
 
@@ -766,7 +766,7 @@ mod tests {
             let pieces = [
                 decoder.push(&bytes.as_bytes()[..split]),
                 decoder.push(&bytes.as_bytes()[split..]),
-                decoder.end(),
+                decoder.end_message(),
             ];
             let said: String = pieces.iter().map(|said| said.text.as_str()).collect();
             assert_eq!(said, text, "{dialect:?} split at {split}");
@@ -776,7 +776,7 @@ mod tests {
             assert_eq!(reasoning, thoughts, "{dialect:?} split at {split}");
             assert!(decoder.is_finished(), "{dialect:?} split at {split}");
             assert_eq!(
-                decoder.usage().and_then(|usage| usage.prompt_tokens),
+                decoder.server_usage().and_then(|usage| usage.prompt_tokens),
                 Some(9)
             );
             let (found, _) = decoder.into_parts();

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tslp_core::message::{Attempt, Request, Role, Tools};
+use tslp_core::message::{Attempt, Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
+use tslp_core::request::Request;
 
 use super::body_walk::{KnownBeginnings, MessageHash, MessagesForm, WalkedBody, range_in};
 use super::dialect::{Dialect, anthropic, openai_chat, openai_responses, prompt_text};
@@ -111,7 +112,7 @@ impl Default for KnownMessages {
 }
 
 impl KnownMessages {
-    fn read(
+    fn read_messages(
         &mut self,
         (dialect, form): (Dialect, MessagesForm),
         hash: MessageHash,
@@ -129,7 +130,7 @@ impl KnownMessages {
             };
             let is_system = |read: &WireMessage| read.message.role == Role::System;
             let system_role = role.filter(|_| messages.iter().any(is_system));
-            Ok(KnownUnit::of(messages, system_role))
+            Ok(KnownUnit::weighed(messages, system_role))
         })?;
         Ok(known)
     }
@@ -137,7 +138,7 @@ impl KnownMessages {
 
 impl KnownUnit {
     /// With its weight.
-    fn of(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
+    fn weighed(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
         let messages = messages.into_iter().map(|WireMessage { message, slots }| {
             let message: Arc<ReadMessage> = message.into();
             (message, Arc::new(slots))
@@ -159,13 +160,13 @@ impl KnownUnit {
 ///
 /// # Errors
 /// See [`BadRequest`].
-pub fn read<'b>(
+pub fn read_request<'b>(
     bytes: &'b [u8],
     envelope: RequestEnvelope,
     known: &mut KnownMessages,
 ) -> Result<Option<(RequestBody<'b>, Request)>, BadRequest> {
     let dialect = envelope.dialect;
-    let walked = match known.beginnings.walk(dialect, bytes) {
+    let walked = match known.beginnings.walk_body(dialect, bytes) {
         // Ollama loads a model at a request without a prompt; and a prompt may be a list of tokens.
         Err(BadRequest::NoMessages(_))
             if !matches!(dialect, Dialect::ChatCompletions | Dialect::Messages) =>
@@ -197,7 +198,7 @@ pub fn read<'b>(
         messages.push(system.message.into());
     }
     for (index, (hash, json)) in body.walked.messages.iter().enumerate() {
-        let unit = known.read((dialect, body.walked.form), *hash, json);
+        let unit = known.read_messages((dialect, body.walked.form), *hash, json);
         let unit = unit.map_err(|error| BadRequest::Message {
             field: dialect.messages_field(),
             index,
@@ -225,15 +226,15 @@ pub fn read<'b>(
     }
     let walked = &body.walked;
     let model: Option<String> = walked
-        .field("model")
+        .field_text("model")
         .and_then(|json| serde_json::from_str(json).ok());
     let offers = |name: &str| {
         walked
-            .field(name)
+            .field_text(name)
             .is_some_and(|json| !matches!(json, "null" | "[]"))
     };
     let request = Request {
-        model: redact::redacted(&model.unwrap_or_default()).into_owned(),
+        model: redact::without_credentials(&model.unwrap_or_default()).into_owned(),
         messages,
         session_name: envelope.session_name,
         continues: None,
@@ -248,7 +249,7 @@ pub fn read<'b>(
 }
 
 /// The JSON text of a body's `model`, of a request that is left alone.
-pub fn model(bytes: &[u8]) -> Option<String> {
+pub fn model_field(bytes: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Named<'b> {
         #[serde(borrow)]
@@ -265,7 +266,7 @@ fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {
         return false;
     }
     let is_set = |name| {
-        let value = walked.field(name);
+        let value = walked.field_text(name);
         value.is_some_and(|json| !matches!(json, "null" | "false" | "\"\""))
     };
     let text = walked
@@ -281,7 +282,8 @@ fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {
 /// The system message, where it has a field of its own that isn't empty.
 fn read_system_field(body: &RequestBody<'_>) -> Result<Option<WireMessage>, BadRequest> {
     let field = body.dialect.system_field();
-    let Some((name, json)) = field.and_then(|name| Some((name, body.walked.field(name)?))) else {
+    let Some((name, json)) = field.and_then(|name| Some((name, body.walked.field_text(name)?)))
+    else {
         return Ok(None);
     };
     let mut system = WireMessage::new(Role::System);
@@ -298,14 +300,14 @@ fn read_system_field(body: &RequestBody<'_>) -> Result<Option<WireMessage>, BadR
 impl RequestBody<'_> {
     /// The JSON text of the model's name, as the client wrote it.
     #[must_use]
-    pub fn model(&self) -> Option<&str> {
-        self.walked.field("model")
+    pub fn model_json(&self) -> Option<&str> {
+        self.walked.field_text("model")
     }
 
     /// Whether no more than one choice is asked for.
     #[must_use]
     pub fn asks_for_one_choice(&self) -> bool {
-        let choices = self.walked.field("n");
+        let choices = self.walked.field_text("n");
         choices.is_none_or(|choices| matches!(choices, "null" | "1"))
     }
 
@@ -315,7 +317,7 @@ impl RequestBody<'_> {
         if self.dialect != Dialect::Responses {
             return None;
         }
-        let id = self.walked.field("previous_response_id")?;
+        let id = self.walked.field_text("previous_response_id")?;
         serde_json::from_str(id).ok()
     }
 
@@ -364,7 +366,7 @@ pub struct PromptPlaces {
 
 impl PromptPlaces {
     /// The prompt that a model server makes of the client's tools and the messages of some body, piece by piece.
-    pub fn prompt<'p>(
+    pub fn prompt_pieces<'p>(
         &'p self,
         client_body: &'p [u8],
         (body, messages): (&'p [u8], &'p [SentMessage]),
@@ -386,7 +388,7 @@ mod tests {
     #[test]
     fn bodies_that_are_no_chat_requests_say_why() {
         let complaint = |body: &str| {
-            read(
+            read_request(
                 body.as_bytes(),
                 RequestEnvelope::default(),
                 &mut KnownMessages::default(),

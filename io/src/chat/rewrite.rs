@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::decide::receive;
-use tslp_core::message::{Request, Role};
+use tslp_core::message::Role;
 use tslp_core::recent_map::RecentMap;
+use tslp_core::request::Request;
 
 use super::body_walk::{MessageHash, MessagesForm, message_hash};
 use super::dialect::Dialect;
@@ -65,7 +66,7 @@ fn rewriting_key(unit: &MessageHash, first: usize, changes: &[OutgoingMessage]) 
 impl RequestBody<'_> {
     /// The body with the composed messages in place of the client's.
     #[must_use]
-    pub fn with(
+    pub fn with_messages(
         &self,
         request: &Request,
         outgoing: &Outgoing,
@@ -88,7 +89,7 @@ impl RequestBody<'_> {
             out.push(b',');
         }
         if let Some((name, json)) = &system
-            && walked.field(name).is_none()
+            && walked.field_text(name).is_none()
         {
             write_field(name, json, &mut out);
             out.push(b',');
@@ -120,7 +121,7 @@ impl RequestBody<'_> {
         outgoing: &Outgoing,
     ) -> Option<(&'static str, String)> {
         let name = self.dialect.system_field()?;
-        let json = self.walked.field(name);
+        let json = self.walked.field_text(name);
         match &outgoing.system {
             None => {
                 let index = self
@@ -130,7 +131,7 @@ impl RequestBody<'_> {
                 let mut messages = outgoing.messages.iter();
                 let changes = messages.find(|message| message.index == index)?;
                 let read = &request.messages[index];
-                let replacements = self.places[index].slots.replacements(read, changes);
+                let replacements = self.places[index].slots.json_replacements(read, changes);
                 let mut written = Vec::new();
                 write_replaced(json?, &replacements, &mut written);
                 let written = String::from_utf8(written).expect("JSON in place of JSON");
@@ -238,7 +239,7 @@ impl RequestBody<'_> {
         let rewritten = known.0.get_or_insert_with(&key, || {
             let replacements = changes.iter().flat_map(|changes| {
                 let slots = &self.places[changes.index].slots;
-                slots.replacements(&request.messages[changes.index], changes)
+                slots.json_replacements(&request.messages[changes.index], changes)
             });
             let mut replacements: Vec<_> = replacements.collect();
             replacements.sort_by_key(|(place, _)| (place.start, place.end));
@@ -280,19 +281,19 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::request::{KnownMessages, PromptPlaces, RequestEnvelope, read};
+    use crate::chat::request::{KnownMessages, PromptPlaces, RequestEnvelope, read_request};
 
     /// Reads a body; gives where its prompt is, and the body with other messages.
     fn rewrite(body: &str, outgoing: &Outgoing) -> (PromptPlaces, WrittenBody) {
         let mut known = KnownMessages::default();
         let Ok(Some((read_body, request))) =
-            read(body.as_bytes(), RequestEnvelope::default(), &mut known)
+            read_request(body.as_bytes(), RequestEnvelope::default(), &mut known)
         else {
             panic!("{body} is a chat request");
         };
         let mut known = RewrittenMessages::default();
-        let written = read_body.with(&request, outgoing, &mut known);
-        let again = read_body.with(&request, outgoing, &mut known);
+        let written = read_body.with_messages(&request, outgoing, &mut known);
+        let again = read_body.with_messages(&request, outgoing, &mut known);
         assert_eq!(written, again);
         (read_body.prompt_in(body.as_bytes()), written)
     }
@@ -311,7 +312,7 @@ mod tests {
             };
             let (places, written) = rewrite(body, &outgoing);
             let text = |bytes, messages: &[SentMessage]| {
-                let pieces = places.prompt(body.as_bytes(), (bytes, messages));
+                let pieces = places.prompt_pieces(body.as_bytes(), (bytes, messages));
                 String::from_utf8(pieces.flatten().copied().collect()).expect("UTF-8")
             };
             assert_eq!(text(body.as_bytes(), &places.messages), client, "{body}");

@@ -19,7 +19,7 @@ const SUMMED: [&str; 3] = ["prompt_tokens", "completion_tokens", "total_tokens"]
 
 /// How the response is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ResponseForm {
     /// Server-sent events.
     Stream,
     /// One JSON body.
@@ -28,8 +28,8 @@ pub enum Form {
 
 /// The response so far.
 #[derive(Debug)]
-pub struct Rounds {
-    form: Form,
+pub struct ResponseRounds {
+    form: ResponseForm,
     /// What came and wasn't passed on: half an event, then those from the first call or from the round's end on; or a whole
     /// body.
     held: Vec<u8>,
@@ -39,7 +39,7 @@ pub struct Rounds {
     has_calls: bool,
     /// Whether the round's last events have begun.
     ends: bool,
-    /// Rounds before this one.
+    /// ResponseRounds before this one.
     past: u32,
     /// Whether this round is over, and all of its text was passed on.
     is_closed: bool,
@@ -51,10 +51,10 @@ pub struct Rounds {
     said: String,
 }
 
-impl Rounds {
+impl ResponseRounds {
     /// Nothing came yet.
     #[must_use]
-    pub fn new(form: Form) -> Self {
+    pub fn new(form: ResponseForm) -> Self {
         Self {
             form,
             held: Vec::new(),
@@ -71,7 +71,7 @@ impl Rounds {
 
     /// How it is written.
     #[must_use]
-    pub const fn form(&self) -> Form {
+    pub const fn response_form(&self) -> ResponseForm {
         self.form
     }
 
@@ -85,8 +85,8 @@ impl Rounds {
     #[must_use]
     pub fn may_hold_calls(&self) -> bool {
         match self.form {
-            Form::Stream => Events(&self.held).any(has_calls),
-            Form::Whole => body_of(&self.held).is_none_or(|body| calls_in(&body)),
+            ResponseForm::Stream => StreamEvents(&self.held).any(has_calls),
+            ResponseForm::Whole => body_of(&self.held).is_none_or(|body| calls_in(&body)),
         }
     }
 
@@ -117,7 +117,7 @@ impl Rounds {
     /// Takes more of the model server's response; gives what the client gets of it now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(data);
-        if self.form == Form::Whole || self.ends {
+        if self.form == ResponseForm::Whole || self.ends {
             return Vec::new();
         }
         let mut passed = 0;
@@ -143,16 +143,16 @@ impl Rounds {
         let events = std::mem::replace(&mut self.held, rest);
         match self.is_continued() {
             false => events,
-            true => self.renamed(&events),
+            true => self.events_renamed(&events),
         }
     }
 
     /// Says something in the model's place, after all that it said in this round.
-    pub fn say(&mut self, text: &str) -> Vec<u8> {
+    pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
         let mut passed = self.close_round();
         match self.form {
-            Form::Stream => passed.extend(self.delta(text)),
-            Form::Whole => self.said.push_str(text),
+            ResponseForm::Stream => passed.extend(self.text_event(text)),
+            ResponseForm::Whole => self.said.push_str(text),
         }
         passed
     }
@@ -165,9 +165,9 @@ impl Rounds {
         let held = std::mem::take(&mut self.held);
         let mut passed = Vec::new();
         match self.form {
-            Form::Whole => self.held = body_without_calls(&held),
-            Form::Stream => {
-                for piece in Events(&held).flat_map(without_calls) {
+            ResponseForm::Whole => self.held = body_without_calls(&held),
+            ResponseForm::Stream => {
+                for piece in StreamEvents(&held).flat_map(without_calls) {
                     match self.held.is_empty() && !is_last(&piece) {
                         true => passed.extend(piece),
                         false => self.held.extend(piece),
@@ -175,7 +175,7 @@ impl Rounds {
                 }
             }
         }
-        passed.extend(self.say(why));
+        passed.extend(self.say_for_model(why));
         passed
     }
 
@@ -183,9 +183,9 @@ impl Rounds {
     pub fn next_round(&mut self) -> Vec<u8> {
         let passed = self.close_round();
         let usage = match self.form {
-            Form::Whole => body_of(&self.held).and_then(|body| usage_of(&body)),
-            Form::Stream => {
-                let events = Events(&self.held);
+            ResponseForm::Whole => body_of(&self.held).and_then(|body| usage_of(&body)),
+            ResponseForm::Stream => {
+                let events = StreamEvents(&self.held);
                 events
                     .filter_map(data_of)
                     .filter_map(|json| usage_of(&json))
@@ -193,7 +193,7 @@ impl Rounds {
             }
         };
         if let Some(usage) = usage {
-            self.usage = self.summed(usage);
+            self.usage = self.summed_usage(usage);
         }
         self.held.clear();
         self.past += 1;
@@ -206,14 +206,14 @@ impl Rounds {
 
     /// No round follows: gives what is left for the client.
     #[must_use]
-    pub fn finish(mut self) -> Vec<u8> {
+    pub fn last_bytes(mut self) -> Vec<u8> {
         let mut passed = Vec::new();
         if self.is_closed || self.is_continued() {
             passed = self.close_round();
             let held = std::mem::take(&mut self.held);
             passed.extend(match self.form {
-                Form::Stream => self.renamed(&held),
-                Form::Whole => self.whole(&held),
+                ResponseForm::Stream => self.events_renamed(&held),
+                ResponseForm::Whole => self.joined_body(&held),
             });
         } else {
             passed.append(&mut self.held);
@@ -227,7 +227,7 @@ impl Rounds {
             return Vec::new();
         }
         let held = std::mem::take(&mut self.held);
-        if self.form == Form::Whole {
+        if self.form == ResponseForm::Whole {
             if let Some(body) = body_of(&held) {
                 if self.shared.is_empty() {
                     self.shared = shared_of(&body);
@@ -239,10 +239,10 @@ impl Rounds {
             return Vec::new();
         }
         let mut passed = Vec::new();
-        for event in Events(&held) {
+        for event in StreamEvents(&held) {
             let text = data_of(event).map(|json| json["choices"][0]["delta"]["content"].clone());
             match text.as_ref().and_then(Value::as_str) {
-                Some(text) if !text.is_empty() => passed.extend(self.delta(text)),
+                Some(text) if !text.is_empty() => passed.extend(self.text_event(text)),
                 _ => {}
             }
             self.held.extend(without_text(event));
@@ -251,7 +251,7 @@ impl Rounds {
     }
 
     /// A piece of text as an event.
-    fn delta(&self, text: &str) -> Vec<u8> {
+    fn text_event(&self, text: &str) -> Vec<u8> {
         let mut chunk = self.shared.clone();
         chunk.insert("object".into(), "chat.completion.chunk".into());
         let delta = json!({ "content": text });
@@ -260,13 +260,13 @@ impl Rounds {
         event_of(&Value::Object(chunk))
     }
 
-    /// Events of a later round as pieces of the same response.
-    fn renamed(&self, events: &[u8]) -> Vec<u8> {
+    /// StreamEvents of a later round as pieces of the same response.
+    fn events_renamed(&self, events: &[u8]) -> Vec<u8> {
         let mut written = Vec::with_capacity(events.len());
-        for event in Events(events) {
+        for event in StreamEvents(events) {
             match data_of(event) {
                 Some(Value::Object(mut chunk)) => {
-                    self.share(&mut chunk);
+                    self.share_identity(&mut chunk);
                     written.extend(event_of(&Value::Object(chunk)));
                 }
                 _ => written.extend_from_slice(event),
@@ -276,26 +276,26 @@ impl Rounds {
     }
 
     /// A later round's body as the whole response.
-    fn whole(&self, held: &[u8]) -> Vec<u8> {
+    fn joined_body(&self, held: &[u8]) -> Vec<u8> {
         let Some(Value::Object(mut body)) = body_of(held) else {
             return held.to_vec();
         };
-        self.share(&mut body);
+        self.share_identity(&mut body);
         let mut body = Value::Object(body);
         body["choices"][0]["message"]["content"] = self.said.as_str().into();
         body.to_string().into_bytes()
     }
 
-    fn share(&self, piece: &mut Map<String, Value>) {
+    fn share_identity(&self, piece: &mut Map<String, Value>) {
         for (name, value) in &self.shared {
             piece.insert(name.clone(), value.clone());
         }
         if let Some(Value::Object(usage)) = piece.get("usage").cloned() {
-            piece.insert("usage".into(), Value::Object(self.summed(usage)));
+            piece.insert("usage".into(), Value::Object(self.summed_usage(usage)));
         }
     }
 
-    fn summed(&self, mut usage: Map<String, Value>) -> Map<String, Value> {
+    fn summed_usage(&self, mut usage: Map<String, Value>) -> Map<String, Value> {
         for name in SUMMED {
             let of = |usage: &Map<String, Value>| usage.get(name).and_then(Value::as_u64);
             if let Some(past) = of(&self.usage) {
@@ -322,10 +322,10 @@ fn event_length(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Events of a stream; what isn't a whole one comes last.
-struct Events<'e>(&'e [u8]);
+/// StreamEvents of a stream; what isn't a whole one comes last.
+struct StreamEvents<'e>(&'e [u8]);
 
-impl<'e> Iterator for Events<'e> {
+impl<'e> Iterator for StreamEvents<'e> {
     type Item = &'e [u8];
 
     fn next(&mut self) -> Option<&'e [u8]> {
@@ -487,7 +487,7 @@ mod tests {
     fn read(stream: &[u8]) -> (String, Vec<String>, u32, Vec<Value>, usize) {
         let (mut text, mut ids, mut finished) = (String::new(), Vec::new(), 0);
         let (mut usage, mut done) = (Vec::new(), 0);
-        for event in Events(stream) {
+        for event in StreamEvents(stream) {
             done += usize::from(event.starts_with(b"data: [DONE]"));
             let Some(json) = data_of(event) else { continue };
             ids.push(json["id"].as_str().unwrap_or_default().to_owned());
@@ -509,29 +509,29 @@ mod tests {
             ending("a", 5)
         );
         for cut in 0..=stream.len() {
-            let mut rounds = Rounds::new(Form::Stream);
+            let mut rounds = ResponseRounds::new(ResponseForm::Stream);
             let mut out = rounds.push(&stream.as_bytes()[..cut]);
             out.extend(rounds.push(&stream.as_bytes()[cut..]));
             assert!(!out.windows(6).any(|bytes| bytes == b"\"stop\""), "{cut}");
-            out.extend(rounds.finish());
+            out.extend(rounds.last_bytes());
             assert_eq!(String::from_utf8_lossy(&out), stream, "{cut}");
         }
     }
 
     #[test]
     fn several_rounds_are_one_stream() {
-        let mut rounds = Rounds::new(Form::Stream);
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream);
         let mut out = Vec::new();
         // The last text comes with the finish.
         let last = "data: {\"id\":\"a\",\"choices\":[{\"delta\":{\"content\":\"two\"},\"finish_reason\": \"stop\"}]}\n\n";
         out.extend(rounds.push(chunk("a", "one ").as_bytes()));
         out.extend(rounds.push(last.as_bytes()));
         out.extend(rounds.push(ending("a", 5).as_bytes()));
-        out.extend(rounds.say(" three"));
+        out.extend(rounds.say_for_model(" three"));
         out.extend(rounds.next_round());
         let second = chunk("b", " four") + &ending("b", 7);
         out.extend(rounds.push(second.as_bytes()));
-        out.extend(rounds.finish());
+        out.extend(rounds.last_bytes());
         let usage = json!({"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14});
         assert_eq!(
             read(&out),
@@ -547,13 +547,13 @@ mod tests {
 
     /// What a stream gives by and by, and what is left at its end.
     fn streamed(stream: &str, why: Option<&str>) -> (String, String) {
-        let mut rounds = Rounds::new(Form::Stream);
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream);
         let mut passed = Vec::new();
         for bytes in stream.as_bytes().chunks(7) {
             passed.extend(rounds.push(bytes));
         }
         let mut rest = why.map_or_else(Vec::new, |why| rounds.keep_calls_back(why));
-        rest.extend(rounds.finish());
+        rest.extend(rounds.last_bytes());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (text(passed), text(rest))
     }
@@ -597,10 +597,10 @@ mod tests {
     #[test]
     fn a_body_loses_its_calls() {
         let check = |body: &str, expected: &Value| {
-            let mut rounds = Rounds::new(Form::Whole);
+            let mut rounds = ResponseRounds::new(ResponseForm::Whole);
             rounds.push(body.as_bytes());
             rounds.keep_calls_back("Kept back.");
-            let whole: Value = serde_json::from_slice(&rounds.finish()).unwrap();
+            let whole: Value = serde_json::from_slice(&rounds.last_bytes()).unwrap();
             assert_eq!(whole["choices"][0]["message"], *expected, "{whole}");
             assert_eq!(whole["choices"][0]["finish_reason"], "stop");
         };
@@ -613,10 +613,10 @@ mod tests {
 
     #[test]
     fn a_response_that_ends_at_a_limit_ends_once() {
-        let mut rounds = Rounds::new(Form::Stream);
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream);
         let mut out = rounds.push((chunk("a", "one") + &ending("a", 5)).as_bytes());
-        out.extend(rounds.say(" two"));
-        out.extend(rounds.finish());
+        out.extend(rounds.say_for_model(" two"));
+        out.extend(rounds.last_bytes());
         let (text, ids, finished, usage, done) = read(&out);
         assert_eq!(
             (&*text, ids.len(), finished, usage.len(), done),
@@ -631,17 +631,17 @@ mod tests {
             let usage = json!({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7});
             json!({"id": id, "choices": [choice], "usage": usage}).to_string()
         };
-        let mut rounds = Rounds::new(Form::Whole);
+        let mut rounds = ResponseRounds::new(ResponseForm::Whole);
         assert!(rounds.push(body("a", "one").as_bytes()).is_empty());
-        rounds.say(" two");
+        rounds.say_for_model(" two");
         rounds.next_round();
         rounds.push(body("b", " three").as_bytes());
-        let whole: Value = serde_json::from_slice(&rounds.finish()).unwrap();
+        let whole: Value = serde_json::from_slice(&rounds.last_bytes()).unwrap();
         assert_eq!(whole["id"], "a");
         assert_eq!(whole["choices"][0]["message"]["content"], "one two three");
         assert_eq!(whole["usage"]["total_tokens"], 14);
-        let mut alone = Rounds::new(Form::Whole);
+        let mut alone = ResponseRounds::new(ResponseForm::Whole);
         alone.push(b"{ \"id\": 1 }");
-        assert_eq!(alone.finish(), b"{ \"id\": 1 }");
+        assert_eq!(alone.last_bytes(), b"{ \"id\": 1 }");
     }
 }

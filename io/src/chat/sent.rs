@@ -10,7 +10,7 @@ use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::recent_map::RecentMap;
 
 use super::body_walk::MessageHash;
-use super::template::{KnownText, template};
+use super::template::{KnownText, json_template};
 
 /// Sessions whose last prompt the next one is compared with. The first prompt of another one names all its messages.
 const SESSIONS_MAX: usize = 32;
@@ -62,7 +62,7 @@ impl Default for SentPrompts {
 impl SentPrompts {
     /// Divides a sent request body into pieces to record: its frame and its messages. `known` returns the Vault's texts in some
     /// of the messages; it is called only for messages that weren't sent before.
-    pub fn record<'t>(
+    pub fn record_prompt<'t>(
         &mut self,
         session: SessionId,
         episode: EpisodeId,
@@ -70,10 +70,10 @@ impl SentPrompts {
         sent: &[SentMessage],
         mut known: impl FnMut(Range<usize>) -> Vec<KnownText<'t>>,
     ) -> SentPrompt {
-        let last = self.take(session);
+        let last = self.take_last(session);
         let start = sent.first().map_or(0, |first| first.bytes.start);
         let end = sent.last().map_or(start, |last| last.bytes.end);
-        let frame = self.frame(&body[..start], &body[end..]);
+        let frame = self.frame_piece(&body[..start], &body[end..]);
         let mut messages = Vec::with_capacity(sent.len());
         let mut hashes = Vec::with_capacity(sent.len());
         let mut from = start;
@@ -88,7 +88,7 @@ impl SentPrompts {
             let json = &body[from..bytes.end];
             from = bytes.end;
             let key = key_of(&[separator.as_bytes(), key]);
-            let (hash, piece) = self.piece(key, || template(json, &known(held.clone())));
+            let (hash, piece) = self.keyed_piece(key, || json_template(json, &known(held.clone())));
             hashes.push(hash);
             messages.push(piece);
         }
@@ -133,7 +133,7 @@ impl SentPrompts {
         }
     }
 
-    fn take(&mut self, session: SessionId) -> Option<LastSent> {
+    fn take_last(&mut self, session: SessionId) -> Option<LastSent> {
         let known = self
             .sessions
             .iter()
@@ -147,19 +147,19 @@ impl SentPrompts {
         None
     }
 
-    fn frame(&mut self, before: &str, after: &str) -> SentPiece {
+    fn frame_piece(&mut self, before: &str, after: &str) -> SentPiece {
         let key = key_of(&[before.as_bytes(), &[MESSAGES], after.as_bytes()]);
         let make = || {
-            let mut frame = template(before, &[]);
+            let mut frame = json_template(before, &[]);
             frame.push(MESSAGES);
-            frame.extend_from_slice(&template(after, &[]));
+            frame.extend_from_slice(&json_template(after, &[]));
             frame
         };
-        self.piece(key, make).1
+        self.keyed_piece(key, make).1
     }
 
     /// The piece with this key, made only if it isn't known.
-    fn piece(
+    fn keyed_piece(
         &mut self,
         key: [u8; 32],
         make: impl FnOnce() -> Vec<u8>,
@@ -221,7 +221,7 @@ mod tests {
             let mut asked = Vec::new();
             let (body, ranges) = body(messages);
             let (session, episode) = (SessionId(session), EpisodeId(episode));
-            let prompt = sent.record(session, episode, &body, &ranges, |held| {
+            let prompt = sent.record_prompt(session, episode, &body, &ranges, |held| {
                 asked.extend(held.map(|index| messages[index]));
                 Vec::new()
             });
@@ -249,7 +249,7 @@ mod tests {
             let (body, ranges) = body(&["a"]);
             let nothing = |_| Vec::new();
             let (known, episode) = (SessionId(session), EpisodeId(session));
-            let _ = sent.record(known, episode, &body, &ranges, nothing);
+            let _ = sent.record_prompt(known, episode, &body, &ranges, nothing);
             let reply = [ArtifactHash([1; 32])];
             sent.record_reply_segments(EpisodeId(session), &reply);
             assert_eq!(sent.last_reply(SessionId(session)), reply);

@@ -50,16 +50,16 @@ pub enum TemplateError {
 /// The JSON, or a piece of it that is cut outside of its strings, with each long run of lines of a known text replaced by a
 /// reference. Where it holds credentials they are redacted, and nothing else is changed.
 #[must_use]
-pub fn template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
+pub fn json_template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
     let json = redacted_json(json, NESTED_MAX);
     let mut known: Vec<EscapedText> = known
         .iter()
         .filter(|known| known.text.len() >= WINDOW)
-        .map(EscapedText::of)
+        .map(EscapedText::from_known)
         .collect();
     // Of two that begin with the same line the longer one goes on for longer.
     known.sort_by_key(|known| Reverse(known.json.len()));
-    let lines = KnownLines::of(&known);
+    let lines = KnownLines::index_lines(&known);
     let bytes = json.as_bytes();
     let mut out = Vec::new();
     let mut copied = 0;
@@ -86,7 +86,7 @@ pub fn template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
 ///
 /// # Errors
 /// See [`TemplateError`].
-pub fn expand(
+pub fn expand_template(
     template: &[u8],
     look_up: &mut dyn FnMut(ArtifactHash) -> Option<Vec<u8>>,
 ) -> Result<Vec<u8>, TemplateError> {
@@ -101,25 +101,25 @@ pub fn expand(
         let (start, length) = place.split_at(4);
         let hash = ArtifactHash(hash.try_into().map_err(|_| TemplateError::Malformed)?);
         let text = look_up(hash).ok_or(TemplateError::Missing(hash))?;
-        let start = number(start)?;
+        let start = parse_number(start)?;
         let text = text
-            .get(start..start.saturating_add(number(length)?))
+            .get(start..start.saturating_add(parse_number(length)?))
             .and_then(|text| core::str::from_utf8(text).ok())
             .ok_or(TemplateError::Malformed)?;
-        out.extend_from_slice(escaped(text).as_bytes());
+        out.extend_from_slice(json_escaped(text).as_bytes());
         rest = &rest[at + REFERENCE_BYTES..];
     }
     out.extend_from_slice(rest);
     Ok(out)
 }
 
-fn number(bytes: &[u8]) -> Result<usize, TemplateError> {
+fn parse_number(bytes: &[u8]) -> Result<usize, TemplateError> {
     let bytes = bytes.try_into().map_err(|_| TemplateError::Malformed)?;
     usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| TemplateError::Malformed)
 }
 
 /// A text as it is between the quotes of a JSON string.
-fn escaped(text: &str) -> String {
+fn json_escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
@@ -150,15 +150,15 @@ struct EscapedText {
 }
 
 impl EscapedText {
-    fn of(known: &KnownText<'_>) -> Self {
+    fn from_known(known: &KnownText<'_>) -> Self {
         Self {
             hash: known.hash,
-            json: escaped(&known.text),
+            json: json_escaped(&known.text),
         }
     }
 
     /// The first `bytes` from `start`, as far as they are whole characters and escapes, and how long they are unescaped.
-    fn whole(&self, start: usize, bytes: usize) -> (usize, usize) {
+    fn whole_characters(&self, start: usize, bytes: usize) -> (usize, usize) {
         let json = self.json.as_bytes();
         let mut end = start + bytes;
         while !self.json.is_char_boundary(end) {
@@ -197,13 +197,13 @@ struct SharedPart {
 }
 
 impl<'e> KnownLines<'e> {
-    fn of(known: &'e [EscapedText]) -> Self {
+    fn index_lines(known: &'e [EscapedText]) -> Self {
         let mut beginnings = HashMap::new();
         for (index, text) in known.iter().enumerate() {
             let json = text.json.as_bytes();
             let (mut before, mut start) = (0, 0);
             let mut add = |at: usize| {
-                start += text.whole(before, at - before).1;
+                start += text.whole_characters(before, at - before).1;
                 before = at;
                 if let Some(window) = json.get(at..at + WINDOW) {
                     beginnings.entry(window).or_insert((index, start, at));
@@ -225,7 +225,7 @@ impl<'e> KnownLines<'e> {
             .zip(json)
             .take_while(|(one, other)| one == other)
             .count();
-        let (escaped_bytes, length) = text.whole(at, same);
+        let (escaped_bytes, length) = text.whole_characters(at, same);
         if escaped_bytes < REFERRED_BYTES_MIN {
             return None;
         }
@@ -267,7 +267,7 @@ fn redacted_json(json: &str, nested: usize) -> Cow<'_, str> {
 
 /// A string's text without credentials, also where it is JSON itself; `None` if there are none.
 fn redacted_text(text: &str, nested: usize) -> Option<String> {
-    let clean = redact::redacted(text);
+    let clean = redact::without_credentials(text);
     let is_json = nested > 0 && clean.starts_with(['{', '[']) && clean.contains('\\');
     let cleaner = if is_json {
         redacted_json(&clean, nested - 1)
@@ -315,12 +315,12 @@ mod tests {
     /// Makes a template and reads it; gives its length.
     fn check(json: &str, texts: &[&str], expected: &str) -> usize {
         let known: Vec<KnownText<'_>> = texts.iter().copied().map(known).collect();
-        let made = template(json, &known);
+        let made = json_template(json, &known);
         let mut look_up = |hash: ArtifactHash| {
             let text = known.iter().find(|text| text.hash == hash)?;
             Some(text.text.as_bytes().to_vec())
         };
-        let read = expand(&made, &mut look_up).expect("a template");
+        let read = expand_template(&made, &mut look_up).expect("a template");
         assert_eq!(
             String::from_utf8(read).expect("UTF-8"),
             expected,
@@ -407,7 +407,7 @@ mod tests {
             let deep = serde_json::json!({"content": text}).to_string();
             let deeper = serde_json::json!({ "x": deep }).to_string();
             for text in [&text, &deep, &deeper] {
-                let made = template(&message(text), &[]);
+                let made = json_template(&message(text), &[]);
                 let made = String::from_utf8(made).expect("UTF-8");
                 assert!(made.contains(redact::MARKER), "{made}");
                 assert!(
@@ -419,7 +419,7 @@ mod tests {
         }
         // Redacted as it is in the Vault, the rest of the text is known.
         let text = format!("{}key = {KEY}\n{}", code(20), code(30));
-        let recorded = redact::redacted(&text).into_owned();
+        let recorded = redact::without_credentials(&text).into_owned();
         let length = check(&message(&text), &[&recorded], &message(&recorded));
         assert!(length < 150, "{length}");
     }
@@ -437,7 +437,7 @@ mod tests {
     fn what_is_no_template_is_refused() {
         let mut nothing = |_| None;
         let of = |bytes: &[u8], look_up: &mut dyn FnMut(ArtifactHash) -> Option<Vec<u8>>| {
-            expand(bytes, look_up)
+            expand_template(bytes, look_up)
         };
         assert_eq!(
             of(&[REFERENCE], &mut nothing),

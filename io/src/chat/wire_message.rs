@@ -25,7 +25,7 @@ pub(super) struct TextSlots {
     arguments: Vec<(Range<usize>, ArgumentsForm)>,
     thoughts: Vec<Range<usize>>,
     /// The place for a new text, if the message has none.
-    new_text: Option<Insertion>,
+    new_text: Option<TextInsertion>,
 }
 
 /// How a tool call's arguments are written.
@@ -41,14 +41,14 @@ pub(super) enum ArgumentsForm {
 
 /// A position at which a text may be inserted, and the JSON around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Insertion {
+pub(super) struct TextInsertion {
     pub(super) at: Range<usize>,
     pub(super) before: &'static str,
     pub(super) after: &'static str,
 }
 
 /// A replacement in some JSON.
-pub(super) type Replacement = (Range<usize>, Vec<u8>);
+pub(super) type JsonReplacement = (Range<usize>, Vec<u8>);
 
 impl WireMessage {
     pub(super) const fn new(role: Role) -> Self {
@@ -104,7 +104,7 @@ impl WireMessage {
     ) -> Result<(), serde_json::Error> {
         let arguments = match form {
             ArgumentsForm::JsonInString => serde_json::from_str(value.get())?,
-            ArgumentsForm::Json => canonical(value.get()),
+            ArgumentsForm::Json => canonical_json(value.get()),
             ArgumentsForm::InputAlone => {
                 input_arguments(&serde_json::from_str::<String>(value.get())?)
             }
@@ -121,7 +121,7 @@ impl WireMessage {
         self.slots.arguments.push((0..0, ArgumentsForm::Json));
     }
 
-    pub(super) const fn set_new_text(&mut self, insertion: Insertion) {
+    pub(super) const fn set_new_text(&mut self, insertion: TextInsertion) {
         self.slots.new_text = Some(insertion);
     }
 
@@ -138,7 +138,7 @@ pub(super) fn input_arguments(input: &str) -> String {
 }
 
 /// JSON as the same value is always written: a client reads a call's arguments and writes them anew.
-pub(super) fn canonical(json: &str) -> String {
+pub(super) fn canonical_json(json: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(json) {
         Ok(value) => value.to_string(),
         Err(_) => json.to_owned(),
@@ -152,11 +152,11 @@ pub(super) fn place_in(unit: &str, value: &RawValue) -> Range<usize> {
 
 impl TextSlots {
     /// The replacements for a message's changes, ordered by position.
-    pub(super) fn replacements(
+    pub(super) fn json_replacements(
         &self,
         read: &Message,
         changes: &OutgoingMessage,
-    ) -> Vec<Replacement> {
+    ) -> Vec<JsonReplacement> {
         let mut parts: Vec<Cow<'_, str>> = read.parts.iter().map(Cow::from).collect();
         let mut changed: Vec<usize> = Vec::new();
         for (index, text) in &changes.rewritten {
@@ -175,7 +175,7 @@ impl TextSlots {
             *last = format!("{last}\n\n{}", changes.after).into();
             changed.push(parts.len() - 1);
         }
-        let mut replacements: Vec<Replacement> = Vec::new();
+        let mut replacements: Vec<JsonReplacement> = Vec::new();
         changed.sort_unstable();
         changed.dedup();
         for index in changed {
@@ -225,7 +225,7 @@ pub(super) fn json_string(text: &str) -> Vec<u8> {
 }
 
 /// Writes JSON with other values in the places that are given in order.
-pub(super) fn write_replaced(json: &str, replacements: &[Replacement], out: &mut Vec<u8>) {
+pub(super) fn write_replaced(json: &str, replacements: &[JsonReplacement], out: &mut Vec<u8>) {
     let mut copied = 0;
     for (place, value) in replacements {
         out.extend_from_slice(&json.as_bytes()[copied..place.start]);
@@ -239,7 +239,7 @@ pub(super) fn write_replaced(json: &str, replacements: &[Replacement], out: &mut
 ///
 /// # Errors
 /// When it is something else, or isn't what `T` wants.
-pub(super) fn object<'b, T: Deserialize<'b>>(json: &'b str) -> Result<T, serde_json::Error> {
+pub(super) fn read_object<'b, T: Deserialize<'b>>(json: &'b str) -> Result<T, serde_json::Error> {
     if !json.starts_with('{') {
         return Err(serde::de::Error::custom("not an object"));
     }
@@ -250,7 +250,7 @@ pub(super) fn object<'b, T: Deserialize<'b>>(json: &'b str) -> Result<T, serde_j
 ///
 /// # Errors
 /// When it is no JSON.
-pub(super) fn present<'de, D: Deserializer<'de>>(
+pub(super) fn present_value<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
@@ -290,7 +290,7 @@ pub(super) fn read_content(
     }
     if !json.starts_with('[') {
         serde_json::from_str::<()>(json)?;
-        own.set_new_text(Insertion {
+        own.set_new_text(TextInsertion {
             at: place_in(unit, content),
             before: "",
             after: "",
@@ -299,7 +299,7 @@ pub(super) fn read_content(
     }
     let parts: Vec<&RawValue> = serde_json::from_str(json)?;
     let end = place_in(unit, content).end - 1;
-    own.set_new_text(Insertion {
+    own.set_new_text(TextInsertion {
         at: end..end,
         before: if parts.is_empty() {
             r#"{"type":"text","text":"#
@@ -309,7 +309,7 @@ pub(super) fn read_content(
         after: "}",
     });
     for part in parts {
-        let part: WirePart<'_> = object(part.get())?;
+        let part: WirePart<'_> = read_object(part.get())?;
         read_part(unit, &part, is_clients_text, own, others)?;
     }
     Ok(())

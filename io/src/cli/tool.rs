@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use tslp_core::guardian::Capability;
 
-use super::{ConfigFlags, LogFlags, Output};
+use super::{ConfigFlags, LogFlags, OutputFormat};
 
 /// What is asked of tools.
 #[derive(Clone, Debug, Subcommand)]
@@ -29,7 +29,7 @@ pub enum PolicyCommand {
         flags: LogFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
     /// Record a profile as the one in force; while no proxy runs
     Approve {
@@ -40,7 +40,7 @@ pub enum PolicyCommand {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
 }
 
@@ -54,7 +54,7 @@ pub enum GuardianCommand {
         flags: ConfigFlags,
         /// For whom to print.
         #[command(flatten)]
-        output: Output,
+        output: OutputFormat,
     },
 }
 
@@ -69,7 +69,7 @@ pub struct ToolArgs {
     pub flags: ConfigFlags,
     /// For whom to print.
     #[command(flatten)]
-    pub output: Output,
+    pub output: OutputFormat,
 }
 
 /// A command line for tools, and by what it is judged.

@@ -16,8 +16,8 @@ use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 
-use super::{Failed, need_ledger, outside_workspace, print, subject};
-use crate::cli::{LogArgs, Output};
+use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_page};
+use crate::cli::{LogArgs, OutputFormat};
 use crate::config::ServeConfig;
 use crate::evidence::backup as backups;
 use crate::evidence::export::{self as exports, ExportError};
@@ -37,13 +37,13 @@ use crate::startup::StartError;
 /// How often a followed ledger is looked at.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 
-impl From<StartError> for Failed {
+impl From<StartError> for CommandFailure {
     fn from(error: StartError) -> Self {
         Self::new(serve::exit_of(&error), error)
     }
 }
 
-impl From<LogError> for Failed {
+impl From<LogError> for CommandFailure {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Ledger(error) => error.into(),
@@ -53,27 +53,36 @@ impl From<LogError> for Failed {
     }
 }
 
-pub(super) fn log(config: &ServeConfig, args: &LogArgs, output: Output) -> Result<Exit, Failed> {
+pub(super) fn run_log(
+    config: &ServeConfig,
+    args: &LogArgs,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let filter = filter(config, args).map_err(|message| Failed::new(Exit::Usage, message))?;
-    let interrupted = args.follow.then(interruptions).transpose()?;
-    let mut log = EventPrinter::new(begin(config)?, filter, output);
+    let filter =
+        log_filter(config, args).map_err(|message| CommandFailure::new(Exit::Usage, message))?;
+    let interrupted = args.follow.then(watch_interrupts).transpose()?;
+    let mut log = EventPrinter::new(begin_scan(config)?, filter, output);
     let mut out = Out::stdout();
     let limit = (args.limit > 0).then_some(args.limit);
     log.print_last(limit, &mut out)?;
     match interrupted {
-        Some(interrupted) => follow(&mut log, &interrupted, &mut out)?,
+        Some(interrupted) => follow_log(&mut log, &interrupted, &mut out)?,
         None => log.check_entity()?,
     }
     Ok(Exit::Ok)
 }
 
-fn begin(config: &ServeConfig) -> Result<LedgerScan, StartError> {
-    LedgerScan::begin(&config.data_dir, &subject(config).readers)
+fn begin_scan(config: &ServeConfig) -> Result<LedgerScan, StartError> {
+    LedgerScan::begin(&config.data_dir, &diagnosed_subject(config).readers)
 }
 
 /// Prints what comes until somebody interrupts it, or nobody reads any more.
-fn follow(log: &mut EventPrinter, interrupted: &Receiver<()>, out: &mut Out) -> Result<(), Failed> {
+fn follow_log(
+    log: &mut EventPrinter,
+    interrupted: &Receiver<()>,
+    out: &mut Out,
+) -> Result<(), CommandFailure> {
     while out.look_for_reader()? == Reader::Present {
         match interrupted.recv_timeout(FOLLOW_INTERVAL) {
             Err(RecvTimeoutError::Timeout) => log.print_appended(out)?,
@@ -84,7 +93,7 @@ fn follow(log: &mut EventPrinter, interrupted: &Receiver<()>, out: &mut Out) -> 
 }
 
 /// Says when somebody asks the process to end.
-fn interruptions() -> io::Result<Receiver<()>> {
+fn watch_interrupts() -> io::Result<Receiver<()>> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let (tell, told) = bounded(1);
     thread::Builder::new()
@@ -98,7 +107,7 @@ fn interruptions() -> io::Result<Receiver<()>> {
     Ok(told)
 }
 
-fn filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, String> {
+fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, String> {
     let now = Timestamp::now();
     let moment = |written: &Option<String>| {
         let parsed = written
@@ -121,12 +130,12 @@ fn filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, String> {
         kinds: args
             .kind
             .iter()
-            .map(|name| kind(name))
+            .map(|name| event_kind(name))
             .collect::<Result<_, _>>()?,
         reasons: args
             .reason
             .iter()
-            .map(|code| reason(code))
+            .map(|code| known_reason(code))
             .collect::<Result<_, _>>()?,
         since: moment(&args.since)?,
         until: moment(&args.until)?,
@@ -137,7 +146,7 @@ fn filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, String> {
 /// that can't be read is met again, and said so, when its events are printed.
 fn only_bearer(config: &ServeConfig, name: &str) -> String {
     let mut known = BTreeSet::new();
-    let Ok(mut scan) = begin(config) else {
+    let Ok(mut scan) = begin_scan(config) else {
         return name.to_owned();
     };
     if stories::collect_entities(&mut scan, &mut known).is_err() {
@@ -148,7 +157,7 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
     meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
-fn kind(name: &str) -> Result<EventKind, String> {
+fn event_kind(name: &str) -> Result<EventKind, String> {
     kind_of_name(name).ok_or_else(|| {
         let names = EventKind::WORDS;
         let hint = near::did_you_mean(name, names.iter().copied());
@@ -159,33 +168,40 @@ fn kind(name: &str) -> Result<EventKind, String> {
     })
 }
 
-fn reason(code: &str) -> Result<Reason, String> {
+fn known_reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
         let hint = near::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
         format!("`{code}` is no reason code{hint} docs/law.md lists all of them")
     })
 }
 
-pub(super) fn why(config: &ServeConfig, written: &str, output: Output) -> Result<Exit, Failed> {
+pub(super) fn run_why(
+    config: &ServeConfig,
+    written: &str,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let mut known = BTreeSet::new();
-    let read = stories::collect_entities(&mut begin(config)?, &mut known);
+    let read = stories::collect_entities(&mut begin_scan(config)?, &mut known);
     let workspace = config.workspace.to_string_lossy();
     let Some(entity) = stories::entity_meant(written, &workspace, &known) else {
         read?;
-        return Err(Failed::new(Exit::Failure, near::no_entity(written, &known)));
+        return Err(CommandFailure::new(
+            Exit::Failure,
+            near::no_entity(written, &known),
+        ));
     };
-    let (story, flaw) = stories::entity_history(&mut begin(config)?, &entity);
-    let exit = print(output, || story.json().to_string(), || story.human())?;
+    let (story, flaw) = stories::entity_history(&mut begin_scan(config)?, &entity);
+    let exit = print_page(output, || story.json().to_string(), || story.human())?;
     match flaw {
         Some(flaw) => Err(flaw.into()),
         None => Ok(exit),
     }
 }
 
-pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Failed> {
+pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let mut scan = begin(config)?;
+    let mut scan = begin_scan(config)?;
     let mut index = SentIndex::default();
     while let Some((_, event)) = scan.next_event()? {
         index.add_event(event);
@@ -194,7 +210,7 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Fa
         .request_body(EpisodeId(episode), &mut |artifact| {
             scan.reader().artifact(artifact)
         })
-        .map_err(|error| Failed::new(Exit::Failure, error))?;
+        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let text = String::from_utf8_lossy(&body);
     // On standard error: what is printed is what was sent, and nothing else.
     let redacted = text.matches(redact::MARKER).count();
@@ -214,10 +230,10 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Fa
     Ok(Exit::Ok)
 }
 
-pub(super) fn export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, Failed> {
+pub(super) fn run_export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let to = to.map(|to| outside_workspace(config, to)).transpose()?;
-    let mut scan = begin(config)?;
+    let mut scan = begin_scan(config)?;
     let Some(file) = to else {
         let mut out = BufWriter::with_capacity(1 << 16, Out::stdout().into_sink());
         return match exports::write_export(&mut scan, &mut out) {
@@ -238,16 +254,16 @@ pub(super) fn export(config: &ServeConfig, to: Option<&Path>) -> Result<Exit, Fa
     Ok(Exit::Ok)
 }
 
-fn export_failed(error: ExportError) -> Failed {
+fn export_failed(error: ExportError) -> CommandFailure {
     match error {
         ExportError::Ledger(error) => error.into(),
-        other => Failed::new(Exit::Failure, other),
+        other => CommandFailure::new(Exit::Failure, other),
     }
 }
 
-pub(super) fn import(file: &Path, to: &Path) -> Result<Exit, Failed> {
+pub(super) fn run_import(file: &Path, to: &Path) -> Result<Exit, CommandFailure> {
     let failed = |error: io::Error| {
-        Failed::new(
+        CommandFailure::new(
             Exit::Failure,
             format!("{} can't be read: {error}", file.display()),
         )
@@ -266,7 +282,7 @@ pub(super) fn import(file: &Path, to: &Path) -> Result<Exit, Failed> {
             ImportError::Ledger(LedgerError::InUse { .. }) => Exit::InUse,
             _ => Exit::Failure,
         };
-        Failed::new(exit, format!("{}: {error}", file.display()))
+        CommandFailure::new(exit, format!("{}: {error}", file.display()))
     })?;
     let mut out = Out::stdout();
     out.line(format_args!(
@@ -282,15 +298,13 @@ pub(super) fn import(file: &Path, to: &Path) -> Result<Exit, Failed> {
     Ok(Exit::Ok)
 }
 
-pub(super) fn backup(config: &ServeConfig, to: &Path) -> Result<Exit, Failed> {
+pub(super) fn run_backup(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let file = outside_workspace(config, to)?;
-    let copied =
-        backups::backup(&config.data_dir, &subject(config).readers, &file).map_err(|error| {
-            match error {
-                backups::BackupError::Ledger(error) => error.into(),
-                other => Failed::new(Exit::Failure, other),
-            }
+    let copied = backups::backup(&config.data_dir, &diagnosed_subject(config).readers, &file)
+        .map_err(|error| match error {
+            backups::BackupError::Ledger(error) => error.into(),
+            other => CommandFailure::new(Exit::Failure, other),
         })?;
     Out::stdout().line(format_args!(
         "{} events are safe in {}, their anchor in {}",

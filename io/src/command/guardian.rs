@@ -4,23 +4,23 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::{evidence, evidence_text};
+use tslp_core::decide::tools::{evidence_text, stored_evidence};
 use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{APPROVED_POLICY, GRANTS, TOOL_CALLS, TOOL_SESSIONS};
 
-use super::{Failed, has_ledger, prepare, print, subject};
+use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::approve;
-use crate::cli::{GuardianCommand, Output};
+use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::Flags;
 use crate::config::settings::ToolsChoice;
-use crate::diagnostics::moment;
+use crate::diagnostics::utc_moment;
 use crate::exit::Exit;
 use crate::guardian::profile_file;
 use crate::ledger::LedgerError;
-use crate::tool_loop::{ToolLoopConfig, enforced};
+use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
 /// Calls that people are shown; the JSON has all that are kept.
 const CALLS_SHOWN: usize = 10;
@@ -29,39 +29,39 @@ const CALLS_SHOWN: usize = 10;
 const CALL_TEXT: usize = 5;
 const CALL_DECISION: usize = 6;
 
-pub(super) fn guardian(command: &GuardianCommand) -> Result<Exit, Failed> {
+pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFailure> {
     let GuardianCommand::Status { flags, output } = command;
-    let (config, _) = prepare(&flags.0)?;
-    let tools = ToolLoopConfig::of(&config);
+    let (config, _) = read_config(&flags.0)?;
+    let tools = ToolLoopConfig::from_config(&config);
     let tested = match tools.filter(|tools| tools.run == ToolsChoice::On) {
-        Some(tools) => enforced(&tools.scope),
+        Some(tools) => test_enforcement(&tools.scope),
         None => Err("tools are off (`tools.run`)".to_owned()),
     };
-    let tables = Tables::read(&config)?;
+    let tables = GuardianTables::read(&config)?;
     let file = tables.policy_file(config.tools.policy.as_deref());
     let is_breached = tables.halts.iter().any(|row| {
-        let halt = row.get(1).map(shown);
+        let halt = row.get(1).map(cell_text);
         halt == Some("sandbox_breach".into())
     });
     let mut hindrances = Vec::new();
     hindrances.extend(tested.is_err().then_some(Hindrance::SandboxUnavailable));
     hindrances.extend(is_breached.then_some(Hindrance::SandboxBreach));
-    let mode = Mode::under(&hindrances);
+    let mode = Mode::under_hindrances(&hindrances);
     let why = match &tested {
         Ok(what) => what,
         Err(why) => why,
     };
-    print(
+    print_page(
         *output,
-        || tables.json(mode, why, file).to_string(),
-        || tables.human(mode, why, file),
+        || tables.json_page(mode, why, file).to_string(),
+        || tables.text_lines(mode, why, file),
     )?;
     Ok(Exit::Ok)
 }
 
 /// Rows of the Guardian's tables.
 #[derive(Default)]
-struct Tables {
+struct GuardianTables {
     policy: Vec<Vec<Cell>>,
     grants: Vec<Vec<Cell>>,
     halts: Vec<Vec<Cell>>,
@@ -70,12 +70,12 @@ struct Tables {
     lines: Vec<String>,
 }
 
-impl Tables {
-    fn read(config: &ServeConfig) -> Result<Self, Failed> {
+impl GuardianTables {
+    fn read(config: &ServeConfig) -> Result<Self, CommandFailure> {
         if !has_ledger(config) {
             return Ok(Self::default());
         }
-        let reader = subject(config).readers.open()?;
+        let reader = diagnosed_subject(config).readers.open()?;
         let calls = reader.rows(TOOL_CALLS)?;
         let line = |row: &Vec<Cell>| -> Result<String, LedgerError> {
             let Some(Cell::Hash(text)) = row.get(CALL_TEXT) else {
@@ -102,7 +102,7 @@ impl Tables {
         Some(match (fs::read_to_string(file?), approved) {
             (Err(_), _) => "can't be read: the approved one is in force",
             (Ok(text), Some(Cell::Hash(hash)))
-                if ArtifactHash::of(evidence(&text).as_bytes()).0 == *hash =>
+                if ArtifactHash::of(stored_evidence(&text).as_bytes()).0 == *hash =>
             {
                 "is the approved one"
             }
@@ -110,7 +110,7 @@ impl Tables {
         })
     }
 
-    fn json(&self, mode: Mode, why: &str, file: Option<&str>) -> Value {
+    fn json_page(&self, mode: Mode, why: &str, file: Option<&str>) -> Value {
         let objects = |table: usize, rows: &[Vec<Cell>]| {
             let columns = tslp_projections::TABLES[table].columns;
             let object = |row: &Vec<Cell>| {
@@ -131,8 +131,8 @@ impl Tables {
         })
     }
 
-    fn human(&self, mode: Mode, why: &str, file: Option<&str>) -> Vec<String> {
-        let cell = |row: &[Cell], at: usize| row.get(at).map(shown).unwrap_or_default();
+    fn text_lines(&self, mode: Mode, why: &str, file: Option<&str>) -> Vec<String> {
+        let cell = |row: &[Cell], at: usize| row.get(at).map(cell_text).unwrap_or_default();
         let mut lines = vec![format!("mode {mode}: {why}")];
         lines.push(match self.policy.first() {
             None => "profile built-in".to_owned(),
@@ -141,7 +141,7 @@ impl Tables {
         lines.extend(file.map(|file| format!("the profile on disk {file}")));
         for row in &self.grants {
             let until = match row.get(6) {
-                Some(Cell::Integer(at)) => moment(*at),
+                Some(Cell::Integer(at)) => utc_moment(*at),
                 _ => String::new(),
             };
             let revoked = match row.get(9) {
@@ -174,7 +174,7 @@ impl Tables {
     }
 }
 
-fn shown(cell: &Cell) -> String {
+fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
         Cell::Integer(number) => number.to_string(),
@@ -187,16 +187,21 @@ fn json_of(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
         Cell::Integer(number) => (*number).into(),
-        Cell::Text(_) | Cell::Hash(_) => shown(cell).into(),
+        Cell::Text(_) | Cell::Hash(_) => cell_text(cell).into(),
     }
 }
 
 /// Records a profile as the one in force.
-pub(super) fn approve(file: &Path, flags: &Flags, output: Output) -> Result<Exit, Failed> {
-    let (config, _) = prepare(flags)?;
+pub(super) fn run_approve(
+    file: &Path,
+    flags: &Flags,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(flags)?;
     let shown = file.display();
-    let failed =
-        |exit, error: &dyn std::fmt::Display| Failed::new(exit, format!("{shown}: {error}"));
+    let failed = |exit, error: &dyn std::fmt::Display| {
+        CommandFailure::new(exit, format!("{shown}: {error}"))
+    };
     let real = file
         .canonicalize()
         .map_err(|error| failed(Exit::Failure, &error))?;
@@ -205,9 +210,10 @@ pub(super) fn approve(file: &Path, flags: &Flags, output: Output) -> Result<Exit
         return Err(failed(Exit::Usage, &why));
     }
     let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;
-    let profile = profile_file::parse(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
+    let profile =
+        profile_file::parse_profile(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
     let hash = approve::approve(&config, &profile.id, &text)?;
-    print(
+    print_page(
         output,
         || json!({ "profile_id": profile.id, "text": hash.to_string() }).to_string(),
         || vec![format!("{} is in force: {hash}", profile.id)],

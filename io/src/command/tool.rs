@@ -5,47 +5,47 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tslp_core::guardian::{
-    Capability, Door, Effect, Hindrance, Join, Judged, JudgedLine, Mode, Profile, SimpleCommand,
-    Step, Unsplit,
+    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, Profile, RuleEffect,
+    SimpleCommand, SplitError, Step,
 };
 
-use super::{Course, Failed, layers, prepare, print, start_logging};
-use crate::cli::{Output, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
+use super::{CommandFailure, LedgerUse, config_layers, print_page, read_config, start_logging};
+use crate::cli::{OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
 use crate::config::layers::Flags;
 use crate::exit::Exit;
 use crate::guardian::profile_file;
 use crate::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
 use crate::observer::{SystemClock, WallClock};
-use crate::sandbox::{Ended, Layer, Outcome, Sandbox};
+use crate::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
 
-pub(super) fn tool(command: &ToolCommand) -> Result<Exit, Failed> {
+pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
     let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;
     let ToolArgs {
         line,
         flags,
         output,
     } = args;
-    let (config, _) = prepare(&flags.0)?;
-    let asked = Asked::of(line, &config, &flags.0)?;
+    let (config, _) = read_config(&flags.0)?;
+    let asked = JudgedRequest::from_line(line, &config, &flags.0)?;
     match command {
         ToolCommand::Check(_) => {
-            let judged = asked.judge(line);
-            print(
+            let judged = asked.judge_line(line);
+            print_page(
                 *output,
-                || asked.json(&judged).to_string(),
-                || asked.human(&judged),
+                || asked.json_page(&judged).to_string(),
+                || asked.text_lines(&judged),
             )?;
             Ok(match judged {
                 Ok(line) if line.is_allowed() => Exit::Ok,
                 _ => Exit::CheckFailed,
             })
         }
-        ToolCommand::Run(_) => run(&asked, line, *output),
+        ToolCommand::Run(_) => run_line(&asked, line, *output),
     }
 }
 
-pub(super) fn policy(command: &PolicyCommand) -> Result<Exit, Failed> {
+pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure> {
     let (file, flags, output) = match command {
         PolicyCommand::Check {
             file,
@@ -56,11 +56,16 @@ pub(super) fn policy(command: &PolicyCommand) -> Result<Exit, Failed> {
             file,
             flags,
             output,
-        } => return super::guardian::approve(file, &flags.0, *output),
+        } => return super::guardian::run_approve(file, &flags.0, *output),
     };
-    start_logging(&layers(&flags.0)?, Course::Act)?;
+    start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
     let profile = read_profile(file)?;
-    let rules = || profile.rules.iter().map(|rule| (rule, effect(rule.effect)));
+    let rules = || {
+        profile
+            .rules
+            .iter()
+            .map(|rule| (rule, effect_text(rule.effect)))
+    };
     let json = || {
         let rules = rules().map(|(rule, effect)| {
             json!({ "id": rule.id, "description": rule.description, "effect": effect })
@@ -81,13 +86,13 @@ pub(super) fn policy(command: &PolicyCommand) -> Result<Exit, Failed> {
         );
         lines
     };
-    print(*output, json, human)
+    print_page(*output, json, human)
 }
 
-fn effect(effect: Effect) -> String {
+fn effect_text(effect: RuleEffect) -> String {
     let limits = match effect {
-        Effect::Deny => return "DENY".to_owned(),
-        Effect::Allow(limits) => limits,
+        RuleEffect::Deny => return "DENY".to_owned(),
+        RuleEffect::Allow(limits) => limits,
     };
     let named = [
         ("files", limits.files),
@@ -100,16 +105,16 @@ fn effect(effect: Effect) -> String {
     format!("ALLOW{}", named.collect::<String>())
 }
 
-fn read_profile(file: &Path) -> Result<Profile, Failed> {
+fn read_profile(file: &Path) -> Result<Profile, CommandFailure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
-        .map_err(|error| Failed::new(Exit::Failure, format!("{shown}: {error}")))?;
-    profile_file::parse(&text)
-        .map_err(|error| Failed::new(Exit::CheckFailed, format!("{shown}: {error}")))
+        .map_err(|error| CommandFailure::new(Exit::Failure, format!("{shown}: {error}")))?;
+    profile_file::parse_profile(&text)
+        .map_err(|error| CommandFailure::new(Exit::CheckFailed, format!("{shown}: {error}")))
 }
 
 /// What a line is judged and run with.
-struct Asked {
+struct JudgedRequest {
     scope: ToolScope,
     inputs: JudgeInputs,
     sandbox: Sandbox,
@@ -117,12 +122,16 @@ struct Asked {
     hindrance: Option<String>,
 }
 
-impl Asked {
-    fn of(line: &ToolLine, config: &ServeConfig, flags: &Flags) -> Result<Self, Failed> {
+impl JudgedRequest {
+    fn from_line(
+        line: &ToolLine,
+        config: &ServeConfig,
+        flags: &Flags,
+    ) -> Result<Self, CommandFailure> {
         let mut toolchains = Vec::new();
         for folder in &line.toolchain {
             let folder = folder.canonicalize().map_err(|error| {
-                Failed::new(Exit::Usage, format!("{}: {error}", folder.display()))
+                CommandFailure::new(Exit::Usage, format!("{}: {error}", folder.display()))
             })?;
             toolchains.push(folder);
         }
@@ -140,8 +149,8 @@ impl Asked {
         };
         let sandbox = Sandbox::default();
         let tested = sandbox
-            .self_test(&scope.probe(Layer::ReadOnly))
-            .and_then(|()| sandbox.self_test(&scope.probe(Layer::Scratch)));
+            .self_test(&scope.self_test_plan(WorkspaceLayer::ReadOnly))
+            .and_then(|()| sandbox.self_test(&scope.self_test_plan(WorkspaceLayer::Scratch)));
         let hindrances: &[Hindrance] = match tested {
             Ok(()) => &[],
             Err(_) => &[Hindrance::SandboxUnavailable],
@@ -157,7 +166,7 @@ impl Asked {
                     None => Profile::built_in(),
                 },
                 door: Door::Operator,
-                mode: Mode::under(hindrances),
+                mode: Mode::under_hindrances(hindrances),
                 now: SystemClock.now(),
                 granted: granted.collect(),
             },
@@ -168,9 +177,9 @@ impl Asked {
     }
 
     /// One argument is a line; several are one command's words.
-    fn judge(&self, line: &ToolLine) -> Result<JudgedLine, Unsplit> {
+    fn judge_line(&self, line: &ToolLine) -> Result<JudgedLine, SplitError> {
         match &*line.line {
-            [line] => self.scope.judge(line, &self.inputs),
+            [line] => self.scope.judge_line(line, &self.inputs),
             words => {
                 let command = SimpleCommand {
                     join: Join::First,
@@ -182,12 +191,12 @@ impl Asked {
         }
     }
 
-    fn human(&self, judged: &Result<JudgedLine, Unsplit>) -> Vec<String> {
+    fn text_lines(&self, judged: &Result<JudgedLine, SplitError>) -> Vec<String> {
         let mut lines: Vec<String> = match judged {
             Ok(line) => line
                 .commands
                 .iter()
-                .map(|judged| human(judged, line))
+                .map(|judged| command_text(judged, line))
                 .collect(),
             Err(reason) => vec![format!("DENY: {reason}")],
         };
@@ -199,14 +208,14 @@ impl Asked {
         lines
     }
 
-    fn json(&self, judged: &Result<JudgedLine, Unsplit>) -> Value {
+    fn json_page(&self, judged: &Result<JudgedLine, SplitError>) -> Value {
         let commands = judged.as_ref().map(|line| {
-            let commands = line.commands.iter().map(json);
+            let commands = line.commands.iter().map(command_json);
             commands.collect::<Vec<_>>()
         });
         json!({
             "allowed": judged.as_ref().is_ok_and(JudgedLine::is_allowed),
-            "class": judged.as_ref().map(|line| line.class().as_str()).ok(),
+            "class": judged.as_ref().map(|line| line.gravest_class().as_str()).ok(),
             "commands": commands.unwrap_or_default(),
             "refused": judged.as_ref().err().map(ToString::to_string),
             "tools_off": self.hindrance,
@@ -214,26 +223,26 @@ impl Asked {
     }
 }
 
-fn human(judged: &Judged, line: &JudgedLine) -> String {
-    let Judged {
+fn command_text(judged: &JudgedCommand, line: &JudgedLine) -> String {
+    let JudgedCommand {
         command,
         action,
         report,
     } = judged;
     let words = command.words.join(" ");
     let decision = report.decision.as_str();
-    let why = match report.denial() {
+    let why = match report.first_denial() {
         Some((step, cause)) => format!(
             "step {} ({step}), {}: {cause}",
             step as u8 + 1,
-            cause.code()
+            cause.denial_code()
         ),
         None => format!(
             "timeout {} s, {}",
             time_of(line).as_secs(),
             match layer_of(line) {
-                Layer::ReadOnly => "read-only",
-                Layer::Scratch => "scratch layer",
+                WorkspaceLayer::ReadOnly => "read-only",
+                WorkspaceLayer::Scratch => "scratch layer",
             }
         ),
     };
@@ -245,8 +254,8 @@ fn human(judged: &Judged, line: &JudgedLine) -> String {
     )
 }
 
-fn json(judged: &Judged) -> Value {
-    let Judged {
+fn command_json(judged: &JudgedCommand) -> Value {
+    let JudgedCommand {
         command,
         action,
         report,
@@ -255,7 +264,7 @@ fn json(judged: &Judged) -> Value {
         json!({
             "step": step.as_str(),
             "met": cause.is_none(),
-            "code": cause.as_ref().map(|cause| cause.code()),
+            "code": cause.as_ref().map(|cause| cause.denial_code()),
             "why": cause.as_ref().map(ToString::to_string),
         })
     });
@@ -270,30 +279,34 @@ fn json(judged: &Judged) -> Value {
     })
 }
 
-fn run(asked: &Asked, line: &ToolLine, output: Output) -> Result<Exit, Failed> {
-    let judged = asked.judge(line);
+fn run_line(
+    asked: &JudgedRequest,
+    line: &ToolLine,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let judged = asked.judge_line(line);
     let outcome = match &judged {
-        Ok(line) if line.is_allowed() => Some(match asked.scope.plan(line) {
-            Ok(plan) => asked.sandbox.run(&plan),
-            Err(error) => Outcome::not_started(error.to_string()),
+        Ok(line) if line.is_allowed() => Some(match asked.scope.plan_line(line) {
+            Ok(plan) => asked.sandbox.run_plan(&plan),
+            Err(error) => RunOutcome::not_started(error.to_string()),
         }),
         _ => None,
     };
     let Some(outcome) = outcome else {
-        print(
+        print_page(
             output,
-            || asked.json(&judged).to_string(),
-            || asked.human(&judged),
+            || asked.json_page(&judged).to_string(),
+            || asked.text_lines(&judged),
         )?;
         return Ok(Exit::CheckFailed);
     };
-    let class = judged.map_or("", |line| line.class().as_str());
+    let class = judged.map_or("", |line| line.gravest_class().as_str());
     let json = || {
         json!({
             "allowed": true,
             "class": class,
             "ended": outcome.ended.to_string(),
-            "output": outcome.output.text(),
+            "output": outcome.output.kept_text(),
             "bytes": outcome.output.bytes,
             "duration_ms": outcome.duration.as_millis() as u64,
             "cpu_ms": outcome.cpu.as_millis() as u64,
@@ -302,15 +315,15 @@ fn run(asked: &Asked, line: &ToolLine, output: Output) -> Result<Exit, Failed> {
         .to_string()
     };
     let human = || {
-        let text = outcome.output.text();
+        let text = outcome.output.kept_text();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let millis = outcome.duration.as_millis();
         lines.push(format!("[{}, {millis} ms, {class}]", outcome.ended));
         lines
     };
-    print(output, json, human)?;
+    print_page(output, json, human)?;
     Ok(match outcome.ended {
-        Ended::Exited(0) => Exit::Ok,
+        RunEnd::Exited(0) => Exit::Ok,
         _ => Exit::Failure,
     })
 }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use tslp_core::RULES_VERSION;
-use tslp_core::decide::tools::{Judging, evidence_text, judge};
+use tslp_core::decide::tools::{ToolJudging, evidence_text, judge_request};
 use tslp_core::event::{ActionRequested, Event, Recorded};
 use tslp_core::guardian::{Jail, Profile};
 use tslp_core::hash::ArtifactHash;
-use tslp_projections::guardian::Guardian;
+use tslp_projections::guardian::GuardianState;
 use tslp_projections::table::Changes;
 use tslp_replay::trace::{Difference, DifferenceCause};
 
@@ -17,7 +17,7 @@ use crate::guardian::profile_file;
 /// What is known of calls before the event at hand.
 #[derive(Default)]
 pub(super) struct Actions {
-    guardian: Guardian,
+    guardian: GuardianState,
     /// Evidence since the last other event.
     fresh: BTreeMap<ArtifactHash, String>,
     jails: BTreeMap<ArtifactHash, Jail>,
@@ -53,7 +53,7 @@ impl Actions {
             }
             Event::PolicyApproved(approved) => {
                 if let Some(text) = self.fresh.get(&approved.text) {
-                    let profile = profile_file::parse(text).ok();
+                    let profile = profile_file::parse_profile(text).ok();
                     self.profiles.insert(approved.text, profile);
                 }
                 None
@@ -84,20 +84,23 @@ impl Actions {
 
     fn judge_again(&mut self, recorded: &Recorded) -> Option<Event> {
         let request = self.request.take()?;
-        let approved = self.guardian.approved().map(|approved| approved.text);
+        let approved = self
+            .guardian
+            .approved_policy()
+            .map(|approved| approved.text);
         let built_in = Profile::built_in();
         let profile = match approved {
             None => &built_in,
             // One that can't be read leaves the built-in one, in a mode in which nothing runs.
             Some(text) => self.profiles.get(&text)?.as_ref().unwrap_or(&built_in),
         };
-        let judging = Judging {
+        let judging = ToolJudging {
             profile,
             policy: approved,
             jail: self.jails.get(&request.scope)?,
-            session: &self.guardian.session(request.session),
+            session: &self.guardian.tool_session(request.session),
         };
-        let (judged, _) = judge(recorded.at, &request, &judging);
+        let (judged, _) = judge_request(recorded.at, &request, &judging);
         Some(Event::ActionJudged(judged))
     }
 }

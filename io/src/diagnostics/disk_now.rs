@@ -15,7 +15,7 @@ use tslp_projections::table::Value as Cell;
 use tslp_projections::{DISK, STATE_MAP};
 use tslp_replay::pending::DiskCheck;
 
-use super::{Row as _, entity_name};
+use super::{TableRow as _, entity_name};
 use crate::config::ServeConfig;
 use crate::ledger::{LedgerError, LedgerReader};
 use crate::observer::{Look as _, Observer, SystemClock};
@@ -33,7 +33,7 @@ pub struct DiskNow {
 
 /// What differs from the last look on record.
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
+pub(crate) struct DiskChanges {
     /// What disk holds by now of each entity whose file has changed: `same`, `unknown`, `missing` or `unreadable`.
     pub(crate) entities: BTreeMap<String, &'static str>,
     /// The files, each with why it can't be read by now, if it can't.
@@ -43,7 +43,7 @@ pub(crate) struct Changed {
 impl DiskNow {
     /// Of the configured workspace. Touches no disk yet.
     #[must_use]
-    pub fn of(config: &ServeConfig) -> Self {
+    pub fn for_workspace(config: &ServeConfig) -> Self {
         let mut etv = config.etv;
         etv.timeout = etv.timeout.max(PATIENCE);
         let observer = Observer::new(
@@ -58,23 +58,23 @@ impl DiskNow {
     }
 
     /// Looks at every file that anything true is in and whose path begins so.
-    pub(crate) fn changed(
+    pub(crate) fn changes_since_recorded(
         &self,
         reader: &LedgerReader,
         path_begins: &str,
-    ) -> Result<Changed, LedgerError> {
-        let tracked = tracked(reader, path_begins)?;
+    ) -> Result<DiskChanges, LedgerError> {
+        let tracked = tracked_paths(reader, path_begins)?;
         let mut last_looks = Vec::new();
         reader.read_table(DISK, &mut |row| {
-            let path = row.text(0).unwrap_or_default();
+            let path = row.text_at(0).unwrap_or_default();
             if tracked.contains(path) {
-                let finding = row.text(1).unwrap_or_default().to_owned();
+                let finding = row.text_at(1).unwrap_or_default().to_owned();
                 last_looks.push((RelPath::from_normalised(path), finding, file_of(&row)));
             }
             ControlFlow::Continue(())
         })?;
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut changed = Changed::default();
+        let mut changed = DiskChanges::default();
         for looks in last_looks.chunks(FILES_AT_ONCE) {
             let checks = looks.iter().map(|(path, _, file)| DiskCheck {
                 path: path.clone(),
@@ -110,7 +110,7 @@ impl DiskNow {
             for (symbol, slice) in truth {
                 let word = now
                     .as_ref()
-                    .map_or("unreadable", |now| held(now, &symbol, slice));
+                    .map_or("unreadable", |now| word_for_held(now, &symbol, slice));
                 changed.entities.insert(entity_name(&path, &symbol), word);
             }
         }
@@ -119,10 +119,13 @@ impl DiskNow {
 }
 
 /// The paths that anything true is in.
-fn tracked(reader: &LedgerReader, path_begins: &str) -> Result<BTreeSet<String>, LedgerError> {
+fn tracked_paths(
+    reader: &LedgerReader,
+    path_begins: &str,
+) -> Result<BTreeSet<String>, LedgerError> {
     let mut paths = BTreeSet::new();
     reader.read_table(STATE_MAP, &mut |row| {
-        let path = row.text(0).unwrap_or_default();
+        let path = row.text_at(0).unwrap_or_default();
         if path.starts_with(path_begins) && !paths.contains(path) {
             paths.insert(path.to_owned());
         }
@@ -134,7 +137,7 @@ fn tracked(reader: &LedgerReader, path_begins: &str) -> Result<BTreeSet<String>,
 /// Of each changed file, its entities by their symbols, the file's own being empty.
 fn truth_of(
     reader: &LedgerReader,
-    changed: &Changed,
+    changed: &DiskChanges,
 ) -> Result<BTreeMap<String, BTreeMap<String, SliceHash>>, LedgerError> {
     let mut truth: BTreeMap<String, BTreeMap<String, SliceHash>> = BTreeMap::new();
     if changed.files.is_empty() {
@@ -142,8 +145,8 @@ fn truth_of(
     }
     reader.read_table(STATE_MAP, &mut |row| {
         let (path, symbol) = (
-            row.text(0).unwrap_or_default(),
-            row.text(1).unwrap_or_default(),
+            row.text_at(0).unwrap_or_default(),
+            row.text_at(1).unwrap_or_default(),
         );
         if let Some(Cell::Hash(slice)) = row.get(2)
             && changed.files.contains_key(path)
@@ -157,7 +160,7 @@ fn truth_of(
 }
 
 /// What disk holds of an entity. A difference that the user knew of is one again: the file has changed since.
-fn held(now: &DiskFinding, symbol: &str, truth: SliceHash) -> &'static str {
+fn word_for_held(now: &DiskFinding, symbol: &str, truth: SliceHash) -> &'static str {
     let file = match now {
         DiskFinding::Missing => return "missing",
         DiskFinding::Unreadable(_) => return "unreadable",

@@ -9,8 +9,8 @@ use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::{ANOMALIES, DISK, EPISODES, STALE, STATE_MAP};
 
-use super::price::{Price, PriceSum};
-use super::{Row, Subject, unread};
+use super::price::{PriceSum, PromptPrice};
+use super::{DiagnosedSubject, TableRow, unread};
 use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
 use crate::metrics::Tables;
@@ -27,7 +27,7 @@ const FREE_BYTES_MIN: u64 = 64 << 20;
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Health {
+pub enum CheckHealth {
     /// All is well.
     Ok,
     /// Something to know; the proxy works.
@@ -38,7 +38,7 @@ pub enum Health {
     Failed,
 }
 
-impl Health {
+impl CheckHealth {
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -53,29 +53,29 @@ impl Health {
 
 /// One check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct DoctorCheck {
     /// The subject of the check.
     pub name: &'static str,
     /// The result.
-    pub health: Health,
+    pub health: CheckHealth,
     /// In words.
     pub detail: String,
 }
 
 /// All checks, and the counts that spec §15.7 asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct DoctorReport {
     /// In a fixed order.
-    pub checks: Vec<Check>,
+    pub checks: Vec<DoctorCheck>,
     /// What the tables say of the truth, where that was asked.
-    pub truths: Option<Truths>,
+    pub truths: Option<TruthCounts>,
     /// What the last prompts cost the model server, where that was asked.
     pub price: Option<PriceSum>,
 }
 
 /// How much is true, and how it stands against the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Truths {
+pub struct TruthCounts {
     /// Entities in the State Map.
     pub entities: usize,
     /// STALE entities.
@@ -89,23 +89,23 @@ pub struct Truths {
 /// Paths named on the page.
 const NAMES_MAX: usize = 10;
 
-impl Report {
+impl DoctorReport {
     /// Whether nothing is broken, as far as this program can tell.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
-        self.worst() <= Health::Warning
+        self.worst_health() <= CheckHealth::Warning
     }
 
     /// The worst result of all checks.
     #[must_use]
-    pub fn worst(&self) -> Health {
+    pub fn worst_health(&self) -> CheckHealth {
         let all = self.checks.iter().map(|check| check.health);
-        all.max().unwrap_or(Health::Ok)
+        all.max().unwrap_or(CheckHealth::Ok)
     }
 
     /// The page.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub fn json_page(&self) -> Value {
         let checks: Vec<Value> = self
             .checks
             .iter()
@@ -119,14 +119,14 @@ impl Report {
             page["unreadable"] = json!(truths.unreadable);
         }
         if let Some(price) = &self.price {
-            page["price"] = price.json();
+            page["price"] = price.json_object();
         }
         page
     }
 
     /// The page for people.
     #[must_use]
-    pub fn human(&self) -> Vec<String> {
+    pub fn text_lines(&self) -> Vec<String> {
         self.checks
             .iter()
             .map(|check| {
@@ -140,12 +140,12 @@ impl Report {
             .collect()
     }
 
-    pub(crate) fn add(&mut self, name: &'static str, outcome: Result<String, String>) {
+    pub(crate) fn add_check(&mut self, name: &'static str, outcome: Result<String, String>) {
         let (health, detail) = match outcome {
-            Ok(detail) => (Health::Ok, detail),
-            Err(detail) => (Health::Failed, detail),
+            Ok(detail) => (CheckHealth::Ok, detail),
+            Err(detail) => (CheckHealth::Failed, detail),
         };
-        self.checks.push(Check {
+        self.checks.push(DoctorCheck {
             name,
             health,
             detail,
@@ -153,50 +153,58 @@ impl Report {
     }
 
     /// Adds what was found in the ledger, which may be a newer program's.
-    pub(crate) fn judge(&mut self, name: &'static str, outcome: Result<String, &StartError>) {
+    pub(crate) fn add_ledger_check(
+        &mut self,
+        name: &'static str,
+        outcome: Result<String, &StartError>,
+    ) {
         let is_newer = outcome.as_ref().is_err_and(|error| error.is_newer());
-        self.add(name, outcome.map_err(ToString::to_string));
+        self.add_check(name, outcome.map_err(ToString::to_string));
         if let Some(check) = self.checks.last_mut()
             && is_newer
         {
-            check.health = Health::Newer;
+            check.health = CheckHealth::Newer;
         }
     }
 
-    pub(crate) fn warn(&mut self, name: &'static str, outcome: Result<String, String>) {
-        self.add(name, outcome);
+    pub(crate) fn add_warning_check(
+        &mut self,
+        name: &'static str,
+        outcome: Result<String, String>,
+    ) {
+        self.add_check(name, outcome);
         if let Some(check) = self.checks.last_mut()
-            && check.health == Health::Failed
+            && check.health == CheckHealth::Failed
         {
-            check.health = Health::Warning;
+            check.health = CheckHealth::Warning;
         }
     }
 }
 
 /// Looks at everything.
 #[must_use]
-pub fn examine(subject: &Subject) -> Report {
-    let mut report = Report::default();
-    if let Some(reason) = subject.flaw() {
-        report.add("safe mode", Err(reason));
+pub fn examine_all(subject: &DiagnosedSubject) -> DoctorReport {
+    let mut report = DoctorReport::default();
+    if let Some(reason) = subject.safe_mode_reason() {
+        report.add_check("safe mode", Err(reason));
     }
     if let Some(progress) = subject.scrub.as_ref().map(Watched::progress) {
-        report.add("scrub", scrub_words(progress));
+        report.add_check("scrub", scrub_words(progress));
     }
     match subject.readers.open() {
         Ok(reader) => examine_ledger(subject, &reader, &mut report),
-        Err(error) => report.judge("ledger", Err(&error.into())),
+        Err(error) => report.add_ledger_check("ledger", Err(&error.into())),
     }
-    report.add("disk space", free_space(subject));
+    report.add_check("disk space", free_space(subject));
     examine_surroundings(subject, &mut report);
     report
 }
 
 /// Looks at everything but a ledger, because there is none yet.
 #[must_use]
-pub fn examine_without_ledger(subject: &Subject) -> Report {
-    let mut report = Report::default();
-    report.add(
+pub fn examine_without_ledger(subject: &DiagnosedSubject) -> DoctorReport {
+    let mut report = DoctorReport::default();
+    report.add_check(
         "ledger",
         Ok(format!(
             "none yet: `tslp serve` will make one in {}",
@@ -207,44 +215,44 @@ pub fn examine_without_ledger(subject: &Subject) -> Report {
     report
 }
 
-fn examine_surroundings(subject: &Subject, report: &mut Report) {
-    report.add("workspace", workspace(subject));
-    report.add("grammars", grammars());
-    report.warn("upstream", upstream(subject));
-    report.warn("tools", subject.tools.words());
+fn examine_surroundings(subject: &DiagnosedSubject, report: &mut DoctorReport) {
+    report.add_check("workspace", workspace_check(subject));
+    report.add_check("grammars", grammars_check());
+    report.add_warning_check("upstream", upstream_check(subject));
+    report.add_warning_check("tools", subject.tools.check_now());
 }
 
-fn examine_ledger(subject: &Subject, reader: &LedgerReader, report: &mut Report) {
-    report.add("sqlite integrity", integrity(reader));
-    report.add("journal mode", expect("wal", reader.journal_mode()));
-    report.add("identity", identity(reader));
+fn examine_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut DoctorReport) {
+    report.add_check("sqlite integrity", integrity_check(reader));
+    report.add_check("journal mode", expect_word("wal", reader.journal_mode()));
+    report.add_check("identity", ledger_identity(reader));
     let chain = startup::verify_chain(reader);
     let verified = chain.as_ref();
-    report.judge(
+    report.add_ledger_check(
         "hash chain",
         verified.map(|head| format!("{} events verified", head.0)),
     );
-    report.add("head anchor", head_anchor(subject, reader));
-    report.add("projections", anomalies(reader));
-    match truths(subject, reader) {
+    report.add_check("head anchor", head_anchor(subject, reader));
+    report.add_check("projections", anomaly_check(reader));
+    match count_truths(subject, reader) {
         Ok(truths) => {
-            report.warn("stale entities", stale_words(&truths));
-            report.warn("file reads", failure_words(&truths));
+            report.add_warning_check("stale entities", stale_words(&truths));
+            report.add_warning_check("file reads", failure_words(&truths));
             report.truths = Some(truths);
         }
-        Err(error) => report.add("stale entities", Err(error.to_string())),
+        Err(error) => report.add_check("stale entities", Err(error.to_string())),
     }
-    report.warn("unread code", unread::of_tracked(subject, reader));
-    match price(reader) {
+    report.add_warning_check("unread code", unread::of_tracked(subject, reader));
+    match price_sum(reader) {
         Ok(price) => {
-            report.add("price", Ok(price.words()));
+            report.add_check("price", Ok(price.text_line()));
             report.price = Some(price);
         }
-        Err(error) => report.add("price", Err(error.to_string())),
+        Err(error) => report.add_check("price", Err(error.to_string())),
     }
 }
 
-pub(crate) fn integrity(reader: &LedgerReader) -> Result<String, String> {
+pub(crate) fn integrity_check(reader: &LedgerReader) -> Result<String, String> {
     match reader.integrity_check() {
         Ok(defects) if defects.is_empty() => Ok("no defects".into()),
         Ok(defects) => Err(defects.join("; ")),
@@ -253,7 +261,7 @@ pub(crate) fn integrity(reader: &LedgerReader) -> Result<String, String> {
 }
 
 /// What the ledger says it is.
-pub(crate) fn identity(reader: &LedgerReader) -> Result<String, String> {
+pub(crate) fn ledger_identity(reader: &LedgerReader) -> Result<String, String> {
     match reader.identity() {
         Ok((version, workspace)) => Ok(format!(
             "schema version {version}, of the workspace {}",
@@ -274,7 +282,7 @@ fn scrub_words(progress: Progress) -> Result<String, String> {
     }
 }
 
-fn expect(expected: &str, found: Result<String, LedgerError>) -> Result<String, String> {
+fn expect_word(expected: &str, found: Result<String, LedgerError>) -> Result<String, String> {
     match found {
         Ok(found) if found == expected => Ok(found),
         Ok(found) => Err(format!("{found}, not {expected}")),
@@ -283,7 +291,10 @@ fn expect(expected: &str, found: Result<String, LedgerError>) -> Result<String, 
 }
 
 /// The anchor may lag behind a crash; it may never be ahead, or on another chain.
-pub(crate) fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<String, String> {
+pub(crate) fn head_anchor(
+    subject: &DiagnosedSubject,
+    reader: &LedgerReader,
+) -> Result<String, String> {
     let files = DataFiles::of(&subject.data_dir);
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
@@ -320,72 +331,80 @@ pub(crate) fn head_anchor(subject: &Subject, reader: &LedgerReader) -> Result<St
     }
 }
 
-fn anomalies(reader: &LedgerReader) -> Result<String, String> {
+fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
     match reader.rows(ANOMALIES) {
         Ok(rows) if rows.is_empty() => Ok("no anomalies".into()),
         Ok(rows) => Err(format!(
             "{} events contradict the state before them, the first at #{}",
             rows.len(),
-            rows[0].number(0)
+            rows[0].number_at(0)
         )),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn price(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
+fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
     let rows = reader.rows(EPISODES)?;
-    Ok(PriceSum::over(
-        rows.iter().filter_map(|row| Price::of_row(row)),
+    Ok(PriceSum::sum_of(
+        rows.iter().filter_map(|row| PromptPrice::of_row(row)),
     ))
 }
 
 /// What `/metrics` tells from the tables.
-pub(super) fn tables(subject: &Subject, reader: &LedgerReader) -> Result<Tables, LedgerError> {
-    let truths = truths(subject, reader)?;
+pub(super) fn metric_tables(
+    subject: &DiagnosedSubject,
+    reader: &LedgerReader,
+) -> Result<Tables, LedgerError> {
+    let truths = count_truths(subject, reader)?;
     Ok(Tables {
         head: reader.head()?.seq,
         entities: truths.entities,
         stale: truths.stale,
-        read_anew: price(reader)?.read_anew(),
+        read_anew: price_sum(reader)?.read_anew(),
     })
 }
 
 /// Counts what is true, STALE and unreadable.
-fn truths(subject: &Subject, reader: &LedgerReader) -> Result<Truths, LedgerError> {
-    let mut truths = Truths::default();
+fn count_truths(
+    subject: &DiagnosedSubject,
+    reader: &LedgerReader,
+) -> Result<TruthCounts, LedgerError> {
+    let mut truths = TruthCounts::default();
     let mut failed = BTreeMap::new();
-    let changed = subject.changed(reader, "")?;
+    let changed = subject.changed_on_disk(reader, "")?;
     reader.read_table(DISK, &mut |row| {
-        let finding = row.text(1).unwrap_or_default();
+        let finding = row.text_at(1).unwrap_or_default();
         if !matches!(finding, "file" | "missing") {
-            let path = row.text(0).unwrap_or_default().to_owned();
-            failed.insert(path, (finding.to_owned(), Tracked::No));
+            let path = row.text_at(0).unwrap_or_default().to_owned();
+            failed.insert(path, (finding.to_owned(), PathTracking::No));
         }
         ControlFlow::Continue(())
     })?;
     for (path, failure) in &changed.files {
         failed.remove(path);
         if let Some(failure) = failure {
-            failed.insert(path.clone(), ((*failure).to_owned(), Tracked::No));
+            failed.insert(path.clone(), ((*failure).to_owned(), PathTracking::No));
         }
     }
     reader.read_table(STATE_MAP, &mut |row| {
         truths.entities += 1;
-        if let Some((_, tracked)) = failed.get_mut(row.text(0).unwrap_or_default()) {
-            *tracked = Tracked::Yes;
+        if let Some((_, tracked)) = failed.get_mut(row.text_at(0).unwrap_or_default()) {
+            *tracked = PathTracking::Yes;
         }
         ControlFlow::Continue(())
     })?;
     for row in reader.rows(STALE)? {
-        let is_as_recorded = !changed.files.contains_key(row.text(0).unwrap_or_default());
-        let is_stale = matches!(row.text(2), Some("superseded" | "unknown"));
+        let is_as_recorded = !changed
+            .files
+            .contains_key(row.text_at(0).unwrap_or_default());
+        let is_stale = matches!(row.text_at(2), Some("superseded" | "unknown"));
         truths.stale += usize::from(is_as_recorded && is_stale);
     }
     let now = changed.entities.values();
     truths.stale += now.filter(|word| **word == "unknown").count();
     for (path, (finding, tracked)) in failed {
         // What was merely named in a directive doesn't matter to anything that is true.
-        if tracked == Tracked::No {
+        if tracked == PathTracking::No {
             continue;
         }
         *truths.read_failures.entry(finding.clone()).or_default() += 1;
@@ -398,12 +417,12 @@ fn truths(subject: &Subject, reader: &LedgerReader) -> Result<Truths, LedgerErro
 
 /// Whether anything of a path is true.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tracked {
+enum PathTracking {
     Yes,
     No,
 }
 
-fn stale_words(truths: &Truths) -> Result<String, String> {
+fn stale_words(truths: &TruthCounts) -> Result<String, String> {
     let words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
     if truths.stale == 0 {
         Ok(words)
@@ -412,7 +431,7 @@ fn stale_words(truths: &Truths) -> Result<String, String> {
     }
 }
 
-fn failure_words(truths: &Truths) -> Result<String, String> {
+fn failure_words(truths: &TruthCounts) -> Result<String, String> {
     if truths.read_failures.is_empty() {
         return Ok("no failures".into());
     }
@@ -434,7 +453,7 @@ fn failure_words(truths: &Truths) -> Result<String, String> {
     Err(format!("{failures}; at the last look: {named}{more}"))
 }
 
-fn free_space(subject: &Subject) -> Result<String, String> {
+fn free_space(subject: &DiagnosedSubject) -> Result<String, String> {
     let space = rustix::fs::statvfs(&subject.data_dir).map_err(|error| error.to_string())?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     // Coarse on purpose: the page stays the same while other programs write their small files.
@@ -446,7 +465,7 @@ fn free_space(subject: &Subject) -> Result<String, String> {
     }
 }
 
-fn workspace(subject: &Subject) -> Result<String, String> {
+fn workspace_check(subject: &DiagnosedSubject) -> Result<String, String> {
     match std::fs::read_dir(&subject.workspace) {
         Ok(_) => Ok(format!("{} can be read", subject.workspace.display())),
         Err(error) => Err(format!(
@@ -457,7 +476,7 @@ fn workspace(subject: &Subject) -> Result<String, String> {
 }
 
 /// Each grammar must find the one definition of a sample, and every pattern must compile.
-fn grammars() -> Result<String, String> {
+fn grammars_check() -> Result<String, String> {
     const SAMPLES: [(&str, &str); 9] = [
         ("c", "int f(void) { return 0; }"),
         ("cpp", "struct S { int f() { return 0; } };"),
@@ -491,7 +510,7 @@ fn grammars() -> Result<String, String> {
     Ok(names.join(", "))
 }
 
-fn upstream(subject: &Subject) -> Result<String, String> {
+fn upstream_check(subject: &DiagnosedSubject) -> Result<String, String> {
     let Some(url) = &subject.upstream else {
         return Err("the embedded demo: no model server is configured or found".into());
     };

@@ -16,7 +16,7 @@ use crate::startup;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Looks at every tracked file and hands the state to `shown`, as it would be if that were recorded, with the moment.
-pub(crate) fn look<T>(
+pub(crate) fn look_at_disk<T>(
     config: &ServeConfig,
     state: State,
     shown: impl FnOnce(&State, UnixMillis) -> T,

@@ -9,12 +9,12 @@ use tslp_core::slice;
 use tslp_projections::table::{Value as Cell, spans_named};
 use tslp_projections::{PROPOSALS, STATE_MAP};
 
-use super::recent::Episode;
-use super::{Row, entity_name};
+use super::recent::EpisodeReport;
+use super::{TableRow, entity_name};
 
 /// Lines of what is true that a proposal doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingCode {
     /// The first of them, without indentation.
     pub lines: Vec<String>,
     /// The number of missing lines beyond those listed.
@@ -22,14 +22,14 @@ pub struct Missing {
 }
 
 /// The location of some code.
-struct Code {
+struct CodeLocation {
     episode: i64,
     source: ArtifactHash,
     spans: String,
 }
 
-impl Code {
-    fn text(&self, artifact: &impl Fn(ArtifactHash) -> Option<Vec<u8>>) -> Option<String> {
+impl CodeLocation {
+    fn code_text(&self, artifact: &impl Fn(ArtifactHash) -> Option<Vec<u8>>) -> Option<String> {
         let spans = spans_named(&self.spans)?;
         let bytes = artifact(self.source)?;
         let is_within = |span: &slice::Span| span.end as usize <= bytes.len();
@@ -43,8 +43,8 @@ impl Code {
 ///
 /// # Errors
 /// When the rows can't be read.
-pub(crate) fn add<E>(
-    episodes: &mut [Episode],
+pub(crate) fn add_missing_lines<E>(
+    episodes: &mut [EpisodeReport],
     rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
     artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
 ) -> Result<(), E> {
@@ -62,22 +62,22 @@ pub(crate) fn add<E>(
     if refused.is_empty() {
         return Ok(());
     }
-    let proposed: BTreeMap<(i64, String), Code> = rows(PROPOSALS)?
+    let proposed: BTreeMap<(i64, String), CodeLocation> = rows(PROPOSALS)?
         .iter()
         .filter_map(|row| {
-            let code = code(row, 7, 4, 10)?;
-            Some(((code.episode, name(row, 1)), code))
+            let code = code_location(row, 7, 4, 10)?;
+            Some(((code.episode, row_entity_name(row, 1)), code))
         })
         .collect();
     let is_wanted = |name: &String| {
         let mut entities = refused.iter().map(|(_, entry)| &entry.entity);
         entities.any(|entity| entity.as_ref() == Some(name))
     };
-    let truth: BTreeMap<String, Code> = rows(STATE_MAP)?
+    let truth: BTreeMap<String, CodeLocation> = rows(STATE_MAP)?
         .iter()
-        .map(|row| (name(row, 0), row))
+        .map(|row| (row_entity_name(row, 0), row))
         .filter(|(name, _)| is_wanted(name))
-        .filter_map(|(name, row)| Some((name, code(row, 9, 4, 5)?)))
+        .filter_map(|(name, row)| Some((name, code_location(row, 9, 4, 5)?)))
         .collect();
     for (episode, entry) in &mut refused {
         let Some(entity) = entry.entity.clone() else {
@@ -87,27 +87,34 @@ pub(crate) fn add<E>(
         let (Some(base), Some(proposal)) = (base, proposed.get(&(*episode, entity))) else {
             continue;
         };
-        let (Some(before), Some(after)) = (base.text(&artifact), proposal.text(&artifact)) else {
+        let (Some(before), Some(after)) =
+            (base.code_text(&artifact), proposal.code_text(&artifact))
+        else {
             continue;
         };
         let (lines, more) = missing_lines(&before, &after);
-        entry.missing = (!lines.is_empty()).then_some(Missing { lines, more });
+        entry.missing = (!lines.is_empty()).then_some(MissingCode { lines, more });
     }
     Ok(())
 }
 
-fn name(row: &Vec<Cell>, path: usize) -> String {
-    let (path, symbol) = (row.text(path), row.text(path + 1));
+fn row_entity_name(row: &Vec<Cell>, path: usize) -> String {
+    let (path, symbol) = (row.text_at(path), row.text_at(path + 1));
     entity_name(path.unwrap_or_default(), symbol.unwrap_or_default())
 }
 
-fn code(row: &Vec<Cell>, episode: usize, source: usize, spans: usize) -> Option<Code> {
+fn code_location(
+    row: &Vec<Cell>,
+    episode: usize,
+    source: usize,
+    spans: usize,
+) -> Option<CodeLocation> {
     let Some(Cell::Hash(hash)) = row.get(source) else {
         return None;
     };
-    Some(Code {
-        episode: row.number(episode),
+    Some(CodeLocation {
+        episode: row.number_at(episode),
         source: ArtifactHash(*hash),
-        spans: row.text(spans)?.to_owned(),
+        spans: row.text_at(spans)?.to_owned(),
     })
 }

@@ -12,18 +12,18 @@ const MEANING: &str = "A model server reads a prompt anew from its first change 
 
 /// The price of one prompt, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Price {
+pub struct PromptPrice {
     /// As the client wrote it.
-    pub client: Characters,
+    pub client: CharacterCounts,
     /// As it was sent.
-    pub sent: Characters,
+    pub sent: CharacterCounts,
     /// What the model server says itself.
-    pub server: Option<Tokens>,
+    pub server: Option<TokenCounts>,
 }
 
 /// The part of a prompt that was not in the server's cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Characters {
+pub struct CharacterCounts {
     /// All of it.
     pub total: u64,
     /// What the model server had to read.
@@ -32,7 +32,7 @@ pub struct Characters {
 
 /// The model server's figures, as far as it has said them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens {
+pub struct TokenCounts {
     /// The whole prompt.
     pub prompt: Option<u64>,
     /// What it had in its cache.
@@ -41,17 +41,17 @@ pub struct Tokens {
     pub evaluated: Option<u64>,
 }
 
-impl Price {
+impl PromptPrice {
     /// The price in a row of `episodes`, once there is one.
     pub(super) fn of_row(row: &[Cell]) -> Option<Self> {
         let figure = |column: usize| row.get(FIRST_COLUMN + column)?.as_u64();
         let characters = |column| {
-            Some(Characters {
+            Some(CharacterCounts {
                 total: figure(column)?,
                 anew: figure(column + 1)?,
             })
         };
-        let server = Tokens {
+        let server = TokenCounts {
             prompt: figure(4),
             cached: figure(5),
             evaluated: figure(6),
@@ -59,16 +59,16 @@ impl Price {
         Some(Self {
             client: characters(0)?,
             sent: characters(2)?,
-            server: (server != Tokens::default()).then_some(server),
+            server: (server != TokenCounts::default()).then_some(server),
         })
     }
 
     /// The page's object.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub fn json_object(&self) -> Value {
         json!({
-            "client": self.client.json(),
-            "sent": self.sent.json(),
+            "client": self.client.json_object(),
+            "sent": self.sent.json_object(),
             "server": self.server.map(|tokens| json!({
                 "cached_tokens": tokens.cached,
                 "evaluated_tokens": tokens.evaluated,
@@ -79,7 +79,7 @@ impl Price {
 
     /// One line for people.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn text_line(&self) -> String {
         let mut words = format!(
             "{} of {} characters read anew, directly {} of {}",
             self.sent.anew, self.sent.total, self.client.anew, self.client.total
@@ -91,19 +91,19 @@ impl Price {
     }
 }
 
-impl Characters {
-    fn json(self) -> Value {
+impl CharacterCounts {
+    fn json_object(self) -> Value {
         json!({ "anew": self.anew, "chars": self.total })
     }
 
-    fn add(&mut self, other: Self) {
+    fn add_counts(&mut self, other: Self) {
         self.total += other.total;
         self.anew += other.anew;
     }
 }
 
-impl Tokens {
-    /// Tokens in the cache and in all, where the server has said enough to know both.
+impl TokenCounts {
+    /// TokenCounts in the cache and in all, where the server has said enough to know both.
     fn cached_share(&self) -> Option<(u64, u64)> {
         let from_evaluated = || self.prompt?.checked_sub(self.evaluated?);
         let cached = self.cached.or_else(from_evaluated)?;
@@ -116,8 +116,8 @@ impl Tokens {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriceSum {
     episodes: usize,
-    client: Characters,
-    sent: Characters,
+    client: CharacterCounts,
+    sent: CharacterCounts,
     /// Episodes whose replies said how much of the prompt was cached.
     episodes_reported: usize,
     cached_tokens: u64,
@@ -127,12 +127,12 @@ pub struct PriceSum {
 impl PriceSum {
     /// Of all these.
     #[must_use]
-    pub fn over(prices: impl IntoIterator<Item = Price>) -> Self {
+    pub fn sum_of(prices: impl IntoIterator<Item = PromptPrice>) -> Self {
         let mut sum = Self::default();
         for price in prices {
             sum.episodes += 1;
-            sum.client.add(price.client);
-            sum.sent.add(price.sent);
+            sum.client.add_counts(price.client);
+            sum.sent.add_counts(price.sent);
             if let Some((cached, prompt)) = price.server.and_then(|tokens| tokens.cached_share()) {
                 sum.episodes_reported += 1;
                 sum.cached_tokens += cached;
@@ -144,26 +144,26 @@ impl PriceSum {
 
     /// The page's object.
     #[must_use]
-    pub fn json(&self) -> Value {
+    pub fn json_object(&self) -> Value {
         let server = (self.episodes_reported > 0).then(|| {
             json!({
-                "cached_percent": percent(self.cached_tokens, self.prompt_tokens),
+                "cached_percent": percent_of(self.cached_tokens, self.prompt_tokens),
                 "cached_tokens": self.cached_tokens,
                 "episodes": self.episodes_reported,
                 "prompt_tokens": self.prompt_tokens,
             })
         });
         json!({
-            "client": self.client.json(),
+            "client": self.client.json_object(),
             "episodes": self.episodes,
             "meaning": MEANING,
-            "sent": self.sent.json(),
-            "sent_percent": percent(self.sent.anew, self.client.anew),
+            "sent": self.sent.json_object(),
+            "sent_percent": percent_of(self.sent.anew, self.client.anew),
             "server": server,
         })
     }
 
-    /// Characters that the model server read anew: of what was sent, and of what clients wrote.
+    /// CharacterCounts that the model server read anew: of what was sent, and of what clients wrote.
     #[must_use]
     pub const fn read_anew(&self) -> (u64, u64) {
         (self.sent.anew, self.client.anew)
@@ -171,7 +171,7 @@ impl PriceSum {
 
     /// One line for people, and what it means.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn text_line(&self) -> String {
         if self.episodes == 0 {
             return "no prompt has been measured yet".into();
         }
@@ -179,7 +179,7 @@ impl PriceSum {
             "{} characters read anew as sent, {} directly",
             self.sent.anew, self.client.anew
         );
-        if let Some(percent) = percent(self.sent.anew, self.client.anew) {
+        if let Some(percent) = percent_of(self.sent.anew, self.client.anew) {
             words.push_str(&format!(" ({percent} %)"));
         }
         let prompts = if self.episodes == 1 {
@@ -188,7 +188,7 @@ impl PriceSum {
             "prompts"
         };
         words.push_str(&format!(", in the last {} {prompts}", self.episodes));
-        if let Some(percent) = percent(self.cached_tokens, self.prompt_tokens) {
+        if let Some(percent) = percent_of(self.cached_tokens, self.prompt_tokens) {
             words.push_str(&format!(
                 "; the model server says that {percent} % of {} tokens were cached",
                 self.prompt_tokens
@@ -200,7 +200,7 @@ impl PriceSum {
 }
 
 /// Rounded down; `None` if there is nothing to compare with.
-fn percent(part: u64, whole: u64) -> Option<u64> {
+fn percent_of(part: u64, whole: u64) -> Option<u64> {
     part.saturating_mul(100).checked_div(whole)
 }
 
@@ -208,17 +208,17 @@ fn percent(part: u64, whole: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn price(client: (u64, u64), sent: (u64, u64), server: Option<Tokens>) -> Price {
-        let characters = |(total, anew)| Characters { total, anew };
-        Price {
+    fn price(client: (u64, u64), sent: (u64, u64), server: Option<TokenCounts>) -> PromptPrice {
+        let characters = |(total, anew)| CharacterCounts { total, anew };
+        PromptPrice {
             client: characters(client),
             sent: characters(sent),
             server,
         }
     }
 
-    fn tokens(prompt: Option<u64>, cached: Option<u64>, evaluated: Option<u64>) -> Tokens {
-        Tokens {
+    fn tokens(prompt: Option<u64>, cached: Option<u64>, evaluated: Option<u64>) -> TokenCounts {
+        TokenCounts {
             prompt,
             cached,
             evaluated,
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn prices_add_up() {
-        let sum = PriceSum::over([
+        let sum = PriceSum::sum_of([
             price((100, 100), (120, 120), None),
             price(
                 (200, 150),
@@ -251,22 +251,25 @@ mod tests {
                 Some(tokens(Some(60), Some(45), None)),
             ),
         ]);
-        let words = sum.words();
+        let words = sum.text_line();
         let head = "150 characters read anew as sent, 250 directly (60 %), in the last 2 prompts; the model server \
             says that 75 % of 60 tokens were cached. A model server reads";
         assert!(words.starts_with(head), "{words}");
         assert_eq!(
-            PriceSum::default().words(),
+            PriceSum::default().text_line(),
             "no prompt has been measured yet"
         );
-        assert_eq!(PriceSum::default().json()["sent_percent"], Value::Null);
+        assert_eq!(
+            PriceSum::default().json_object()["sent_percent"],
+            Value::Null
+        );
     }
 
     #[test]
     fn one_prompts_price_is_one_line() {
         let check = |server, expected: &str| {
             let price = price((100, 90), (120, 8), server);
-            assert_eq!(price.words(), expected);
+            assert_eq!(price.text_line(), expected);
         };
         let measured = "8 of 120 characters read anew, directly 90 of 100";
         check(None, measured);

@@ -8,14 +8,14 @@ use tslp_core::reason::Reason;
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 
-use super::missing::{self, Missing};
-use super::price::Price;
-use super::{Row, Subject, entity_name, moment};
+use super::missing::{self, MissingCode};
+use super::price::PromptPrice;
+use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
 use crate::ledger::LedgerError;
 
 /// The query of a `/recent` page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RecentQuery {
     /// The largest number of episodes; `None`: as configured.
     pub limit: Option<usize>,
     /// Whether refusals show the missing lines of code.
@@ -33,7 +33,7 @@ pub enum MissingLines {
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Episode {
+pub struct EpisodeReport {
     /// Its number; 0 stands for what happened outside of prompts, on the command line for the most part.
     pub id: i64,
     /// Its session's number.
@@ -47,16 +47,16 @@ pub struct Episode {
     /// The treatment of older messages.
     pub history: Option<String>,
     /// What its prompt cost the model server; `None` until its reply has ended.
-    pub price: Option<Price>,
+    pub price: Option<PromptPrice>,
     /// The episode's entries, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<EntryReport>,
     /// What a shadow audit of its reply was about.
-    pub audits: Vec<Audit>,
+    pub audits: Vec<AuditReport>,
 }
 
 /// One entity's shadow audit (spec §10).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Audit {
+pub struct AuditReport {
     /// The audited entity.
     pub entity: String,
     /// What the model said, or why it said nothing: `completed`, `partial`, `discussion`, `awaited`, `no_answer`,
@@ -69,7 +69,7 @@ const OUTSIDE: i64 = 0;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct EntryReport {
     /// An artifact state, or `hydrated`, `withheld`, `notice`.
     pub what: String,
     /// The entity concerned.
@@ -77,27 +77,27 @@ pub struct Entry {
     /// The reason code.
     pub reason: String,
     /// What a proposal lacks that was refused for that.
-    pub missing: Option<Missing>,
+    pub missing: Option<MissingCode>,
 }
 
 /// What came to an end where an entry says TOMBSTONED.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum TombstonedKind {
     /// Something that was true.
     Truth,
     /// Something that was only proposed.
     Proposal,
 }
 
-impl Entry {
-    fn end(&self) -> Option<End> {
+impl EntryReport {
+    fn tombstoned_kind(&self) -> Option<TombstonedKind> {
         if self.what != ArtifactState::Tombstoned.as_str() {
             return None;
         }
         let removals = [Reason::OmittedByUpdate, Reason::UserConfirmed];
         Some(match Reason::from_code(&self.reason) {
-            Some(reason) if removals.contains(&reason) => End::Truth,
-            _ => End::Proposal,
+            Some(reason) if removals.contains(&reason) => TombstonedKind::Truth,
+            _ => TombstonedKind::Proposal,
         })
     }
 }
@@ -106,13 +106,16 @@ impl Entry {
 ///
 /// # Errors
 /// When the ledger can't be read.
-pub fn read(subject: &Subject, wanted: Wanted) -> Result<Vec<Episode>, LedgerError> {
+pub fn read_recent(
+    subject: &DiagnosedSubject,
+    wanted: RecentQuery,
+) -> Result<Vec<EpisodeReport>, LedgerError> {
     let reader = subject.readers.open()?;
     let rows = |table| reader.rows(table);
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
     let mut episodes = from_rows(rows, limit)?;
     if wanted.missing_lines == MissingLines::Shown {
-        missing::add(&mut episodes, rows, |artifact| {
+        missing::add_missing_lines(&mut episodes, rows, |artifact| {
             reader.artifact(artifact).ok().flatten()
         })?;
     }
@@ -123,60 +126,69 @@ pub fn read(subject: &Subject, wanted: Wanted) -> Result<Vec<Episode>, LedgerErr
 pub(crate) fn from_rows<E>(
     rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
     limit: usize,
-) -> Result<Vec<Episode>, E> {
-    let mut entries: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
+) -> Result<Vec<EpisodeReport>, E> {
+    let mut entries: BTreeMap<i64, Vec<EntryReport>> = BTreeMap::new();
     for row in rows(EPISODE_ENTRIES)? {
         // The audits' own table says more.
-        if row.text(2) == Some("audit") {
+        if row.text_at(2) == Some("audit") {
             continue;
         }
-        entries.entry(row.number(0)).or_default().push(Entry {
-            what: row.text(2).unwrap_or_default().to_owned(),
-            entity: row
-                .text(3)
-                .map(|path| entity_name(path, row.text(4).unwrap_or_default())),
-            reason: row.text(5).unwrap_or_default().to_owned(),
-            missing: None,
-        });
+        entries
+            .entry(row.number_at(0))
+            .or_default()
+            .push(EntryReport {
+                what: row.text_at(2).unwrap_or_default().to_owned(),
+                entity: row
+                    .text_at(3)
+                    .map(|path| entity_name(path, row.text_at(4).unwrap_or_default())),
+                reason: row.text_at(5).unwrap_or_default().to_owned(),
+                missing: None,
+            });
     }
-    let mut audits: BTreeMap<i64, Vec<Audit>> = BTreeMap::new();
+    let mut audits: BTreeMap<i64, Vec<AuditReport>> = BTreeMap::new();
     for row in rows(AUDITS)? {
-        audits.entry(row.number(0)).or_default().push(Audit {
-            entity: entity_name(
-                row.text(2).unwrap_or_default(),
-                row.text(3).unwrap_or_default(),
-            ),
-            status: row.text(4).unwrap_or_default().to_owned(),
-        });
+        audits
+            .entry(row.number_at(0))
+            .or_default()
+            .push(AuditReport {
+                entity: entity_name(
+                    row.text_at(2).unwrap_or_default(),
+                    row.text_at(3).unwrap_or_default(),
+                ),
+                status: row.text_at(4).unwrap_or_default().to_owned(),
+            });
     }
     let mut episodes = rows(EPISODES)?;
-    if episodes.first().is_some_and(|row| row.number(0) == OUTSIDE) {
+    if episodes
+        .first()
+        .is_some_and(|row| row.number_at(0) == OUTSIDE)
+    {
         let outside = episodes.remove(0);
-        let place = episodes.partition_point(|row| row.number(2) <= outside.number(2));
+        let place = episodes.partition_point(|row| row.number_at(2) <= outside.number_at(2));
         episodes.insert(place, outside);
     }
-    let episodes = episodes.iter().rev().take(limit).map(|row| Episode {
-        id: row.number(0),
-        session: row.number(1),
-        at: moment(row.number(2)),
-        model: row.text(3).unwrap_or_default().to_owned(),
-        outcome: row.text(4).map(str::to_owned),
-        history: row.text(5).map(str::to_owned),
-        price: Price::of_row(row),
-        entries: entries.remove(&row.number(0)).unwrap_or_default(),
-        audits: audits.remove(&row.number(0)).unwrap_or_default(),
+    let episodes = episodes.iter().rev().take(limit).map(|row| EpisodeReport {
+        id: row.number_at(0),
+        session: row.number_at(1),
+        at: utc_moment(row.number_at(2)),
+        model: row.text_at(3).unwrap_or_default().to_owned(),
+        outcome: row.text_at(4).map(str::to_owned),
+        history: row.text_at(5).map(str::to_owned),
+        price: PromptPrice::of_row(row),
+        entries: entries.remove(&row.number_at(0)).unwrap_or_default(),
+        audits: audits.remove(&row.number_at(0)).unwrap_or_default(),
     });
     Ok(episodes.collect())
 }
 
 /// The page.
 #[must_use]
-pub fn json(episodes: &[Episode]) -> Value {
+pub fn recent_json(episodes: &[EpisodeReport]) -> Value {
     let episodes: Vec<Value> = episodes.iter().map(episode_json).collect();
     json!({ "episodes": episodes })
 }
 
-fn episode_json(episode: &Episode) -> Value {
+fn episode_json(episode: &EpisodeReport) -> Value {
     let entities: BTreeSet<&String> = episode
         .entries
         .iter()
@@ -208,13 +220,13 @@ fn episode_json(episode: &Episode) -> Value {
         "model": episode.model,
         "notices": of(&|what| what == "notice", ""),
         "outcome": episode.outcome,
-        "price": episode.price.as_ref().map(Price::json),
+        "price": episode.price.as_ref().map(PromptPrice::json_object),
         "session_id": episode.session,
         "withheld": of(&|what| what == "withheld", ""),
     })
 }
 
-fn state_json(entry: &Entry) -> Value {
+fn state_json(entry: &EntryReport) -> Value {
     let mut json = json!({ "entity": entry.entity, "reason": entry.reason, "state": entry.what });
     if let Some(missing) = &entry.missing {
         json["missing_lines"] = json!({ "lines": missing.lines, "more": missing.more });
@@ -224,7 +236,7 @@ fn state_json(entry: &Entry) -> Value {
 
 /// The page for people.
 #[must_use]
-pub fn human(episodes: &[Episode]) -> Vec<String> {
+pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
     if episodes.is_empty() {
         return vec!["Nothing has happened yet.".into()];
     }
@@ -240,13 +252,13 @@ pub fn human(episodes: &[Episode]) -> Vec<String> {
             )
         });
         if let Some(price) = &episode.price {
-            lines.push(format!("  {:<13} {}", "price", price.words()));
+            lines.push(format!("  {:<13} {}", "price", price.text_line()));
         }
         for entry in &episode.entries {
             let entity = entry.entity.as_deref().unwrap_or("-");
-            let (what, of) = match entry.end() {
-                Some(End::Proposal) => ("dropped", "the proposal for "),
-                Some(End::Truth) => ("removed", ""),
+            let (what, of) = match entry.tombstoned_kind() {
+                Some(TombstonedKind::Proposal) => ("dropped", "the proposal for "),
+                Some(TombstonedKind::Truth) => ("removed", ""),
                 None => (entry.what.as_str(), ""),
             };
             lines.push(format!("  {what:<13} {of}{entity}  ({})", entry.reason));
@@ -275,13 +287,13 @@ mod tests {
     #[test]
     fn what_was_only_proposed_is_dropped_and_what_was_true_is_removed() {
         let check = |what: &str, reason: Reason, expected: &str| {
-            let entry = Entry {
+            let entry = EntryReport {
                 what: what.to_owned(),
                 entity: Some("src/a.c::f".to_owned()),
                 reason: reason.code().to_owned(),
                 missing: None,
             };
-            let episode = Episode {
+            let episode = EpisodeReport {
                 id: 1,
                 session: 1,
                 at: String::new(),
@@ -292,7 +304,7 @@ mod tests {
                 entries: vec![entry],
                 audits: Vec::new(),
             };
-            assert_eq!(human(&[episode])[1], expected);
+            assert_eq!(recent_lines(&[episode])[1], expected);
         };
         let dropped = "  dropped       the proposal for src/a.c::f  (stale)";
         check("TOMBSTONED", Reason::Stale, dropped);

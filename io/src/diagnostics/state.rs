@@ -12,7 +12,7 @@ use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
 
 use crate::out::visible;
 
-use super::{Row, Subject, entity_name, moment};
+use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
 use crate::ledger::LedgerError;
 
 /// One entity of the State Map.
@@ -46,7 +46,7 @@ impl EntityState {
         matches!(self.disk.as_str(), "superseded" | "unknown")
     }
 
-    fn json(&self) -> Value {
+    fn json_object(&self) -> Value {
         let mut value = json!({
             "artifact": self.artifact,
             "disk": self.disk,
@@ -82,7 +82,7 @@ const PAGE_BYTES_MAX: usize = 32 << 20;
 
 /// The query of a `/state` page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct StateQuery {
     /// A prefix of the entities' paths.
     pub path: String,
     /// Only those that come after this one.
@@ -92,7 +92,8 @@ pub struct Wanted {
 }
 
 /// The rows of a projection's table, one by one.
-type Rows<'r, E> = &'r dyn Fn(usize, &mut dyn FnMut(Vec<Cell>) -> ControlFlow<()>) -> Result<(), E>;
+type TableRows<'r, E> =
+    &'r dyn Fn(usize, &mut dyn FnMut(Vec<Cell>) -> ControlFlow<()>) -> Result<(), E>;
 
 /// The time at which an event was recorded.
 pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
@@ -102,19 +103,19 @@ pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
 ///
 /// # Errors
 /// When the ledger can't be read.
-pub fn page(
-    subject: &Subject,
-    wanted: &Wanted,
+pub fn state_page(
+    subject: &DiagnosedSubject,
+    wanted: &StateQuery,
     unverified: Option<&str>,
 ) -> Result<Option<Vec<u8>>, LedgerError> {
     let reader = subject.readers.open()?;
     let mut text = String::from("{\"entities\":{");
     let (mut written, mut last, mut next) = (0, String::new(), None);
     let mut is_after = wanted.after.is_none();
-    let rows: Rows<'_, LedgerError> = &|table, visit| reader.read_table(table, visit);
+    let rows: TableRows<'_, LedgerError> = &|table, visit| reader.read_table(table, visit);
     let at = |seq| reader.recorded_at(seq).ok().flatten();
-    let changed = subject.changed(&reader, &wanted.path)?;
-    each(rows, &at, &wanted.path, &mut |mut entity| {
+    let changed = subject.changed_on_disk(&reader, &wanted.path)?;
+    visit_entities(rows, &at, &wanted.path, &mut |mut entity| {
         if let Some(word) = changed.entities.get(&entity.entity) {
             entity.disk = (*word).to_owned();
             entity.looked_at = None;
@@ -132,7 +133,7 @@ pub fn page(
         }
         let name = Value::from(entity.entity.as_str());
         // Writing to a string can't fail.
-        let _ = write!(text, "{name}:{}", entity.json());
+        let _ = write!(text, "{name}:{}", entity.json_object());
         written += 1;
         last = entity.entity;
         ControlFlow::Continue(())
@@ -158,11 +159,11 @@ pub(crate) fn from_rows<E>(
     path_begins: &str,
 ) -> Result<Vec<EntityState>, E> {
     let mut entities = Vec::new();
-    let rows: Rows<'_, E> = &|table, visit| {
+    let rows: TableRows<'_, E> = &|table, visit| {
         let _ = rows(table)?.into_iter().try_for_each(visit);
         Ok(())
     };
-    each(rows, at, path_begins, &mut |entity| {
+    visit_entities(rows, at, path_begins, &mut |entity| {
         entities.push(entity);
         ControlFlow::Continue(())
     })?;
@@ -170,14 +171,14 @@ pub(crate) fn from_rows<E>(
 }
 
 /// Every entity whose path begins so, in the order of path and symbol.
-fn each<E>(
-    rows: Rows<'_, E>,
+fn visit_entities<E>(
+    rows: TableRows<'_, E>,
     at: RecordedAt<'_>,
     path_begins: &str,
     visit: &mut dyn FnMut(EntityState) -> ControlFlow<()>,
 ) -> Result<(), E> {
     let is_wanted = |row: &Vec<Cell>| {
-        row.text(0)
+        row.text_at(0)
             .is_some_and(|path| path.starts_with(path_begins))
     };
     let mut differing = BTreeMap::new();
@@ -185,26 +186,27 @@ fn each<E>(
     let mut contested = BTreeSet::new();
     rows(STALE, &mut |row| {
         if is_wanted(&row) {
-            let key = [0, 1].map(|column| Box::<str>::from(row.text(column).unwrap_or_default()));
-            differing.insert(key, Box::<str>::from(row.text(2).unwrap_or_default()));
+            let key =
+                [0, 1].map(|column| Box::<str>::from(row.text_at(column).unwrap_or_default()));
+            differing.insert(key, Box::<str>::from(row.text_at(2).unwrap_or_default()));
         }
         ControlFlow::Continue(())
     })?;
     rows(DISK, &mut |row| {
         if is_wanted(&row) {
             // Most are files, which need no word.
-            let word = row.text(1).filter(|word| *word != "file");
-            let seq = Seq(u64::try_from(row.number(4)).unwrap_or_default());
+            let word = row.text_at(1).filter(|word| *word != "file");
+            let seq = Seq(u64::try_from(row.number_at(4)).unwrap_or_default());
             seen.insert(
-                Box::<str>::from(row.text(0).unwrap_or_default()),
+                Box::<str>::from(row.text_at(0).unwrap_or_default()),
                 (word.map(Box::<str>::from), seq),
             );
         }
         ControlFlow::Continue(())
     })?;
     rows(AUDITS, &mut |row| {
-        if row.number(5) != 0 {
-            contested.insert(row.number(1));
+        if row.number_at(5) != 0 {
+            contested.insert(row.number_at(1));
         }
         ControlFlow::Continue(())
     })?;
@@ -214,8 +216,8 @@ fn each<E>(
             return ControlFlow::Continue(());
         }
         let (path, symbol) = (
-            row.text(0).unwrap_or_default(),
-            row.text(1).unwrap_or_default(),
+            row.text_at(0).unwrap_or_default(),
+            row.text_at(1).unwrap_or_default(),
         );
         let (seen_word, looked_at) = match seen.get(path) {
             None => ("not_checked", None),
@@ -229,26 +231,26 @@ fn each<E>(
         let key = [path, symbol].map(Box::<str>::from);
         visit(EntityState {
             entity: entity_name(path, symbol),
-            artifact: row.hash(2),
-            source: row.hash(4),
-            origin: row.text(8).unwrap_or_default().to_owned(),
-            last_updated: moment(row.number(11)),
+            artifact: row.hash_at(2),
+            source: row.hash_at(4),
+            origin: row.text_at(8).unwrap_or_default().to_owned(),
+            last_updated: utc_moment(row.number_at(11)),
             disk: differing
                 .get(&key)
                 .map_or(seen_word, AsRef::as_ref)
                 .to_owned(),
-            looked_at: looked_at.map(|at| moment(at.0)),
-            contested: contested.contains(&row.number(3)),
+            looked_at: looked_at.map(|at| utc_moment(at.0)),
+            contested: contested.contains(&row.number_at(3)),
         })
     })
 }
 
 /// The page.
 #[must_use]
-pub fn json(entities: &[EntityState], unread: &[String]) -> Value {
+pub fn state_json(entities: &[EntityState], unread: &[String]) -> Value {
     let map: serde_json::Map<String, Value> = entities
         .iter()
-        .map(|entity| (entity.entity.clone(), entity.json()))
+        .map(|entity| (entity.entity.clone(), entity.json_object()))
         .collect();
     let mut page = json!({ "entities": map });
     if !unread.is_empty() {
@@ -259,7 +261,7 @@ pub fn json(entities: &[EntityState], unread: &[String]) -> Value {
 
 /// The page for people.
 #[must_use]
-pub fn human(entities: &[EntityState], unread: &[String]) -> Vec<String> {
+pub fn state_lines(entities: &[EntityState], unread: &[String]) -> Vec<String> {
     let unread = unread.iter();
     let unread = unread.map(|file| format!("not read, and so never true: {file}"));
     if entities.is_empty() {

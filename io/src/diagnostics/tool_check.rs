@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::config::ServeConfig;
 use crate::config::settings::ToolsChoice;
 use crate::guardian::ToolScope;
-use crate::tool_loop::{ToolLoopConfig, enforced};
+use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
 /// How long an answer holds.
 const HOLDS: Duration = Duration::from_secs(24 * 60 * 60);
@@ -23,9 +23,9 @@ pub struct ToolCheck {
 impl ToolCheck {
     /// Nothing is tried yet.
     #[must_use]
-    pub fn of(config: &ServeConfig) -> Self {
+    pub fn for_config(config: &ServeConfig) -> Self {
         Self {
-            scope: ToolLoopConfig::of(config)
+            scope: ToolLoopConfig::from_config(config)
                 .filter(|tools| tools.run == ToolsChoice::On)
                 .map(|tools| tools.scope),
             last: Mutex::default(),
@@ -36,7 +36,7 @@ impl ToolCheck {
     ///
     /// # Errors
     /// Exactly why tools are off.
-    pub fn words(&self) -> Result<String, String> {
+    pub fn check_now(&self) -> Result<String, String> {
         let Some(scope) = &self.scope else {
             return Ok("off (`tools.run`)".to_owned());
         };
@@ -46,7 +46,7 @@ impl ToolCheck {
         {
             return said.clone();
         }
-        let said = enforced(scope).map_err(|why| format!("off: {why}"));
+        let said = test_enforcement(scope).map_err(|why| format!("off: {why}"));
         *last = Some((Instant::now(), said.clone()));
         said
     }

@@ -15,7 +15,7 @@ use crate::config::settings::EtvConfig;
 use crate::ledger::{LedgerError, LedgerReader};
 use crate::observer::FileReader;
 
-use super::{Row as _, Subject};
+use super::{DiagnosedSubject, TableRow as _};
 
 /// Lines named of one file.
 const LINES_MAX: usize = 8;
@@ -27,7 +27,7 @@ const FILES_MAX: usize = 5;
 const BYTES_MAX: usize = 8 << 20;
 
 /// The lines that couldn't be read, each once, in order.
-pub(crate) fn lines(source: &[u8], extraction: &Extraction) -> Vec<usize> {
+pub(crate) fn unread_lines(source: &[u8], extraction: &Extraction) -> Vec<usize> {
     let mut lines = Vec::new();
     let (mut line, mut at) = (1, 0);
     for unread in &extraction.unread {
@@ -45,7 +45,7 @@ pub(crate) fn lines(source: &[u8], extraction: &Extraction) -> Vec<usize> {
 }
 
 /// `src/a.c: line 3`, `src/b.c: lines 3, 9 and 4 more`.
-pub(crate) fn words(path: &str, lines: &[usize]) -> String {
+pub(crate) fn unread_words(path: &str, lines: &[usize]) -> String {
     let named: Vec<String> = lines.iter().take(LINES_MAX).map(usize::to_string).collect();
     let more = match lines.len().saturating_sub(LINES_MAX) {
         0 => String::new(),
@@ -64,7 +64,10 @@ fn of_text(path: &RelPath, source: &[u8]) -> Option<String> {
     let name = path.as_str();
     match TreeSitterGrammars.extract(language, source) {
         Ok(extraction) if extraction.clean => None,
-        Ok(extraction) => Some(words(path.as_str(), &lines(source, &extraction))),
+        Ok(extraction) => Some(unread_words(
+            path.as_str(),
+            &unread_lines(source, &extraction),
+        )),
         Err(ExtractError::TooLarge) => Some(format!(
             "{name}: all of it, for it is larger than the {} KiB that are parsed at once, and no \
              definition at the margin shows where to cut it; it has to be split",
@@ -108,8 +111,11 @@ pub(crate) fn in_files(
 ///
 /// # Errors
 /// Which lines of which files can't, or why the ledger can't be read.
-pub(crate) fn of_tracked(subject: &Subject, reader: &LedgerReader) -> Result<String, String> {
-    let paths = tracked(reader).map_err(|error| error.to_string())?;
+pub(crate) fn of_tracked(
+    subject: &DiagnosedSubject,
+    reader: &LedgerReader,
+) -> Result<String, String> {
+    let paths = tracked_files(reader).map_err(|error| error.to_string())?;
     let count = paths.len();
     let (unread, left_out) = in_files(&subject.workspace, paths);
     let looked_at = match left_out {
@@ -130,10 +136,10 @@ pub(crate) fn of_tracked(subject: &Subject, reader: &LedgerReader) -> Result<Str
     ))
 }
 
-fn tracked(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
+fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
     let mut paths = BTreeSet::new();
     reader.read_table(STATE_MAP, &mut |row| {
-        paths.extend(row.text(0).map(RelPath::from_normalised));
+        paths.extend(row.text_at(0).map(RelPath::from_normalised));
         ControlFlow::Continue(())
     })?;
     Ok(paths)

@@ -3,22 +3,22 @@
 use tslp_projections::table::Value;
 use tslp_replay::state::State;
 
-use super::Subject;
-use super::look::look;
+use super::DiagnosedSubject;
+use super::look::look_at_disk;
 use super::state::RecordedAt;
 use crate::config::ServeConfig;
 use crate::evidence::scan::LedgerScan;
 use crate::startup::StartError;
 
-/// Rows of one projection.
-pub(crate) type Rows = Vec<Vec<Value>>;
+/// ProjectionRows of one projection.
+pub(crate) type ProjectionRows = Vec<Vec<Value>>;
 
 /// Where the rows of a projection come from, by its number.
-pub(crate) type Source<'s> = &'s dyn Fn(usize) -> Result<Rows, StartError>;
+pub(crate) type RowSource<'s> = &'s dyn Fn(usize) -> Result<ProjectionRows, StartError>;
 
 /// A page and, if nothing vouches for it, why.
 #[derive(Debug)]
-pub struct Page<T> {
+pub struct VerifiedPage<T> {
     /// The page.
     pub page: T,
     /// What is wrong with the ledger. The page is then what its tables say.
@@ -38,11 +38,11 @@ pub(crate) enum AsOf<'c> {
 ///
 /// # Errors
 /// When a newer program wrote the ledger, or neither its events nor its tables can be read.
-pub(crate) fn page<T>(
-    subject: &Subject,
+pub(crate) fn verified_page<T>(
+    subject: &DiagnosedSubject,
     as_of: AsOf<'_>,
-    make: impl Fn(Source<'_>, RecordedAt<'_>) -> Result<T, StartError>,
-) -> Result<Page<T>, StartError> {
+    make: impl Fn(RowSource<'_>, RecordedAt<'_>) -> Result<T, StartError>,
+) -> Result<VerifiedPage<T>, StartError> {
     let reader = subject.readers.open()?;
     let recorded_at = |seq| reader.recorded_at(seq).ok().flatten();
     let of_state = |state: &State, at: RecordedAt<'_>| {
@@ -53,15 +53,15 @@ pub(crate) fn page<T>(
         };
         make(&rows, at)
     };
-    let flaw = match fold(subject) {
+    let flaw = match fold_verified(subject) {
         Ok(state) => {
             let page = match as_of {
                 AsOf::Recorded => of_state(&state, &recorded_at),
                 AsOf::Now(config) => {
-                    look(config, state, |state, now| of_state(state, &|_| Some(now)))
+                    look_at_disk(config, state, |state, now| of_state(state, &|_| Some(now)))
                 }
             };
-            return Ok(Page {
+            return Ok(VerifiedPage {
                 page: page?,
                 flaw: None,
             });
@@ -71,7 +71,7 @@ pub(crate) fn page<T>(
     };
     let from_tables = || make(&|table| Ok(reader.rows(table)?), &recorded_at);
     match from_tables() {
-        Ok(page) => Ok(Page {
+        Ok(page) => Ok(VerifiedPage {
             page,
             flaw: Some(flaw),
         }),
@@ -80,7 +80,7 @@ pub(crate) fn page<T>(
 }
 
 /// Folds the ledger up to its head of now, verified link by link and against the head anchor.
-fn fold(subject: &Subject) -> Result<State, StartError> {
+fn fold_verified(subject: &DiagnosedSubject) -> Result<State, StartError> {
     let mut state = State::default();
     LedgerScan::begin(&subject.data_dir, &subject.readers)?.fold_rest(&mut state, |_, _| {})?;
     Ok(state)

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 use serde_json::Value;
+use tslp_core::capture::vocabulary;
 use tslp_core::decide::reply::SegmentExtent;
 use tslp_core::decide::tools::first_denial_of_each;
 use tslp_core::delimiter;
@@ -16,7 +17,7 @@ use tslp_core::event::{
     ToolRan,
 };
 use tslp_core::guardian::{
-    Amounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode, Profile,
+    BudgetAmounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode, Profile,
     SimpleCommand, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
@@ -35,10 +36,10 @@ use crate::chat::dialect::Dialect;
 use crate::chat::reply::ReplyDecoder;
 use crate::config::settings::{ClientTools, ToolsChoice};
 use crate::guardian::profile_file;
-use crate::sandbox::{Bound, Ended, Layer, Outcome, Sandbox, SandboxLimits};
-use crate::tool_loop::calls::{Call, calls_in};
+use crate::sandbox::{ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
+use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
-use crate::tool_loop::worker::{self, Job, Run, stop_pipe};
+use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
 use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
 
 /// What the engine needs for tools.
@@ -46,20 +47,20 @@ pub(super) struct ToolLoop {
     config: ToolLoopConfig,
     to_engine: Sender<ToEngine>,
     /// The worker's, once it has started.
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<ToolJob>>,
     /// What the sandbox's test said; none while it wasn't asked.
     tested: Option<Result<(), String>>,
     /// When it was asked last.
     tested_at: UnixMillis,
     /// The rules in force, once they are needed.
-    rules: Option<RulesRead>,
+    rules: Option<RulesInForce>,
     /// Models whose servers don't take messages of the role `tool`.
     without_tool_role: BTreeSet<Option<String>>,
 }
 
 /// The rules in force.
 #[derive(Clone)]
-struct RulesRead {
+struct RulesInForce {
     profile: Arc<Profile>,
     /// The text in the Vault; none is the built-in profile.
     policy: Option<ArtifactHash>,
@@ -81,37 +82,37 @@ pub(super) struct ToolReply {
     past: Vec<PastRound>,
     /// When the first call was made.
     began: Option<Instant>,
-    phase: Phase,
+    phase: ReplyPhase,
 }
 
 /// What a reply waits for.
-enum Phase {
+enum ReplyPhase {
     /// The model.
     Speaking,
     /// Tools.
-    Working(Working),
+    Working(CallsInProgress),
 }
 
-struct Working {
+struct CallsInProgress {
     /// What the model said in the round.
     text: String,
     /// When the round ended.
     at: RequestMark,
-    queue: VecDeque<Call>,
+    queue: VecDeque<WrittenCall>,
     results: Vec<CallResult>,
     /// The call whose paths are being looked at.
-    asked: Option<Asked>,
-    under_way: Option<UnderWay>,
+    asked: Option<CallUnderReview>,
+    under_way: Option<RunningTool>,
 }
 
 /// A call that was read and isn't judged yet.
-struct Asked {
+struct CallUnderReview {
     line: String,
     commands: Vec<SimpleCommand>,
 }
 
 /// A tool that runs.
-struct UnderWay {
+struct RunningTool {
     call: CallId,
     line: String,
     class: Class,
@@ -120,7 +121,7 @@ struct UnderWay {
 }
 
 /// Who asks for a call.
-struct Asker {
+struct CallOrigin {
     episode: EpisodeId,
     session: SessionId,
     door: Door,
@@ -148,20 +149,20 @@ impl ToolReply {
             round_from: 0,
             past: Vec::new(),
             began: None,
-            phase: Phase::Speaking,
+            phase: ReplyPhase::Speaking,
         }
     }
 
     /// Whether the worker has something to do for it.
     fn waits_for_worker(&mut self) -> bool {
-        self.working()
+        self.calls_in_progress()
             .is_none_or(|working| working.asked.is_some() || working.under_way.is_some())
     }
 
-    fn working(&mut self) -> Option<&mut Working> {
+    fn calls_in_progress(&mut self) -> Option<&mut CallsInProgress> {
         match &mut self.phase {
-            Phase::Working(working) => Some(working),
-            Phase::Speaking => None,
+            ReplyPhase::Working(working) => Some(working),
+            ReplyPhase::Speaking => None,
         }
     }
 }
@@ -170,7 +171,7 @@ impl EngineThread {
     /// From now on replies may ask for tools.
     #[must_use]
     pub fn with_tools(mut self, config: ToolLoopConfig, to_engine: Sender<ToEngine>) -> Self {
-        if config.scope.jail().to_text().is_none() {
+        if config.scope.tool_jail().to_text().is_none() {
             tracing::warn!(
                 "tools are off: the path of the workspace or of the data holds a line break"
             );
@@ -209,7 +210,7 @@ impl EngineThread {
     }
 
     /// The response of a round is over. Whether the reply goes on.
-    pub(super) fn goes_on(
+    pub(super) fn begins_another_round(
         &mut self,
         exchange: ExchangeId,
         ending: Ending,
@@ -226,20 +227,20 @@ impl EngineThread {
         };
         match (&mut reply.phase, ending) {
             // The client is gone, or its response broke: whatever runs is ended, and recorded once it is over.
-            (Phase::Working(_), _) => {
+            (ReplyPhase::Working(_), _) => {
                 running.tools = None;
                 // The round was complete, the reply isn't.
                 running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
                 false
             }
-            (Phase::Speaking, Ending::Complete { status: 200..=299 }) => {
+            (ReplyPhase::Speaking, Ending::Complete { status: 200..=299 }) => {
                 self.begin_calls(exchange, at)
             }
             // Some servers answer 500 where their template takes no such role.
-            (Phase::Speaking, Ending::Complete { status: 400..=500 }) if reply.round > 1 => {
+            (ReplyPhase::Speaking, Ending::Complete { status: 400..=500 }) if reply.round > 1 => {
                 self.tell_otherwise(exchange)
             }
-            (Phase::Speaking, _) => false,
+            (ReplyPhase::Speaking, _) => false,
         }
     }
 
@@ -248,7 +249,7 @@ impl EngineThread {
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
             return false;
         };
-        let said = running.decoder.end();
+        let said = running.decoder.end_message();
         take_said(&mut running.reply, &said);
         if !running.decoder.is_finished() || running.decoder.has_calls() {
             return false;
@@ -274,7 +275,7 @@ impl EngineThread {
             return false;
         };
         reply.began.get_or_insert_with(Instant::now);
-        reply.phase = Phase::Working(Working {
+        reply.phase = ReplyPhase::Working(CallsInProgress {
             text,
             at,
             queue: calls.into(),
@@ -283,7 +284,7 @@ impl EngineThread {
             under_way: None,
         });
         if self.is_tested() {
-            self.work(exchange);
+            self.make_waiting_calls(exchange);
         }
         true
     }
@@ -321,14 +322,14 @@ impl EngineThread {
             Some(jobs) => Ok(jobs),
             None => {
                 let durable = Arc::clone(&self.wiring.durable);
-                worker::start(Sandbox::default(), durable, tools.to_engine.clone())
+                worker::start_worker(Sandbox::default(), durable, tools.to_engine.clone())
             }
         };
         match jobs {
             Ok(jobs) => {
-                let layers = [Layer::ReadOnly, Layer::Scratch];
-                let plans = layers.map(|layer| tools.config.scope.probe(layer));
-                let _ = jobs.send(Job::Test(plans.into()));
+                let layers = [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch];
+                let plans = layers.map(|layer| tools.config.scope.self_test_plan(layer));
+                let _ = jobs.send(ToolJob::Test(plans.into()));
                 tools.jobs = Some(jobs);
                 tools.tested = None;
                 self.tell_mode();
@@ -359,14 +360,14 @@ impl EngineThread {
             (!waits_for_worker).then_some(*exchange)
         });
         for exchange in waiting.collect::<Vec<_>>() {
-            self.work(exchange);
+            self.make_waiting_calls(exchange);
         }
     }
 
     /// Tells the network loop what tslp is able to do.
     pub(super) fn tell_mode(&mut self) {
         let is_breached = {
-            let mut halts = self.engine.state().guardian().halts();
+            let mut halts = self.engine.state().guardian().halted_sessions();
             halts.any(|(_, reason)| reason == Reason::SandboxBreach)
         };
         let mode = match &self.tools {
@@ -378,9 +379,9 @@ impl EngineThread {
                 let breach: Vec<Hindrance> = breach.into_iter().collect();
                 let known = match (&tools.tested, &tools.jobs) {
                     (None, None) => Mode::Boot,
-                    (tested, _) => mode(tested.as_ref(), is_invalid),
+                    (tested, _) => mode_of_test(tested.as_ref(), is_invalid),
                 };
-                known.max(Mode::under(&breach))
+                known.max(Mode::under_hindrances(&breach))
             }
         };
         if self.mode != Some(mode) {
@@ -394,9 +395,12 @@ impl EngineThread {
     }
 
     /// Makes calls until one has to be waited for, or none is left.
-    fn work(&mut self, exchange: ExchangeId) {
+    fn make_waiting_calls(&mut self, exchange: ExchangeId) {
         loop {
-            let Some(working) = self.tool_reply(exchange).and_then(ToolReply::working) else {
+            let Some(working) = self
+                .tool_reply(exchange)
+                .and_then(ToolReply::calls_in_progress)
+            else {
                 return;
             };
             let Some(call) = working.queue.pop_front() else {
@@ -413,7 +417,7 @@ impl EngineThread {
     }
 
     /// Reads a call; the worker looks where its paths lead, because a look at a disk can take long.
-    fn make_call(&mut self, exchange: ExchangeId, call: Call) {
+    fn make_call(&mut self, exchange: ExchangeId, call: WrittenCall) {
         let rules = self.rules_in_force();
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
             return;
@@ -425,7 +429,7 @@ impl EngineThread {
         let limit = &tools.config;
         let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
         let left = limit.time.saturating_sub(spent);
-        let line = redact::redacted(&call.text).into_owned();
+        let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
             Some(flaw) => Err(flaw),
             None if round > limit.rounds => Err(format!(
@@ -442,12 +446,12 @@ impl EngineThread {
             Ok(commands) => commands,
             Err(flaw) => return self.decide_call(exchange, line, Err(flaw), Vec::new()),
         };
-        let paths = paths_of(&commands, &limit.scope.jail(), &rules.profile);
-        let look = Job::LookAt { exchange, paths };
+        let paths = paths_of(&commands, &limit.scope.tool_jail(), &rules.profile);
+        let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
-        match reply.working() {
+        match reply.calls_in_progress() {
             Some(working) if jobs.is_some_and(|jobs| jobs.send(look).is_ok()) => {
-                working.asked = Some(Asked { line, commands });
+                working.asked = Some(CallUnderReview { line, commands });
             }
             // Without a worker nothing is run, wherever it leads.
             _ => self.decide_call(exchange, line, Ok(commands), Vec::new()),
@@ -456,16 +460,18 @@ impl EngineThread {
 
     /// The worker has looked where a call's paths lead.
     pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) {
-        let working = self.tool_reply(exchange).and_then(ToolReply::working);
+        let working = self
+            .tool_reply(exchange)
+            .and_then(ToolReply::calls_in_progress);
         let asked = working.and_then(|working| working.asked.take());
-        let Some(Asked { line, commands }) = asked else {
+        let Some(CallUnderReview { line, commands }) = asked else {
             // The reply is over: its client is gone.
             return;
         };
         self.decide_call(exchange, line, Ok(commands), links);
         let reply = self.tool_reply(exchange);
         if reply.is_some_and(|reply| !reply.waits_for_worker()) {
-            self.work(exchange);
+            self.make_waiting_calls(exchange);
         }
     }
 
@@ -484,28 +490,28 @@ impl EngineThread {
         let Some(reply) = &running.tools else {
             return;
         };
-        let asker = Asker {
+        let asker = CallOrigin {
             episode: running.episode,
             session: reply.session,
             door: Door::Bridge,
             round: reply.round,
-            mode: mode(tools.tested.as_ref(), is_invalid),
+            mode: mode_of_test(tools.tested.as_ref(), is_invalid),
         };
-        let (batch, judged, read) = self.judge(&asker, &line, commands, links);
+        let (batch, judged, read) = self.judge_command_line(&asker, &line, commands, links);
         let call = judged.call;
         let durable_at = batch.last().unwrap_or(Seq(0));
         self.commit(batch);
         match read.filter(|_| judged.decision != Decision::Deny) {
             None => {
-                let why = denial(&judged);
-                self.answer(exchange, CallResult::not_run(call, line, &why));
+                let why = denial_text(&judged);
+                self.answer_call(exchange, CallResult::not_run(call, line, &why));
             }
-            Some(read) => self.start(exchange, (call, line), &read, durable_at),
+            Some(read) => self.start_tool(exchange, (call, line), &read, durable_at),
         }
     }
 
     /// Hands an allowed call to the worker.
-    fn start(
+    fn start_tool(
         &mut self,
         exchange: ExchangeId,
         (call, line): (CallId, String),
@@ -520,22 +526,22 @@ impl EngineThread {
         };
         let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
         let left = tools.config.time.saturating_sub(spent);
-        let under_way = |stop| UnderWay {
+        let under_way = |stop| RunningTool {
             call,
             line: line.clone(),
-            class: judged.class(),
+            class: judged.gravest_class(),
             stop,
         };
-        let planned = tools.config.scope.plan(judged);
+        let planned = tools.config.scope.plan_line(judged);
         let planned = planned.map_err(|error| error.to_string());
         let piped = stop_pipe().map_err(|error| error.to_string());
         let (plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
             Ok(both) => both,
             Err(why) => {
-                if let Some(working) = reply.working() {
+                if let Some(working) = reply.calls_in_progress() {
                     working.under_way = Some(under_way(None));
                 }
-                return self.tool_ended(exchange, call, Outcome::not_started(why));
+                return self.tool_ended(exchange, call, RunOutcome::not_started(why));
             }
         };
         let mut plan = plan;
@@ -544,10 +550,10 @@ impl EngineThread {
             output_bytes_kept: tools.config.output_bytes,
             ..plan.limits
         };
-        if let Some(working) = reply.working() {
+        if let Some(working) = reply.calls_in_progress() {
             working.under_way = Some(under_way(Some(writer)));
         }
-        let run = Run {
+        let run = ToolRun {
             exchange,
             call,
             plan,
@@ -555,35 +561,38 @@ impl EngineThread {
             stop: reader,
         };
         let jobs = tools.jobs.as_ref();
-        let sent = jobs.is_some_and(|jobs| jobs.send(Job::Run(Box::new(run))).is_ok());
+        let sent = jobs.is_some_and(|jobs| jobs.send(ToolJob::Run(Box::new(run))).is_ok());
         if !sent {
-            let outcome = Outcome::not_started("the thread for tools has ended");
+            let outcome = RunOutcome::not_started("the thread for tools has ended");
             self.tool_ended(exchange, call, outcome);
         }
     }
 
     /// A tool has come to its end, or wasn't started.
-    pub(super) fn tool_ended(&mut self, exchange: ExchangeId, call: CallId, outcome: Outcome) {
-        let raw = outcome.output.text();
-        let output = redact::redacted(&raw);
+    pub(super) fn tool_ended(&mut self, exchange: ExchangeId, call: CallId, outcome: RunOutcome) {
+        let raw = outcome.output.kept_text();
+        let output = redact::without_credentials(&raw);
         let ran = ToolRan {
             call,
-            outcome: recorded(&outcome.ended),
+            outcome: recorded_outcome(&outcome.ended),
             output: None,
             redacted: *output != *raw,
             bytes: outcome.output.bytes,
-            duration_ms: millis(outcome.duration),
-            cpu_ms: millis(outcome.cpu),
+            duration_ms: whole_millis(outcome.duration),
+            cpu_ms: whole_millis(outcome.cpu),
             rss_bytes_max: outcome.rss_bytes_max,
         };
         let at = self.wiring.clock.now();
         let batch = self.engine.tool_ran(at, ran, &output);
         self.commit(batch);
-        let Some(working) = self.tool_reply(exchange).and_then(ToolReply::working) else {
+        let Some(working) = self
+            .tool_reply(exchange)
+            .and_then(ToolReply::calls_in_progress)
+        else {
             // The reply is over: its client is gone.
             return;
         };
-        let Some(UnderWay { line, class, .. }) = working.under_way.take_if(|it| it.call == call)
+        let Some(RunningTool { line, class, .. }) = working.under_way.take_if(|it| it.call == call)
         else {
             return;
         };
@@ -592,24 +601,28 @@ impl EngineThread {
             outcome.ended,
             outcome.duration.as_millis()
         );
-        self.answer(exchange, CallResult::ran(call, line, &output, status));
-        self.work(exchange);
+        self.answer_call(exchange, CallResult::from_run(call, line, &output, status));
+        self.make_waiting_calls(exchange);
     }
 
     /// Says to client and model what came of a call.
-    fn answer(&mut self, exchange: ExchangeId, result: CallResult) {
+    fn answer_call(&mut self, exchange: ExchangeId, result: CallResult) {
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };
-        let fence = result.fence(&running.reply.text);
-        if let Some(working) = running.tools.as_mut().and_then(|reply| reply.working()) {
+        let fence = result.result_fence(&running.reply.text);
+        if let Some(working) = running
+            .tools
+            .as_mut()
+            .and_then(|reply| reply.calls_in_progress())
+        {
             working.results.push(result);
         }
-        self.say(exchange, fence);
+        self.say_for_model(exchange, fence);
     }
 
     /// Says something in the model's place.
-    fn say(&mut self, exchange: ExchangeId, text: String) {
+    fn say_for_model(&mut self, exchange: ExchangeId, text: String) {
         if let Some(running) = self.running.get_mut(&exchange) {
             running.reply.tail.push_str(&text);
         }
@@ -625,8 +638,8 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return;
         };
-        let phase = std::mem::replace(&mut reply.phase, Phase::Speaking);
-        let Phase::Working(working) = phase else {
+        let phase = std::mem::replace(&mut reply.phase, ReplyPhase::Speaking);
+        let ReplyPhase::Working(working) = phase else {
             return;
         };
         reply.past.push(PastRound {
@@ -644,13 +657,13 @@ impl EngineThread {
                 let told = format!(
                     "\nTools are halted: {why}. They run again once you say `@tslp resume` in a prompt.\n"
                 );
-                self.say(exchange, told);
+                self.say_for_model(exchange, told);
             }
             return self.reply_over(exchange, Ending::Complete { status: 200 }, working.at);
         }
         reply.round += 1;
         reply.round_from = running.reply.text.len();
-        running.usage_of_first = running.usage_of_first.or(running.decoder.usage());
+        running.usage_of_first = running.usage_of_first.or(running.decoder.server_usage());
         running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
         self.ask_on(exchange);
     }
@@ -714,7 +727,7 @@ impl EngineThread {
             running.decoder.drop_calls();
             return false;
         }
-        let said = running.decoder.end();
+        let said = running.decoder.end_message();
         take_said(&mut running.reply, &said);
         if running.decoder.is_given_up() {
             let text = "The Guardian kept the reply's calls of tools back: they can't be read.\n"
@@ -724,7 +737,7 @@ impl EngineThread {
                 .send(ToLoop::KeepCallsBack { exchange, text });
             return true;
         }
-        let (episode, calls) = (running.episode, running.decoder.calls().to_vec());
+        let (episode, calls) = (running.episode, running.decoder.tool_calls().to_vec());
         let judged = calls.iter().take(JUDGED_CALLS_MAX);
         let mut denied: Vec<String> = judged
             .filter_map(|call| self.judge_client_call(episode, &call.arguments))
@@ -761,41 +774,41 @@ impl EngineThread {
         let session = self.engine.session_of(episode)?;
         let (line, commands) = match command_line(arguments)? {
             Ok(line) => {
-                let line = redact::redacted(&line).into_owned();
+                let line = redact::without_credentials(&line).into_owned();
                 let commands = shell::split(&line).map_err(|reason| reason.to_string());
                 (line, commands)
             }
             Err(flaw) => {
-                let written = redact::redacted(arguments);
+                let written = redact::without_credentials(arguments);
                 let end = boundary_before(&written, FLAWED_BYTES_MAX);
                 (written[..end].to_owned(), Err(flaw.to_owned()))
             }
         };
         // Neither the sandbox nor the disk has a part in it.
-        let asker = Asker {
+        let asker = CallOrigin {
             episode,
             session,
             door: Door::Client,
             round: 1,
             mode: Mode::Ready,
         };
-        let (batch, judged, _) = self.judge(&asker, &line, commands, Vec::new());
+        let (batch, judged, _) = self.judge_command_line(&asker, &line, commands, Vec::new());
         self.commit(batch);
         let is_denied = judged.decision == Decision::Deny;
-        is_denied.then(|| format!("`{}` ({})", beginning(&line), denial(&judged)))
+        is_denied.then(|| format!("`{}` ({})", line_beginning(&line), denial_text(&judged)))
     }
 
     /// Records a request and decides on it.
-    fn judge(
+    fn judge_command_line(
         &mut self,
-        asker: &Asker,
+        asker: &CallOrigin,
         line: &str,
         commands: Result<Vec<SimpleCommand>, String>,
         links: Vec<LinkSeen>,
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let rules = self.rules_in_force();
         let tools = self.tools.as_ref().expect("whoever judges has a profile");
-        let jail = tools.config.scope.jail();
+        let jail = tools.config.scope.tool_jail();
         let scope = jail.to_text().expect("tools are on in no other workspace");
         let at = self.wiring.clock.now();
         let (commands, flaw) = match commands {
@@ -846,7 +859,10 @@ impl EngineThread {
     /// Ends every tool that runs.
     pub(super) fn stop_tools(&mut self) {
         for running in self.running.values_mut() {
-            let working = running.tools.as_mut().and_then(|reply| reply.working());
+            let working = running
+                .tools
+                .as_mut()
+                .and_then(|reply| reply.calls_in_progress());
             if let Some(under_way) = working.and_then(|working| working.under_way.as_mut()) {
                 under_way.stop = None;
             }
@@ -854,22 +870,22 @@ impl EngineThread {
     }
 
     /// The approved profile, or the built-in one.
-    fn rules_in_force(&mut self) -> RulesRead {
+    fn rules_in_force(&mut self) -> RulesInForce {
         let known = self.tools.as_ref().and_then(|tools| tools.rules.clone());
         if let Some(rules) = known {
             return rules;
         }
-        let approved = self.engine.state().guardian().approved().cloned();
+        let approved = self.engine.state().guardian().approved_policy().cloned();
         let text = approved
             .as_ref()
             .and_then(|approved| self.engine.evidence(approved.text));
-        let read = text.as_ref().map(|text| profile_file::parse(text));
+        let read = text.as_ref().map(|text| profile_file::parse_profile(text));
         let is_invalid = approved.is_some() && !matches!(read, Some(Ok(_)));
         if is_invalid {
             tracing::error!("tools are off: the approved policy profile can't be read");
         }
         let profile = read.and_then(Result::ok).unwrap_or_else(Profile::built_in);
-        let rules = RulesRead {
+        let rules = RulesInForce {
             profile: Arc::new(profile),
             policy: approved.map(|approved| approved.text),
             is_invalid,
@@ -897,7 +913,7 @@ fn is_recent(tested_at: UnixMillis, now: UnixMillis) -> bool {
 }
 
 /// What tslp is able to do.
-fn mode(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
+fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
     let mut hindrances = Vec::new();
     match tested {
         None => hindrances.push(Hindrance::Attesting),
@@ -905,7 +921,7 @@ fn mode(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
         Some(Ok(())) => {}
     }
     hindrances.extend(is_policy_invalid.then_some(Hindrance::ProfileInvalid));
-    Mode::under(&hindrances)
+    Mode::under_hindrances(&hindrances)
 }
 
 /// What a line names.
@@ -922,7 +938,7 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &Profile) -> BTree
         now: UnixMillis(0),
         goal: None,
         grants: &[],
-        spent: Amounts::default(),
+        spent: BudgetAmounts::default(),
         jail,
         leads_to: &leads_to,
     };
@@ -939,9 +955,8 @@ fn command_line(arguments: &str) -> Option<Result<String, &'static str>> {
     let Ok(arguments) = serde_json::from_str::<Value>(arguments) else {
         return Some(Err("the call's arguments are no JSON"));
     };
-    let command = ["command", "cmd"]
-        .iter()
-        .find_map(|name| arguments.get(name))?;
+    let mut names = vocabulary::COMMAND_LINE.iter();
+    let command = names.find_map(|name| arguments.get(name))?;
     let words = || {
         command
             .as_array()?
@@ -955,7 +970,7 @@ fn command_line(arguments: &str) -> Option<Result<String, &'static str>> {
             Ok((*line).to_owned())
         }
         (None, Some(words)) => {
-            let words = words.iter().map(|word| quoted(word));
+            let words = words.iter().map(|word| quoted_text(word));
             Ok(words.collect::<Vec<_>>().join(" "))
         }
         (None, None) => Err("the command is neither a text nor a list of words"),
@@ -963,7 +978,7 @@ fn command_line(arguments: &str) -> Option<Result<String, &'static str>> {
 }
 
 /// A word as a line has it.
-fn quoted(word: &str) -> String {
+fn quoted_text(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:@%+,".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
@@ -972,7 +987,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// What a person is shown of a command line, between backticks.
-fn beginning(line: &str) -> String {
+fn line_beginning(line: &str) -> String {
     let first = line.lines().next().unwrap_or_default();
     let end = boundary_before(first, SHOWN_LINE_BYTES_MAX);
     let rest = if end < line.len() { "…" } else { "" };
@@ -980,7 +995,7 @@ fn beginning(line: &str) -> String {
 }
 
 /// Why a call isn't run, for the model. What denies several commands of a line is said once.
-fn denial(judged: &ActionJudged) -> String {
+fn denial_text(judged: &ActionJudged) -> String {
     let mut why: Vec<String> = Vec::new();
     for denial in first_denial_of_each(&judged.denials) {
         let said = format!("DENY, {}: {}", denial.code, denial.why);
@@ -991,25 +1006,27 @@ fn denial(judged: &ActionJudged) -> String {
     why.join("; ")
 }
 
-fn recorded(ended: &Ended) -> ToolOutcome {
+fn recorded_outcome(ended: &RunEnd) -> ToolOutcome {
     match ended {
-        Ended::Exited(status) => ToolOutcome::Exited(*status),
-        Ended::Signalled(signal) => ToolOutcome::Signalled(*signal),
-        Ended::TimedOut => ToolOutcome::TimedOut,
-        Ended::Limit(bound) => ToolOutcome::Limit(
+        RunEnd::Exited(status) => ToolOutcome::Exited(*status),
+        RunEnd::Signalled(signal) => ToolOutcome::Signalled(*signal),
+        RunEnd::TimedOut => ToolOutcome::TimedOut,
+        RunEnd::Limit(bound) => ToolOutcome::Limit(
             match bound {
-                Bound::Memory => "memory",
-                Bound::Processes => "processes",
-                Bound::Output => "output",
+                ResourceBound::Memory => "memory",
+                ResourceBound::Processes => "processes",
+                ResourceBound::Output => "output",
             }
             .into(),
         ),
-        Ended::NotStarted(why) => ToolOutcome::NotStarted(redact::redacted(why).into_owned()),
-        Ended::Breach(what) => ToolOutcome::Breach(what.clone()),
-        Ended::Stopped => ToolOutcome::Stopped,
+        RunEnd::NotStarted(why) => {
+            ToolOutcome::NotStarted(redact::without_credentials(why).into_owned())
+        }
+        RunEnd::Breach(what) => ToolOutcome::Breach(what.clone()),
+        RunEnd::Stopped => ToolOutcome::Stopped,
     }
 }
 
-fn millis(time: std::time::Duration) -> u64 {
+fn whole_millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

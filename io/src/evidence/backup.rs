@@ -135,7 +135,7 @@ fn verify_copy(files: &DataFiles, source: &LedgerScan) -> Result<(), BackupError
     while let Some((stored, _)) = copy.next_event()? {
         progress.at(stored.seq.0);
     }
-    doctor::integrity(copy.reader())
+    doctor::integrity_check(copy.reader())
         .map(drop)
         .map_err(BackupError::Copy)
 }

@@ -15,7 +15,7 @@ use tslp_replay::log::Stored;
 use self::filter::{EventFilter, EventOwners};
 use super::line::event_line;
 use super::scan::LedgerScan;
-use crate::cli::Output;
+use crate::cli::OutputFormat;
 use crate::out::{Out, Reader};
 use crate::startup::StartError;
 
@@ -37,7 +37,7 @@ pub enum LogError {
 pub struct EventPrinter {
     scan: LedgerScan,
     filter: EventFilter,
-    form: Output,
+    form: OutputFormat,
     owners: EventOwners,
     /// What a wrong name may have meant; filled only where a name was given.
     known: BTreeSet<EntityId>,
@@ -47,7 +47,7 @@ pub struct EventPrinter {
 impl EventPrinter {
     /// Prints nothing yet.
     #[must_use]
-    pub fn new(scan: LedgerScan, filter: EventFilter, form: Output) -> Self {
+    pub fn new(scan: LedgerScan, filter: EventFilter, form: OutputFormat) -> Self {
         Self {
             scan,
             filter,
@@ -145,8 +145,8 @@ impl EventPrinter {
         out: &mut Out<W>,
     ) -> io::Result<()> {
         match self.form {
-            Output::Json => out.json(&event_line(stored, event)),
-            Output::Human => out.line(sentence::log_line(stored.seq, stored.at, event)),
+            OutputFormat::Json => out.json(&event_line(stored, event)),
+            OutputFormat::Human => out.line(sentence::log_line(stored.seq, stored.at, event)),
         }
     }
 }

@@ -8,7 +8,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 
 use crate::chat::sent::frame_halves;
-use crate::chat::template::{TemplateError, expand};
+use crate::chat::template::{TemplateError, expand_template};
 use crate::ledger::{LedgerError, LedgerReader};
 
 /// How the events are called that say what was sent.
@@ -167,12 +167,12 @@ fn put_together(
         let missing = TemplateError::Missing;
         let frame = find(newest.frame).ok_or(missing(newest.frame))?;
         let (before, after) = frame_halves(&frame).ok_or(TemplateError::Malformed)?;
-        let mut body = expand(before, &mut find)?;
+        let mut body = expand_template(before, &mut find)?;
         for message in messages {
             let template = find(message).ok_or(missing(message))?;
-            body.extend_from_slice(&expand(&template, &mut find)?);
+            body.extend_from_slice(&expand_template(&template, &mut find)?);
         }
-        body.extend_from_slice(&expand(after, &mut find)?);
+        body.extend_from_slice(&expand_template(after, &mut find)?);
         Ok(body)
     };
     let body = body();

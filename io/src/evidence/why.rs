@@ -15,8 +15,8 @@ use self::story::EntityStory;
 pub use self::story::{Chapter, ChapterKind};
 use super::log::filter;
 use super::scan::LedgerScan;
-use crate::diagnostics::moment;
 use crate::diagnostics::state::{self, EntityState};
+use crate::diagnostics::utc_moment;
 use crate::startup::StartError;
 
 /// An entity's history and present state.
@@ -178,7 +178,7 @@ impl EntityHistory {
             format!(
                 "  {:>6}  {}  {}",
                 chapter.seq,
-                moment(chapter.at),
+                utc_moment(chapter.at),
                 chapter.text
             )
         }));
@@ -206,7 +206,7 @@ impl EntityHistory {
             .iter()
             .map(|chapter| {
                 json!({
-                    "at": moment(chapter.at),
+                    "at": utc_moment(chapter.at),
                     "episode_id": chapter.episode,
                     "reason": chapter.reason,
                     "seq": chapter.seq,

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tslp_core::guardian::{
-    Amounts, Capability, Class, Door, Jail, Join, Judged, JudgedLine, LineContext, Mode, Profile,
-    SimpleCommand, Token, Unsplit, judge_line,
+    BudgetAmounts, Capability, Class, Door, GrantToken, Jail, Join, JudgedCommand, JudgedLine,
+    LineContext, Mode, Profile, SimpleCommand, SplitError, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_grammars::shell;
 
 use crate::sandbox::{
-    Layer, Pipeline, Plan, Program, ProgramError, SYSTEM_FOLDERS, SandboxLimits, Task, When,
-    find_program,
+    Pipeline, PlannedProgram, ProgramError, RunCondition, SYSTEM_FOLDERS, SandboxLimits,
+    SandboxPlan, SandboxTask, WorkspaceLayer, find_program,
 };
 
 /// What tools may name besides the workspace: what the sandbox shows of the system.
@@ -51,21 +51,21 @@ pub struct JudgeInputs {
 impl ToolScope {
     /// The self-test's plan.
     #[must_use]
-    pub fn probe(&self, layer: Layer) -> Plan {
-        Plan {
+    pub fn self_test_plan(&self, layer: WorkspaceLayer) -> SandboxPlan {
+        SandboxPlan {
             workspace: self.workspace.clone(),
             layer,
             hidden: self.hidden.clone(),
             toolchains: self.toolchains.clone(),
             cwd: self.workspace.clone(),
-            task: Task::Probe,
+            task: SandboxTask::Probe,
             limits: SandboxLimits::default(),
         }
     }
 
     /// Where tools may look.
     #[must_use]
-    pub fn jail(&self) -> Jail {
+    pub fn tool_jail(&self) -> Jail {
         let root = self.workspace.to_string_lossy().into_owned();
         let shown = |path: &PathBuf| path.to_string_lossy().into_owned();
         let system = SYSTEM_FOLDERS.iter().chain(VISIBLE);
@@ -83,18 +83,18 @@ impl ToolScope {
     ///
     /// # Errors
     /// Why only a shell could tell what the line does.
-    pub fn judge(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, Unsplit> {
+    pub fn judge_line(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
         Ok(self.judge_commands(shell::split(line)?, inputs))
     }
 
     /// Judges commands that were told apart already.
     #[must_use]
     pub fn judge_commands(&self, commands: Vec<SimpleCommand>, inputs: &JudgeInputs) -> JudgedLine {
-        let jail = self.jail();
+        let jail = self.tool_jail();
         let scope_root = ArtifactHash::of(jail.root.as_bytes());
         let granted = inputs.granted.iter();
-        let grants: Vec<Token> = granted
-            .map(|it| Token::issued(0, *it, scope_root, inputs.now))
+        let grants: Vec<GrantToken> = granted
+            .map(|it| GrantToken::issue_for_session(0, *it, scope_root, inputs.now))
             .collect();
         let context = LineContext {
             profile: &inputs.profile,
@@ -103,7 +103,7 @@ impl ToolScope {
             now: inputs.now,
             goal: None,
             grants: &grants,
-            spent: Amounts::default(),
+            spent: BudgetAmounts::default(),
             jail: &jail,
             leads_to: &beyond_links,
         };
@@ -114,46 +114,46 @@ impl ToolScope {
     ///
     /// # Errors
     /// If a program isn't there, or can't be trusted.
-    pub fn plan(&self, line: &JudgedLine) -> Result<Plan, ProgramError> {
+    pub fn plan_line(&self, line: &JudgedLine) -> Result<SandboxPlan, ProgramError> {
         let mut pipelines: Vec<Pipeline> = Vec::new();
-        for Judged { command, .. } in &line.commands[line.moves..] {
-            let program = Program {
-                path: find_program(command.program(), &self.toolchains)?,
+        for JudgedCommand { command, .. } in &line.commands[line.moves..] {
+            let program = PlannedProgram {
+                path: find_program(command.program_name(), &self.toolchains)?,
                 words: command.words.clone(),
             };
             let when = match command.join {
                 Join::Pipe => None,
-                Join::First | Join::Then => Some(When::Always),
-                Join::And => Some(When::Succeeded),
-                Join::Or => Some(When::Failed),
+                Join::First | Join::Then => Some(RunCondition::Always),
+                Join::And => Some(RunCondition::Succeeded),
+                Join::Or => Some(RunCondition::Failed),
             };
             match (when, pipelines.last_mut()) {
                 (None, Some(pipeline)) => pipeline.programs.push(program),
                 (when, _) => pipelines.push(Pipeline {
-                    when: when.unwrap_or(When::Always),
+                    when: when.unwrap_or(RunCondition::Always),
                     programs: vec![program],
                 }),
             }
         }
-        Ok(Plan {
+        Ok(SandboxPlan {
             cwd: PathBuf::from(&line.cwd),
             layer: layer_of(line),
-            task: Task::Run(pipelines),
+            task: SandboxTask::Run(pipelines),
             limits: SandboxLimits {
                 time: time_of(line),
                 ..SandboxLimits::default()
             },
-            ..self.probe(layer_of(line))
+            ..self.self_test_plan(layer_of(line))
         })
     }
 }
 
 /// How a line sees the workspace.
 #[must_use]
-pub fn layer_of(line: &JudgedLine) -> Layer {
-    match line.class() {
-        Class::Read => Layer::ReadOnly,
-        _ => Layer::Scratch,
+pub fn layer_of(line: &JudgedLine) -> WorkspaceLayer {
+    match line.gravest_class() {
+        Class::Read => WorkspaceLayer::ReadOnly,
+        _ => WorkspaceLayer::Scratch,
     }
 }
 

@@ -5,8 +5,8 @@ use std::ops::Range;
 use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 use tslp_core::guardian::{
-    ACTION_MINUTES, Amounts, Capability, Class, Condition, Effect, GrantLimit, Limits, PolicyRule,
-    Profile, RULES_MAX, Risk, Spend,
+    ACTION_MINUTES, ActionLimits, BudgetAmounts, BudgetItem, Capability, Class, Condition,
+    GrantLimit, PolicyRule, Profile, RULES_MAX, Risk, RuleEffect,
 };
 
 /// What is wrong with a profile, and in which line.
@@ -23,9 +23,10 @@ pub struct ProfileError {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn parse(text: &str) -> Result<Profile, ProfileError> {
-    let file = File { text };
-    let table = DeTable::parse(text).map_err(|error| file.error(error.span(), error.message()))?;
+pub fn parse_profile(text: &str) -> Result<Profile, ProfileError> {
+    let file = ProfileFile { text };
+    let table =
+        DeTable::parse(text).map_err(|error| file.error_at(error.span(), error.message()))?;
     let mut profile = Profile {
         rules: Vec::new(),
         id: String::new(),
@@ -34,48 +35,48 @@ pub fn parse(text: &str) -> Result<Profile, ProfileError> {
     for (key, value) in table.get_ref() {
         let at = value.span();
         match (&**key.get_ref(), value.get_ref()) {
-            ("profile_id", value) => profile.id = file.text(value, at)?,
-            ("name", value) => profile.name = file.text(value, at)?,
-            ("description", value) => profile.description = file.text(value, at)?,
-            ("created_at", value) => profile.created_at = file.text(value, at)?,
+            ("profile_id", value) => profile.id = file.read_text(value, at)?,
+            ("name", value) => profile.name = file.read_text(value, at)?,
+            ("description", value) => profile.description = file.read_text(value, at)?,
+            ("created_at", value) => profile.created_at = file.read_text(value, at)?,
             ("programs", DeValue::Array(programs)) => {
                 let programs = programs.iter();
-                let texts = programs.map(|it| file.text(it.get_ref(), it.span()));
+                let texts = programs.map(|it| file.read_text(it.get_ref(), it.span()));
                 profile.programs = texts.collect::<Result<_, _>>()?;
             }
-            ("risks", DeValue::Table(risks)) => profile.risks = file.risks(risks)?,
-            ("grants", DeValue::Table(grants)) => profile.grants = file.grants(grants)?,
-            ("budget", DeValue::Table(budget)) => profile.budget = file.budget(budget)?,
+            ("risks", DeValue::Table(risks)) => profile.risks = file.read_risks(risks)?,
+            ("grants", DeValue::Table(grants)) => profile.grants = file.read_grants(grants)?,
+            ("budget", DeValue::Table(budget)) => profile.budget = file.read_budget(budget)?,
             ("rule", DeValue::Array(rules)) => {
                 if rules.len() > RULES_MAX {
-                    return Err(file.error(Some(at), &format!("more than {RULES_MAX} rules")));
+                    return Err(file.error_at(Some(at), &format!("more than {RULES_MAX} rules")));
                 }
                 for rule in rules.iter() {
-                    let read = file.rule(rule.get_ref(), rule.span())?;
+                    let read = file.read_rule(rule.get_ref(), rule.span())?;
                     if profile.rules.iter().any(|it| it.id == read.id) {
                         let problem = format!("there are two rules `{}`", read.id);
-                        return Err(file.error(Some(rule.span()), &problem));
+                        return Err(file.error_at(Some(rule.span()), &problem));
                     }
                     profile.rules.push(read);
                 }
             }
-            (key, _) => return Err(file.unknown(key, at)),
+            (key, _) => return Err(file.unknown_key(key, at)),
         }
     }
     match profile.id.is_empty() {
-        true => Err(file.error(None, "`profile_id` is missing")),
+        true => Err(file.error_at(None, "`profile_id` is missing")),
         false => Ok(profile),
     }
 }
 
-struct File<'t> {
+struct ProfileFile<'t> {
     text: &'t str,
 }
 
 type Span = Range<usize>;
 
-impl File<'_> {
-    fn error(&self, span: Option<Span>, problem: &str) -> ProfileError {
+impl ProfileFile<'_> {
+    fn error_at(&self, span: Option<Span>, problem: &str) -> ProfileError {
         let start = span.map_or(0, |span| span.start.min(self.text.len()));
         let before = &self.text.as_bytes()[..start];
         ProfileError {
@@ -84,60 +85,64 @@ impl File<'_> {
         }
     }
 
-    fn unknown(&self, key: &str, at: Span) -> ProfileError {
-        self.error(
+    fn unknown_key(&self, key: &str, at: Span) -> ProfileError {
+        self.error_at(
             Some(at),
             &format!("`{key}` isn't known here, or has another type"),
         )
     }
 
-    fn text(&self, value: &DeValue<'_>, at: Span) -> Result<String, ProfileError> {
+    fn read_text(&self, value: &DeValue<'_>, at: Span) -> Result<String, ProfileError> {
         let text = value.as_str().map(str::to_owned);
-        text.ok_or_else(|| self.error(Some(at), "must be a text in quotes"))
+        text.ok_or_else(|| self.error_at(Some(at), "must be a text in quotes"))
     }
 
-    fn number(&self, value: &DeValue<'_>, at: Span) -> Result<u64, ProfileError> {
+    fn read_number(&self, value: &DeValue<'_>, at: Span) -> Result<u64, ProfileError> {
         let number = match value {
             DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
             _ => None,
         };
-        number.ok_or_else(|| self.error(Some(at), "must be a whole number"))
+        number.ok_or_else(|| self.error_at(Some(at), "must be a whole number"))
     }
 
-    fn count(&self, value: &DeValue<'_>, at: Span, most: u32) -> Result<u32, ProfileError> {
-        let number = self.number(value, at.clone())?;
+    fn read_count(&self, value: &DeValue<'_>, at: Span, most: u32) -> Result<u32, ProfileError> {
+        let number = self.read_number(value, at.clone())?;
         let count = u32::try_from(number).ok().filter(|count| *count <= most);
-        count.ok_or_else(|| self.error(Some(at), &format!("must be {most} at most")))
+        count.ok_or_else(|| self.error_at(Some(at), &format!("must be {most} at most")))
     }
 
-    fn risks(&self, table: &DeTable<'_>) -> Result<Vec<(Class, Risk)>, ProfileError> {
+    fn read_risks(&self, table: &DeTable<'_>) -> Result<Vec<(Class, Risk)>, ProfileError> {
         let risk = |(key, value): (&_, &toml::Spanned<DeValue<'_>>)| {
             let key: &toml::Spanned<std::borrow::Cow<'_, str>> = key;
-            let word = self.text(value.get_ref(), value.span())?;
+            let word = self.read_text(value.get_ref(), value.span())?;
             let both = Class::of_word(key.get_ref()).zip(Risk::of_word(&word));
             both.ok_or_else(|| {
-                self.unknown(&format!("{} = \"{word}\"", key.get_ref()), value.span())
+                self.unknown_key(&format!("{} = \"{word}\"", key.get_ref()), value.span())
             })
         };
         table.iter().map(risk).collect()
     }
 
-    fn grants(&self, table: &DeTable<'_>) -> Result<Vec<(Capability, GrantLimit)>, ProfileError> {
+    fn read_grants(
+        &self,
+        table: &DeTable<'_>,
+    ) -> Result<Vec<(Capability, GrantLimit)>, ProfileError> {
         let mut grants = Vec::new();
         for (key, value) in table {
             let capability = Capability::of_word(key.get_ref());
             let (Some(capability), DeValue::Table(limits)) = (capability, value.get_ref()) else {
-                return Err(self.unknown(key.get_ref(), value.span()));
+                return Err(self.unknown_key(key.get_ref(), value.span()));
             };
             let mut limit = GrantLimit::default();
             for (key, value) in limits {
                 let (one, at) = (value.get_ref(), value.span());
                 match &**key.get_ref() {
-                    "minutes" => limit.minutes = self.count(one, at, ACTION_MINUTES)?,
+                    "minutes" => limit.minutes = self.read_count(one, at, ACTION_MINUTES)?,
                     "renewals" => {
-                        limit.renewals = self.count(one, at, GrantLimit::default().renewals)?;
+                        limit.renewals =
+                            self.read_count(one, at, GrantLimit::default().renewals)?;
                     }
-                    key => return Err(self.unknown(key, at)),
+                    key => return Err(self.unknown_key(key, at)),
                 }
             }
             grants.push((capability, limit));
@@ -145,51 +150,52 @@ impl File<'_> {
         Ok(grants)
     }
 
-    fn budget(&self, table: &DeTable<'_>) -> Result<Amounts, ProfileError> {
-        let mut budget = Amounts::DEFAULT_MAX;
+    fn read_budget(&self, table: &DeTable<'_>) -> Result<BudgetAmounts, ProfileError> {
+        let mut budget = BudgetAmounts::DEFAULT_MAX;
         for (key, value) in table {
-            let spend = Spend::of_word(key.get_ref());
-            let spend = spend.ok_or_else(|| self.unknown(key.get_ref(), value.span()))?;
-            budget = budget.with(spend, self.number(value.get_ref(), value.span())?);
+            let spend = BudgetItem::of_word(key.get_ref());
+            let spend = spend.ok_or_else(|| self.unknown_key(key.get_ref(), value.span()))?;
+            budget = budget.with_amount(spend, self.read_number(value.get_ref(), value.span())?);
         }
         Ok(budget)
     }
 
-    fn rule(&self, value: &DeValue<'_>, at: Span) -> Result<PolicyRule, ProfileError> {
+    fn read_rule(&self, value: &DeValue<'_>, at: Span) -> Result<PolicyRule, ProfileError> {
         let DeValue::Table(table) = value else {
-            return Err(self.error(Some(at), "must be a table: [[rule]]"));
+            return Err(self.error_at(Some(at), "must be a table: [[rule]]"));
         };
         let (mut id, mut when, mut effect) = (None, None, None);
         let mut description = String::new();
-        let mut limits = Limits::default();
+        let mut limits = ActionLimits::default();
         for (key, value) in table {
             let (one, place) = (value.get_ref(), value.span());
             match (&**key.get_ref(), one) {
-                ("id", one) => id = Some(self.text(one, place)?),
-                ("description", one) => description = self.text(one, place)?,
+                ("id", one) => id = Some(self.read_text(one, place)?),
+                ("description", one) => description = self.read_text(one, place)?,
                 ("when", one) => {
-                    let condition = Condition::parse(&self.text(one, place.clone())?);
-                    let problem = |error| self.error(Some(place), &format!("when: {error}"));
+                    let condition = Condition::parse(&self.read_text(one, place.clone())?);
+                    let problem = |error| self.error_at(Some(place), &format!("when: {error}"));
                     when = Some(condition.map_err(problem)?);
                 }
-                ("effect", one) => effect = Some((self.text(one, place.clone())?, place)),
-                ("limits", DeValue::Table(table)) => limits = self.limits(table)?,
-                (key, _) => return Err(self.unknown(key, place)),
+                ("effect", one) => effect = Some((self.read_text(one, place.clone())?, place)),
+                ("limits", DeValue::Table(table)) => limits = self.read_limits(table)?,
+                (key, _) => return Err(self.unknown_key(key, place)),
             }
         }
-        let missing = |key: &str| self.error(Some(at.clone()), &format!("a rule has no `{key}`"));
+        let missing =
+            |key: &str| self.error_at(Some(at.clone()), &format!("a rule has no `{key}`"));
         let (effect, place) = effect.ok_or_else(|| missing("effect"))?;
-        let has_limits = limits != Limits::default();
+        let has_limits = limits != ActionLimits::default();
         let effect = match effect.as_str() {
-            "DENY" if !has_limits => Effect::Deny,
-            "ALLOW" if !has_limits => Effect::Allow(limits),
-            "ALLOW_WITH_LIMITS" if has_limits => Effect::Allow(limits),
+            "DENY" if !has_limits => RuleEffect::Deny,
+            "ALLOW" if !has_limits => RuleEffect::Allow(limits),
+            "ALLOW_WITH_LIMITS" if has_limits => RuleEffect::Allow(limits),
             "ALLOW_WITH_LIMITS" => return Err(missing("limits")),
             "ALLOW" | "DENY" => {
                 let problem = "limits go with ALLOW_WITH_LIMITS alone";
-                return Err(self.error(Some(place), problem));
+                return Err(self.error_at(Some(place), problem));
             }
-            other => return Err(self.unknown(other, place)),
+            other => return Err(self.unknown_key(other, place)),
         };
         Ok(PolicyRule {
             id: id
@@ -201,22 +207,24 @@ impl File<'_> {
         })
     }
 
-    fn limits(&self, table: &DeTable<'_>) -> Result<Limits, ProfileError> {
-        let mut limits = Limits::default();
+    fn read_limits(&self, table: &DeTable<'_>) -> Result<ActionLimits, ProfileError> {
+        let mut limits = ActionLimits::default();
         for (key, value) in table {
             let (one, at) = (value.get_ref(), value.span());
             match (&**key.get_ref(), one) {
-                ("max_files", one) => limits.files = Some(self.number(one, at)?),
-                ("max_lines", one) => limits.lines = Some(self.number(one, at)?),
-                ("timeout_seconds", one) => limits.timeout_seconds = Some(self.number(one, at)?),
+                ("max_files", one) => limits.files = Some(self.read_number(one, at)?),
+                ("max_lines", one) => limits.lines = Some(self.read_number(one, at)?),
+                ("timeout_seconds", one) => {
+                    limits.timeout_seconds = Some(self.read_number(one, at)?)
+                }
                 // There is none; a profile may say so.
                 ("network", DeValue::Boolean(false)) => {}
                 ("network", _) => {
                     return Err(
-                        self.error(Some(at), "tools have no network, whatever a profile says")
+                        self.error_at(Some(at), "tools have no network, whatever a profile says")
                     );
                 }
-                (key, _) => return Err(self.unknown(key, at)),
+                (key, _) => return Err(self.unknown_key(key, at)),
             }
         }
         Ok(limits)
@@ -258,26 +266,26 @@ effect = "DENY"
 
     #[test]
     fn a_sound_profile_is_read_whole() {
-        let profile = parse(SOUND).unwrap();
+        let profile = parse_profile(SOUND).unwrap();
         assert_eq!(
             (&*profile.id, &*profile.name),
             ("strict-tests", "Tests only")
         );
         assert_eq!(profile.programs, ["cargo", "grep"]);
-        assert_eq!(profile.risk(Class::Read), Risk::Medium);
+        assert_eq!(profile.risk_of(Class::Read), Risk::Medium);
         let limit = profile.grant_limit(Capability::BuildExec);
         assert_eq!((limit.minutes, limit.renewals), (5, 2));
-        assert_eq!(profile.budget.of(Spend::Builds), 3);
-        assert_eq!(profile.budget.of(Spend::Calls), 8);
+        assert_eq!(profile.budget.amount_of(BudgetItem::Builds), 3);
+        assert_eq!(profile.budget.amount_of(BudgetItem::Calls), 8);
         assert_eq!(profile.rules.len(), 2);
-        assert_eq!(profile.rules[1].effect, Effect::Deny);
+        assert_eq!(profile.rules[1].effect, RuleEffect::Deny);
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         let check = |from: &str, to: &str, expected: &str| {
             assert!(SOUND.contains(from), "{from}");
-            let error = parse(&SOUND.replace(from, to)).unwrap_err();
+            let error = parse_profile(&SOUND.replace(from, to)).unwrap_err();
             assert_eq!(error.to_string(), expected, "{to}");
         };
         check(

@@ -1,41 +1,46 @@
 //! One client's turn: everything that can move without waiting is moved, in both directions.
 
+use super::MainLoop;
 use super::client::{Client, ClientStage};
-use super::{MainLoop, SCRATCH_BYTES};
+use crate::channel::ExchangeId;
 use crate::http::server_connection::PIPELINE_BYTES_MAX;
 use crate::http::socket::{Peer, Transfer};
 
 /// Rounds in one turn, so that one busy connection can't hold up the others.
 const ROUNDS_MAX: usize = 16;
 
-/// Bytes that may wait on all connections together. Beyond that each keeps little for itself, and is read in small pieces:
-/// slow peers then cost them time alone.
-const BUFFERED_BYTES_OF_ALL: usize = 4 << 20;
-const BUFFERED_BYTES_TIGHT: usize = 8 << 10;
-
 impl MainLoop {
     /// Moves a client on, after anything happened to it, to its upstream, or to what it waited for.
     pub(super) fn drive(&mut self, key: usize) {
-        let Some(mut client) = self.clients.remove(&key) else {
+        let Some(mut client) = self.connections.take_client(key) else {
             return;
         };
         self.advance(key, &mut client);
-        let buffered = client.buffered_bytes();
-        self.buffered_bytes = self.buffered_bytes - client.counted_bytes + buffered;
-        client.counted_bytes = buffered;
+        self.connections.count_buffered(&mut client);
         if client.stage == ClientStage::Over {
             return self.drop_client(client);
         }
         self.rearm_deadline(&mut client);
-        self.clients.insert(key, client);
+        self.connections.put_client(key, client);
     }
 
     /// Does something to a client outside its turn, then gives it one.
     pub(super) fn with_client(&mut self, key: usize, act: impl FnOnce(&mut Self, &mut Client)) {
-        if let Some(mut client) = self.clients.remove(&key) {
+        if let Some(mut client) = self.connections.take_client(key) {
             act(self, &mut client);
-            self.clients.insert(key, client);
+            self.connections.put_client(key, client);
             self.drive(key);
+        }
+    }
+
+    /// Does something to the client of an exchange, then gives it a turn. Nothing happens if it has left.
+    pub(super) fn with_exchange(
+        &mut self,
+        id: ExchangeId,
+        act: impl FnOnce(&mut Self, usize, &mut Client),
+    ) {
+        if let Some(key) = self.connections.client_of(id) {
+            self.with_client(key, |main_loop, client| act(main_loop, key, client));
         }
     }
 
@@ -68,7 +73,7 @@ impl MainLoop {
             }
             ClientStage::Open | ClientStage::Lingering => {}
         }
-        let piece = self.piece_bytes();
+        let piece = self.connections.piece_bytes();
         match client.socket.read(&mut self.scratch[..piece]) {
             Transfer::Blocked => {}
             Transfer::Failed => client.stage = ClientStage::Over,
@@ -84,29 +89,16 @@ impl MainLoop {
 
     /// How much may wait for one slow peer before the other side is read no further.
     pub(super) const fn buffered_bytes_max(&self) -> usize {
-        if self.buffered_bytes > BUFFERED_BYTES_OF_ALL {
-            BUFFERED_BYTES_TIGHT
-        } else {
-            self.config.limits.buffered_bytes_max
-        }
-    }
-
-    /// How much is read at once.
-    pub(super) const fn piece_bytes(&self) -> usize {
-        if self.buffered_bytes > BUFFERED_BYTES_OF_ALL {
-            BUFFERED_BYTES_TIGHT
-        } else {
-            SCRATCH_BYTES
-        }
+        let configured = self.config.limits.buffered_bytes_max;
+        self.connections.buffered_bytes_max(configured)
     }
 
     /// Ends what a connection still holds.
     pub(super) fn drop_client(&mut self, mut client: Box<Client>) {
-        self.buffered_bytes -= client.counted_bytes;
+        self.connections.uncount_buffered(&client);
         if let Some(mut exchange) = client.exchange.take() {
             tracing::debug!(exchange = exchange.id.0, "the client is gone");
-            self.exchanges.remove(&exchange.id);
-            self.in_use.remove(&exchange.id);
+            self.connections.remove_exchange(exchange.id);
             self.budget.request_gone(exchange.id);
             self.abandon_call(&mut exchange);
         }

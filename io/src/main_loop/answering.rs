@@ -6,8 +6,8 @@ use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::redact;
 
 use super::client::{
-    CallConnection, Client, ClientStage, Collecting, Downstream, Exchange, ExchangeStage, Lane,
-    Retry, Upload, UpstreamCall,
+    CallConnection, Client, ClientStage, Collecting, Downstream, Exchange, ExchangeStage, Retry,
+    Upload, UpstreamCall,
 };
 use super::deadlines::WHOLE_BODY_IDLE_TIMES;
 use super::memory_budget::{MEMORY_PER_BODY_BYTE, MemoryRoom};
@@ -69,7 +69,7 @@ impl MainLoop {
     }
 
     fn may_understand(&mut self, key: usize, client: &mut Client) -> bool {
-        match client.exchange.as_deref().map(|exchange| &exchange.work) {
+        match client.exchange.as_deref().map(|exchange| &exchange.stage) {
             // One response at a time: the next request is looked at once the last response has left.
             None => client.out.is_empty(),
             Some(ExchangeStage::Upstream(call)) => {
@@ -94,7 +94,7 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return MemoryRoom::Granted;
         };
-        let ExchangeStage::Collecting(collecting) = &mut exchange.work else {
+        let ExchangeStage::Collecting(collecting) = &mut exchange.stage else {
             return MemoryRoom::Granted;
         };
         let is_asked_for = collecting.expects == Expectation::None;
@@ -137,9 +137,8 @@ impl MainLoop {
 
     fn begin_exchange(&mut self, key: usize, client: &mut Client, head: RequestHead) {
         client.requests += 1;
-        let id = ExchangeId(self.next_exchange);
-        self.next_exchange += 1;
-        tracing::debug!(exchange = id.0, method = %head.method, path = %redact::redacted(head.path()), "request");
+        let id = self.connections.fresh_exchange();
+        tracing::debug!(exchange = id.0, method = %head.method, path = %redact::without_credentials(head.path()), "request");
         let persistence = match self.phase {
             LoopPhase::Serving => head.persistence,
             LoopPhase::Stopping(_) | LoopPhase::TellingEngine => Persistence::Close,
@@ -152,7 +151,7 @@ impl MainLoop {
             persistence,
             caller: Caller::Plain,
             server: ServerNumber::default(),
-            work: ExchangeStage::Routing,
+            stage: ExchangeStage::Routing,
         });
         let checked = self.guard.check(&exchange.head);
         if checked.is_err() {
@@ -214,7 +213,7 @@ impl MainLoop {
             }
             Ok(()) => {
                 self.use_model(exchange.id);
-                exchange.work = ExchangeStage::Collecting(Collecting {
+                exchange.stage = ExchangeStage::Collecting(Collecting {
                     body: Vec::new(),
                     expects: if waits_to_be_asked(client, &exchange) {
                         Expectation::Continue
@@ -241,7 +240,7 @@ impl MainLoop {
             exchange: exchange.id,
             page,
         };
-        if self.channels.to_diagnostics.try_send(query).is_err() {
+        if self.to_diagnostics.try_send(query).is_err() {
             let refusal = Refusal::new(
                 503,
                 "diagnostics_busy",
@@ -252,7 +251,7 @@ impl MainLoop {
         if !client.http.request_is_complete() {
             exchange.persistence = Persistence::Close;
         }
-        exchange.work = ExchangeStage::Diagnosing;
+        exchange.stage = ExchangeStage::Diagnosing;
         self.install_exchange(key, client, exchange);
         Ok(())
     }
@@ -285,17 +284,17 @@ impl MainLoop {
         } else {
             Asked::WithBody
         };
-        exchange.work = ExchangeStage::Upstream(Box::new(UpstreamCall {
+        exchange.stage = ExchangeStage::Upstream(Box::new(UpstreamCall {
             request: RequestBytes::new(head, Arc::default()),
             upload,
-            line: CallConnection::Off,
+            connection: CallConnection::Off,
             retry: if repeatable {
                 Retry::Possible
             } else {
                 Retry::Never
             },
             reader: ResponseReader::new(asked),
-            lane: Lane::Relay,
+            chat: None,
             downstream: Downstream::Waiting,
         }));
         if !is_reading {
@@ -311,11 +310,12 @@ impl MainLoop {
 
     /// Whatever is asked in a shadow audit gives way, before the request is even whole.
     pub(super) fn use_model(&mut self, id: ExchangeId) {
-        self.in_use.insert(id, self.channels.audits.request());
+        let in_use = self.audits.request();
+        self.connections.begin_model_use(id, in_use);
     }
 
     fn install_exchange(&mut self, key: usize, client: &mut Client, exchange: Box<Exchange>) {
-        self.exchanges.insert(exchange.id, key);
+        self.connections.add_exchange(exchange.id, key);
         client.exchange = Some(exchange);
     }
 
@@ -327,7 +327,7 @@ impl MainLoop {
         coding: Coding,
     ) -> Vec<u8> {
         let head = &exchange.head;
-        let server = &self.servers[exchange.server.0].config;
+        let server = &self.connections.server(exchange.server).config;
         let authorization = server.own_authorization();
         let to = RequestTo {
             host: &server.url.authority(),
@@ -358,7 +358,7 @@ impl MainLoop {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
-        match &mut exchange.work {
+        match &mut exchange.stage {
             ExchangeStage::Upstream(call) => {
                 if let Upload::Chunked(_) = call.upload {
                     call.request.body().extend_from_slice(LAST_CHUNK);
@@ -397,27 +397,25 @@ impl MainLoop {
             authorization: self.authorization(&exchange.head),
             body,
         };
-        exchange.work = ExchangeStage::Composing {
+        exchange.stage = ExchangeStage::Composing {
             since: self.net.now(),
         };
         self.budget.body_complete(exchange.id, body_bytes);
-        self.tell_engine(prompt);
+        self.engine.send(prompt);
     }
 
     /// The process lives either way; whether it takes prompts is the status.
     fn health_page(&self) -> Vec<u8> {
-        let is_damaged = self
-            .ledger_failure
-            .as_ref()
-            .map(|_| Hindrance::LedgerDamaged);
+        let failure = self.durability.failure();
+        let is_damaged = failure.map(|_| Hindrance::LedgerDamaged);
         let hindrances: Vec<Hindrance> = is_damaged.into_iter().collect();
         let known = match self.mode {
             // How far the sandbox's test is says little where no model answers.
             Mode::Boot | Mode::Attest | Mode::Ready if self.upstream_is_down => Mode::NoAiProvider,
             known => known,
         };
-        let mode = known.max(Mode::under(&hindrances)).as_str();
-        let status = match &self.ledger_failure {
+        let mode = known.max(Mode::under_hindrances(&hindrances)).as_str();
+        let status = match failure {
             None => serde_json::json!({ "mode": mode, "status": "ok" }),
             Some(reason) => {
                 serde_json::json!({ "mode": mode, "reason": reason, "status": "ledger_failed" })
@@ -427,10 +425,7 @@ impl MainLoop {
     }
 
     fn check_ledger(&self) -> Result<(), Refusal> {
-        match &self.ledger_failure {
-            None => Ok(()),
-            Some(message) => Err(Refusal::new(503, "ledger_failed", message.clone())),
-        }
+        self.durability.refusal().map_or(Ok(()), Err)
     }
 
     /// Answers an exchange that the engine or the diagnostics decided.
@@ -521,8 +516,7 @@ impl MainLoop {
 
     /// The response is in the output buffer, whole.
     pub(super) fn finish_exchange(&mut self, client: &mut Client, exchange: &Exchange) {
-        self.exchanges.remove(&exchange.id);
-        self.in_use.remove(&exchange.id);
+        self.connections.remove_exchange(exchange.id);
         self.budget.request_gone(exchange.id);
         client.moves += 1;
         match exchange.persistence {
@@ -550,7 +544,7 @@ fn waits_to_be_asked(client: &Client, exchange: &Exchange) -> bool {
 }
 
 fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understood {
-    match &mut exchange.work {
+    match &mut exchange.stage {
         ExchangeStage::Collecting(Collecting { body, .. }) => {
             if (body.len() + bytes.len()) as u64 > limits.chat_body_bytes_max {
                 return Understood::Refused(chat_body_too_large(limits.chat_body_bytes_max));
@@ -585,7 +579,7 @@ fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {
             "x-tslp-session must be UTF-8 of at most {SESSION_NAME_BYTES_MAX} bytes"
         ))),
         // Redacted, it would name every session that is called by a key.
-        Some(name) if redact::redacted(name) != name => Err(Refusal::malformed(
+        Some(name) if redact::without_credentials(name) != name => Err(Refusal::malformed(
             "x-tslp-session holds what looks like a credential, and session names are recorded; choose another name",
         )),
         Some(_) => Ok(()),

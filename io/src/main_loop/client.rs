@@ -10,6 +10,7 @@ use super::memory_budget::MemoryRoom;
 use super::rounds::Continued;
 use crate::channel::{ExchangeId, RoundsAllowed};
 use crate::chat::dialect::Dialect;
+use crate::chat::stream_progress::StreamProgress;
 use crate::guard::Caller;
 use crate::http::head::{Content, ResponseFraming, ResponseTo};
 use crate::http::outgoing::Outgoing;
@@ -77,10 +78,10 @@ impl Client {
 
     /// Bytes that wait for either peer, or to be understood. Prompts are counted by the memory budget.
     pub(super) fn buffered_bytes(&self) -> usize {
-        let upload = match self.exchange.as_deref().map(|exchange| &exchange.work) {
-            Some(ExchangeStage::Upstream(call)) => match call.lane {
-                Lane::Relay => call.request.rest_len(),
-                Lane::Chat(ref reply) => {
+        let upload = match self.exchange.as_deref().map(|exchange| &exchange.stage) {
+            Some(ExchangeStage::Upstream(call)) => match &call.chat {
+                None => call.request.rest_len(),
+                Some(reply) => {
                     let continued = reply.continued.as_ref();
                     continued.map_or(0, |continued| continued.rounds.held_bytes())
                 }
@@ -92,7 +93,7 @@ impl Client {
 
     /// Whether a body waits for memory; then nothing is read from the client.
     pub(super) fn waits_for_room(&self) -> bool {
-        match self.exchange.as_deref().map(|exchange| &exchange.work) {
+        match self.exchange.as_deref().map(|exchange| &exchange.stage) {
             Some(ExchangeStage::Collecting(collecting)) => collecting.room == MemoryRoom::NotYet,
             _ => false,
         }
@@ -106,12 +107,28 @@ impl Client {
 
     /// The exchange's way to the upstream, if it has one.
     pub(super) fn call(&mut self) -> Option<&mut UpstreamCall> {
-        match self.exchange.as_deref_mut() {
-            Some(Exchange {
-                work: ExchangeStage::Upstream(call),
-                ..
-            }) => Some(call),
-            _ => None,
+        self.exchange.as_deref_mut()?.call()
+    }
+
+    /// The exchange, its way to the upstream, and the bytes for the client, if it has such a way.
+    pub(super) fn call_parts(&mut self) -> Option<(ExchangeId, &mut UpstreamCall, &mut Outgoing)> {
+        let exchange = self.exchange.as_deref_mut()?;
+        Some((exchange.id, exchange.call()?, &mut self.out))
+    }
+
+    /// The chat reply of the exchange's way to the upstream, if it is one.
+    pub(super) fn chat(&mut self) -> Option<&mut ChatReply> {
+        self.call()?.chat.as_mut()
+    }
+
+    /// Whether a chat response is kept back until its prompt is durable.
+    pub(super) fn is_gated(&self) -> bool {
+        match self.exchange.as_deref().map(|exchange| &exchange.stage) {
+            Some(ExchangeStage::Upstream(call)) => {
+                let reply = call.chat.as_ref();
+                reply.is_some_and(|reply| reply.gate == ReplyGate::Closed)
+            }
+            _ => false,
         }
     }
 }
@@ -127,10 +144,18 @@ pub(super) struct Exchange {
     pub(super) dialect: Option<Dialect>,
     /// The model server, once it is chosen.
     pub(super) server: ServerNumber,
-    pub(super) work: ExchangeStage,
+    pub(super) stage: ExchangeStage,
 }
 
 impl Exchange {
+    /// Its way to the upstream, if it has one.
+    pub(super) fn call(&mut self) -> Option<&mut UpstreamCall> {
+        match &mut self.stage {
+            ExchangeStage::Upstream(call) => Some(call),
+            _ => None,
+        }
+    }
+
     pub(super) fn response_to(&self) -> ResponseTo {
         let content = if self.head.method == "HEAD" {
             Content::HeadOnly
@@ -187,20 +212,24 @@ pub(super) struct Collecting {
 pub(super) struct UpstreamCall {
     pub(super) request: RequestBytes,
     pub(super) upload: Upload,
-    pub(super) line: CallConnection,
+    pub(super) connection: CallConnection,
     pub(super) retry: Retry,
     pub(super) reader: ResponseReader,
-    pub(super) lane: Lane,
+    /// The reply to a chat request. Any other response is passed through unread.
+    pub(super) chat: Option<ChatReply>,
     pub(super) downstream: Downstream,
 }
 
 impl UpstreamCall {
     /// Whether the engine keeps the request for another round.
     pub(super) fn may_go_on(&self) -> bool {
-        match &self.lane {
-            Lane::Chat(reply) => reply.allowed == RoundsAllowed::Several,
-            Lane::Relay => false,
-        }
+        let reply = self.chat.as_ref();
+        reply.is_some_and(|reply| reply.allowed == RoundsAllowed::Several)
+    }
+
+    /// Whether the response waits for the results of tools.
+    pub(super) fn waits_for_tools(&self) -> bool {
+        self.chat.as_ref().is_some_and(ChatReply::waits_for_tools)
     }
 }
 
@@ -237,15 +266,6 @@ pub(super) enum Retry {
     Never,
 }
 
-/// How a call's response is handled.
-#[derive(Debug)]
-pub(super) enum Lane {
-    /// Bytes are passed through unread.
-    Relay,
-    /// A chat response with a side copy.
-    Chat(ChatReply),
-}
-
 /// The state of a chat response, in addition to relaying.
 #[derive(Debug)]
 pub(super) struct ChatReply {
@@ -253,18 +273,25 @@ pub(super) struct ChatReply {
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
     /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.
-    pub(super) elsewhere: Option<Box<RouteNotFound>>,
+    pub(super) route_not_found: Option<Box<RouteNotFound>>,
     /// Response bytes not yet handed to the engine.
-    pub(super) side: Vec<u8>,
+    pub(super) copied_bytes: Vec<u8>,
     /// The moment at which the engine has to record all text so far; `None` if there is nothing to record.
     pub(super) handover_at: Option<Instant>,
-    /// A stream has said that it is done, though its response may not be over.
-    pub(super) said_done: bool,
-    pub(super) told: ReplyEndHandling,
-    pub(super) gate: Gate,
+    /// How far a stream has come.
+    pub(super) progress: StreamProgress,
+    pub(super) end_handling: ReplyEndHandling,
+    pub(super) gate: ReplyGate,
     pub(super) allowed: RoundsAllowed,
     /// The state of the rounds, once the first response has begun and may be continued.
     pub(super) continued: Option<Box<Continued>>,
+}
+
+impl ChatReply {
+    /// Whether a round is over, and the engine has yet to say whether another one follows.
+    pub(super) fn waits_for_tools(&self) -> bool {
+        self.end_handling == ReplyEndHandling::Ended && self.continued.is_some()
+    }
 }
 
 /// A response that says 404, or that the route is elsewhere.
@@ -286,13 +313,13 @@ pub(super) enum ReplyEndHandling {
 
 /// The reason for which response bytes are kept back from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gate {
+pub(super) enum ReplyGate {
     /// The prompt isn't durable yet.
     Closed,
     /// None: bytes pass.
     Open,
-    /// The reply's last piece may have come. The client mustn't see it before the engine has looked at the files: what it writes into a file
-    /// must not be found there before the reply is judged.
+    /// The client may act on the reply once it has what came last: that was the reply's end, or completed a tool call. It mustn't
+    /// see it before the engine has looked at the files, lest what it writes be taken for somebody else's change.
     LastPiece,
 }
 

@@ -1,13 +1,12 @@
 //! Deadlines of client connections, by the monotonic clock.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::MainLoop;
 use super::client::{
-    ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, Gate, Lane,
-    LinkStage, ReplyEndHandling, Upload, UpstreamCall,
+    ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, LinkStage,
+    ReplyEndHandling, ReplyGate, Upload, UpstreamCall,
 };
-use super::rounds::waits_for_tools;
 use crate::http::error::Refusal;
 use crate::http::server_connection::Expecting;
 use crate::upstream::connection::ReceivedSoFar;
@@ -82,11 +81,7 @@ impl MainLoop {
         if stays {
             return;
         }
-        client.due = Some(armed);
-        self.next_deadline = Some(
-            self.next_deadline
-                .map_or(armed.at, |next| next.min(armed.at)),
-        );
+        self.connections.arm_deadline(client, armed);
     }
 
     fn awaited(&self, client: &Client) -> Option<(Due, Duration)> {
@@ -99,7 +94,7 @@ impl MainLoop {
             }
             ClientStage::Open | ClientStage::Finishing => {}
         }
-        match client.exchange.as_deref().map(|exchange| &exchange.work) {
+        match client.exchange.as_deref().map(|exchange| &exchange.stage) {
             None => match client.http.expecting() {
                 Expecting::Request => Some((Due::KeepAlive, limits.keep_alive)),
                 _ => Some((Due::Head, limits.head)),
@@ -122,24 +117,24 @@ impl MainLoop {
 
     fn awaited_of_call(&self, client: &Client, call: &UpstreamCall) -> Option<(Due, Duration)> {
         let limits = &self.config.timeouts;
-        if let Lane::Chat(reply) = &call.lane {
+        if let Some(reply) = &call.chat {
             let continued = reply.continued.as_ref();
             let is_kept_back = continued.is_some_and(|it| it.rounds.is_ending());
-            if reply.gate == Gate::LastPiece
-                || is_kept_back && reply.told == ReplyEndHandling::NotYet
+            if reply.gate == ReplyGate::LastPiece
+                || is_kept_back && reply.end_handling == ReplyEndHandling::NotYet
             {
                 return Some((Due::LastPiece, LAST_PIECE));
             }
         }
         // Whoever waits for durability, for room or for a tool doesn't wait for the upstream.
-        if waits_for_tools(call)
+        if call.waits_for_tools()
             || call.downstream == Downstream::Done
             || client.out.len() >= self.buffered_bytes_max()
         {
             return None;
         }
-        let link = match call.line {
-            CallConnection::Linked(key) => self.links.get(&key),
+        let link = match call.connection {
+            CallConnection::Linked(key) => self.connections.link(key),
             CallConnection::Resolving | CallConnection::Off => None,
         };
         match link.map(|link| &link.stage) {
@@ -159,53 +154,32 @@ impl MainLoop {
 
     /// Ends what has waited too long, and closes expired pooled connections.
     pub(super) fn fire_timers(&mut self) {
-        for server in &mut self.servers {
-            for key in server.pool.expire(self.now) {
-                self.links.remove(&key);
-            }
-        }
+        self.connections.close_expired_links(self.now);
         if self.accept_retry.is_some_and(|at| at <= self.now) {
             self.accept();
         }
         self.hand_over_replies();
-        if self.next_deadline.is_none_or(|next| next > self.now) {
+        let next_deadline = self.connections.next_deadline();
+        if next_deadline.is_none_or(|next| next > self.now) {
             return;
         }
-        let late = |armed: &Option<ArmedDeadline>, now: Instant| {
-            armed.is_some_and(|armed| armed.at <= now)
-        };
-        let keys: Vec<usize> = self
-            .clients
-            .iter()
-            .filter(|(_, client)| late(&client.due, self.now))
-            .map(|(key, _)| *key)
-            .collect();
-        for key in keys {
+        for key in self.connections.clients_past_deadline(self.now) {
             self.expire_deadline(key);
         }
-        self.next_deadline = self
-            .clients
-            .values()
-            .filter_map(|client| client.due.map(|armed| armed.at))
-            .min();
+        self.connections.recompute_deadline();
     }
 
     fn expire_deadline(&mut self, key: usize) {
-        let Some(mut client) = self.clients.remove(&key) else {
-            return;
-        };
-        let Some(armed) = client.due.take() else {
-            self.clients.insert(key, client);
-            return;
-        };
-        tracing::debug!(key, due = ?armed.due, "a deadline has passed");
-        self.give_up(key, &mut client, armed.due);
-        self.clients.insert(key, client);
-        self.drive(key);
+        self.with_client(key, |main_loop, client| {
+            if let Some(armed) = client.due.take() {
+                tracing::debug!(key, due = ?armed.due, "a deadline has passed");
+                main_loop.give_up(key, client, armed.due);
+            }
+        });
     }
 
     fn give_up(&mut self, key: usize, client: &mut Client, due: Due) {
-        let url = &self.servers[client.server().0].config.url;
+        let url = &self.connections.server(client.server()).config.url;
         let limits = &self.config.timeouts;
         match due {
             Due::KeepAlive | Due::Write | Due::Linger => client.stage = ClientStage::Over,

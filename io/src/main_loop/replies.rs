@@ -9,13 +9,13 @@ use tslp_core::redact;
 use super::MainLoop;
 use super::client::{
     CallConnection, ChatReply, Client, ClientStage, Downstream, ErrorEventForm, Exchange,
-    ExchangeStage, Gate, Lane, LinkStage, ReplyEndHandling, Retry, RouteNotFound, Upload,
-    UpstreamCall,
+    ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
 };
-use super::inbox::is_gated;
 use super::rounds::{Continued, write_body};
+use super::upstreams::LinkUse;
 use crate::channel::{Ending, Handover, RoundsAllowed, ToEngine};
 use crate::chat::dialect::Dialect;
+use crate::chat::stream_progress::StreamStage;
 use crate::http::error::Refusal;
 use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
 use crate::http::outgoing::Outgoing;
@@ -23,7 +23,6 @@ use crate::http::request::{Persistence, Version};
 use crate::http::response::{ResponseBody, ResponseHead};
 use crate::http::socket::Transfer;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar, RequestBytes};
-use crate::upstream::pool::KeptInPool;
 use crate::upstream::server::ServerNumber;
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
@@ -53,7 +52,7 @@ fn lacks_route(body: &[u8], dialect: Dialect) -> bool {
         return true;
     };
     let message = message.trim().trim_end_matches('.').to_lowercase();
-    let words = [dialect.path(), "endpoint", "route"];
+    let words = [dialect.route_path(), "endpoint", "route"];
     matches!(&*message, "" | "not found" | "file not found")
         || words.iter().any(|word| message.contains(word))
 }
@@ -79,18 +78,15 @@ impl MainLoop {
         let Some(call) = client.call() else {
             return;
         };
-        let CallConnection::Linked(link_key) = call.line else {
+        let CallConnection::Linked(link_key) = call.connection else {
             return;
         };
-        if matches!(call.lane, Lane::Chat(_)) && !self.engine_queue.is_empty() {
-            if !self.engine_waiters.contains(&key) {
-                self.engine_waiters.push(key);
-            }
-            return;
+        if call.chat.is_some() && self.engine.is_backlogged() {
+            return self.engine.add_waiting_client(key);
         }
         let broken = call.upload == Upload::Broken;
-        let piece = self.piece_bytes();
-        let Some(link) = self.links.get_mut(&link_key) else {
+        let piece = self.connections.piece_bytes();
+        let Some(link) = self.connections.link_mut(link_key) else {
             return;
         };
         if matches!(link.stage, LinkStage::Connecting(_)) {
@@ -154,8 +150,8 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let ExchangeStage::Upstream(call) = &mut exchange.work
-            && let Lane::Chat(reply) = &mut call.lane
+        if let Some(call) = exchange.call()
+            && let Some(reply) = &mut call.chat
             && let Some(continued) = &mut reply.continued
         {
             // The client has the head, or gets the first round's.
@@ -167,13 +163,13 @@ impl MainLoop {
             continued.upstream = response.persistence;
             return;
         }
-        if let ExchangeStage::Upstream(call) = &mut exchange.work
-            && let Lane::Chat(reply) = &mut call.lane
+        if let Some(call) = exchange.call()
+            && let Some(reply) = &mut call.chat
             && is_explained(response.status)
-            && reply.elsewhere.is_none()
+            && reply.route_not_found.is_none()
         {
             call.retry = Retry::Never;
-            reply.elsewhere = Some(Box::new(RouteNotFound {
+            reply.route_not_found = Some(Box::new(RouteNotFound {
                 head: response.clone(),
                 body: Vec::new(),
             }));
@@ -187,8 +183,8 @@ impl MainLoop {
             ErrorEventForm::Other
         };
         let mut may_go_on = false;
-        if let ExchangeStage::Upstream(call) = &mut exchange.work
-            && let Lane::Chat(reply) = &mut call.lane
+        if let ExchangeStage::Upstream(call) = &mut exchange.stage
+            && let Some(reply) = &mut call.chat
             && reply.allowed != RoundsAllowed::One
             && response.status == 200
             && exchange.head.method != "HEAD"
@@ -223,7 +219,7 @@ impl MainLoop {
             }
         };
         let mut episode = String::new();
-        if let ExchangeStage::Upstream(call) = &mut exchange.work {
+        if let ExchangeStage::Upstream(call) = &mut exchange.stage {
             call.retry = Retry::Never;
             if call.request.rest_len() == 0 && call.upload == Upload::Complete {
                 call.request = RequestBytes::default();
@@ -231,7 +227,7 @@ impl MainLoop {
                     self.budget.request_gone(exchange.id);
                 }
             }
-            if let Lane::Chat(reply) = &call.lane {
+            if let Some(reply) = &call.chat {
                 episode = reply.episode.to_string();
             }
             call.downstream = Downstream::Streaming {
@@ -260,20 +256,15 @@ impl MainLoop {
     }
 
     fn relay_body(&mut self, client: &mut Client, data: &[u8]) {
-        let Client { exchange, out, .. } = client;
-        let Some(exchange) = exchange.as_deref_mut() else {
+        let Some((id, call, out)) = client.call_parts() else {
             return;
         };
-        let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
-            return;
-        };
-        if let Lane::Chat(reply) = &mut call.lane
-            && let Some(elsewhere) = &mut reply.elsewhere
+        if let Some(reply) = &mut call.chat
+            && let Some(route_not_found) = &mut reply.route_not_found
         {
-            let room = EXPLAINED_BYTES_MAX - elsewhere.body.len();
+            let room = EXPLAINED_BYTES_MAX - route_not_found.body.len();
             let kept = &data[..room.min(data.len())];
-            elsewhere.body.extend_from_slice(kept);
+            route_not_found.body.extend_from_slice(kept);
             return;
         }
         let media = match call.downstream {
@@ -283,24 +274,29 @@ impl MainLoop {
         };
         let mut passed = Cow::Borrowed(data);
         let mut is_too_long = false;
-        if let Lane::Chat(reply) = &mut call.lane {
-            reply.side.extend_from_slice(data);
+        if let Some(reply) = &mut call.chat {
+            reply.copied_bytes.extend_from_slice(data);
             let handover_at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
             self.next_handover = Some(
                 self.next_handover
                     .map_or(handover_at, |next| next.min(handover_at)),
             );
-            let mark = reply.dialect.end_mark();
-            let ends = media != ErrorEventForm::Other
-                && data.windows(mark.len()).any(|bytes| bytes == mark);
-            reply.said_done |= ends;
+            let stage_before = reply.progress.stage();
+            if media != ErrorEventForm::Other {
+                reply.progress.read_piece(data);
+            }
+            // In the first piece of each of these stages; what follows is held with it.
+            let may_be_acted_on = reply.progress.stage() >= StreamStage::ToolCallComplete
+                && reply.progress.stage() > stage_before;
             match (media, reply.gate) {
                 _ if reply.continued.is_some() => {}
-                (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, Gate::Open) if ends => {
+                (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, ReplyGate::Open)
+                    if may_be_acted_on =>
+                {
                     hold_last_piece(reply, out);
                 }
                 // Any piece may be the last: the one before it goes.
-                (ErrorEventForm::Other, Gate::Open | Gate::LastPiece) => {
+                (ErrorEventForm::Other, ReplyGate::Open | ReplyGate::LastPiece) => {
                     hold_last_piece(reply, out)
                 }
                 _ => {}
@@ -312,9 +308,9 @@ impl MainLoop {
                 };
                 is_too_long = continued.rounds.is_too_long();
             }
-            if ends || reply.side.len() >= SIDE_BYTES {
-                let bytes = std::mem::take(&mut reply.side);
-                self.tell_engine(ToEngine::ReplyBytes {
+            if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
+                let bytes = std::mem::take(&mut reply.copied_bytes);
+                self.engine.send(ToEngine::ReplyBytes {
                     exchange: id,
                     bytes,
                     handover: Handover::Enough,
@@ -335,14 +331,12 @@ impl MainLoop {
         self.next_handover = None;
         let mut due = Vec::new();
         for exchange in self
-            .clients
-            .values_mut()
+            .connections
+            .clients_mut()
             .filter_map(|client| client.exchange.as_deref_mut())
         {
-            let ExchangeStage::Upstream(call) = &mut exchange.work else {
-                continue;
-            };
-            let Lane::Chat(reply) = &mut call.lane else {
+            let id = exchange.id;
+            let Some(reply) = exchange.call().and_then(|call| call.chat.as_mut()) else {
                 continue;
             };
             let Some(at) = reply.handover_at else {
@@ -351,8 +345,8 @@ impl MainLoop {
             if at <= self.now {
                 reply.handover_at = None;
                 due.push(ToEngine::ReplyBytes {
-                    exchange: exchange.id,
-                    bytes: std::mem::take(&mut reply.side),
+                    exchange: id,
+                    bytes: std::mem::take(&mut reply.copied_bytes),
                     handover: Handover::Due,
                 });
             } else {
@@ -360,7 +354,7 @@ impl MainLoop {
             }
         }
         for message in due {
-            self.tell_engine(message);
+            self.engine.send(message);
         }
     }
 
@@ -384,19 +378,19 @@ impl MainLoop {
         };
         let Exchange {
             id,
-            work: ExchangeStage::Upstream(call),
+            stage: ExchangeStage::Upstream(call),
             persistence,
             ..
         } = exchange
         else {
             return;
         };
-        if let Lane::Chat(reply) = &mut call.lane
-            && let Some(elsewhere) = reply.elsewhere.take()
+        if let Some(reply) = &mut call.chat
+            && let Some(route_not_found) = reply.route_not_found.take()
         {
-            return self.answer_elsewhere(client, *elsewhere);
+            return self.explain_route_not_found(client, *route_not_found);
         }
-        if let Lane::Chat(reply) = &call.lane
+        if let Some(reply) = &call.chat
             && reply.continued.is_some()
         {
             return self.round_complete(client, leftover == Leftover::None);
@@ -412,8 +406,8 @@ impl MainLoop {
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
         self.end_reply(*id, call, Ending::Complete { status });
-        if let Lane::Chat(reply) = &mut call.lane
-            && reply.gate == Gate::Open
+        if let Some(reply) = &mut call.chat
+            && reply.gate == ReplyGate::Open
         {
             hold_last_piece(reply, out);
         }
@@ -427,30 +421,23 @@ impl MainLoop {
             && leftover == Leftover::None
             && call.upload == Upload::Complete
             && call.request.rest_len() == 0;
-        if let CallConnection::Linked(link) = call.line {
-            if idle {
-                self.keep_link(link)
-            } else {
-                self.close_link(link)
-            }
-        }
-        call.line = CallConnection::Off;
+        self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         call.downstream = Downstream::Done;
         client.moves += 1;
     }
 
     /// Says what to do where the model server lacks the route or has it elsewhere; passes 404 on where it lacks the model.
-    fn answer_elsewhere(&mut self, client: &mut Client, elsewhere: RouteNotFound) {
-        let RouteNotFound { head, body } = elsewhere;
+    fn explain_route_not_found(&mut self, client: &mut Client, route_not_found: RouteNotFound) {
+        let RouteNotFound { head, body } = route_not_found;
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
         let dialect = exchange.dialect.unwrap_or_default();
-        let server = &self.servers[exchange.server.0].config;
-        if let ExchangeStage::Upstream(call) = &mut exchange.work
-            && let Lane::Chat(reply) = &mut call.lane
+        let server = &self.connections.server(exchange.server).config;
+        if let Some(call) = exchange.call()
+            && let Some(reply) = &mut call.chat
         {
-            reply.side.extend_from_slice(&body);
+            reply.copied_bytes.extend_from_slice(&body);
         }
         let ending = Ending::Complete {
             status: head.status,
@@ -458,12 +445,12 @@ impl MainLoop {
         if head.status != 404 {
             let location = head.headers.first_text("location").unwrap_or("nowhere");
             // The message goes into the log as well.
-            let location = redact::redacted(location);
+            let location = redact::without_credentials(location);
             let message = format!(
                 "the model server at {} redirects {} to {location} (status {}), and tslp follows no redirects: name the server's \
                  final address with `--upstream`",
                 server.url,
-                dialect.path(),
+                dialect.route_path(),
                 head.status,
             );
             let refusal = Refusal::new(502, "upstream_redirects", message);
@@ -475,8 +462,8 @@ impl MainLoop {
                 "the model server at {} doesn't speak {}: it answers 404 to {}. Use a server that does, a newer version of it, or a \
                  client that speaks another dialect; every model server takes /v1/chat/completions",
                 server.url,
-                dialect.name(),
-                dialect.path(),
+                dialect.display_name(),
+                dialect.route_path(),
             );
             let refusal = Refusal::new(404, "upstream_lacks_route", message);
             tracing::warn!(message = %refusal.message, "upstream");
@@ -495,27 +482,11 @@ impl MainLoop {
         self.end_call(client, ending);
     }
 
-    pub(super) fn keep_link(&mut self, key: usize) {
-        let until = self.now + self.config.timeouts.pool;
-        let Some(link) = self.links.get_mut(&key) else {
-            return;
-        };
-        match self.servers[link.server.0].pool.put(key, until) {
-            KeptInPool::No => self.close_link(key),
-            KeptInPool::Yes => link.client = None,
-        }
-    }
-
     /// The engine has looked at the files that the reply is about, so the client may see the reply's end and write them.
     pub(super) fn files_looked_at(&mut self, client: &mut Client) {
-        if let Some(UpstreamCall {
-            lane: Lane::Chat(reply),
-            ..
-        }) = client.call()
-        {
-            let waits_for_tools =
-                reply.told == ReplyEndHandling::Ended && reply.continued.is_some();
-            reply.told = ReplyEndHandling::Looked;
+        if let Some(reply) = client.chat() {
+            let waits_for_tools = reply.waits_for_tools();
+            reply.end_handling = ReplyEndHandling::Looked;
             if waits_for_tools {
                 return self.finish_rounds(client);
             }
@@ -532,13 +503,10 @@ impl MainLoop {
     /// Lets the last piece go.
     pub(super) fn release_last_piece(&mut self, client: &mut Client) {
         client.moves += 1;
-        if let Some(UpstreamCall {
-            lane: Lane::Chat(reply),
-            ..
-        }) = client.call()
-            && reply.gate == Gate::LastPiece
+        if let Some(reply) = client.chat()
+            && reply.gate == ReplyGate::LastPiece
         {
-            reply.gate = Gate::Open;
+            reply.gate = ReplyGate::Open;
             client.out.release();
         }
     }
@@ -546,31 +514,34 @@ impl MainLoop {
     /// Opens the gate of a durable prompt, and ends an exchange whose response is complete. The gate comes first: a response
     /// may be complete before its prompt is durable, and the exchange must not end with its bytes still held.
     pub(super) fn release_or_finish(&mut self, client: &mut Client) {
-        let durable = self.durable;
+        let durable = self.durability.durable();
         let Some(call) = client.call() else {
             return;
         };
         let done = call.downstream == Downstream::Done;
-        if let Lane::Chat(reply) = &mut call.lane
-            && reply.gate == Gate::Closed
+        if let Some(reply) = &mut call.chat
+            && reply.gate == ReplyGate::Closed
         {
             if reply.durable_at > durable {
                 return;
             }
             // The end may already be among the held bytes. Rounds of tools wait elsewhere (`finish_rounds`).
-            let may_be_over = reply.told == ReplyEndHandling::Ended || reply.said_done;
-            if may_be_over && reply.told != ReplyEndHandling::Looked && reply.continued.is_none() {
-                reply.gate = Gate::LastPiece;
+            let may_be_over = reply.end_handling == ReplyEndHandling::Ended
+                || reply.progress.stage() >= StreamStage::ToolCallComplete;
+            if may_be_over
+                && reply.end_handling != ReplyEndHandling::Looked
+                && reply.continued.is_none()
+            {
+                reply.gate = ReplyGate::LastPiece;
             } else {
-                reply.gate = Gate::Open;
+                reply.gate = ReplyGate::Open;
                 client.out.release();
             }
             client.moves += 1;
         }
-        let waits = client.call().is_some_and(|call| match &call.lane {
-            Lane::Chat(reply) => reply.gate == Gate::LastPiece,
-            Lane::Relay => false,
-        });
+        let waits = client
+            .chat()
+            .is_some_and(|reply| reply.gate == ReplyGate::LastPiece);
         if done
             && !waits
             && let Some(exchange) = client.exchange.take()
@@ -582,7 +553,7 @@ impl MainLoop {
     /// The upstream can't be connected to.
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
         self.upstream_is_down |= client.server() == ServerNumber::default();
-        let url = &self.servers[client.server().0].config.url;
+        let url = &self.connections.server(client.server()).config.url;
         let message = format!(
             "the model server at {url} can't be reached ({reason}): start it, or name another with `--upstream`"
         );
@@ -594,7 +565,7 @@ impl MainLoop {
         if self.retry_on_fresh_link(key, client) {
             return;
         }
-        let url = &self.servers[client.server().0].config.url;
+        let url = &self.connections.server(client.server()).config.url;
         let message = format!("the model server at {url} broke off: {reason}");
         tracing::warn!(%message, "upstream");
         let refusal = Refusal::new(502, "upstream_broke", message);
@@ -622,14 +593,10 @@ impl MainLoop {
 
     /// Throws away a response that was never let go: the ledger failed.
     pub(super) fn withdraw_call(&mut self, client: &mut Client, refusal: &Refusal) {
-        debug_assert!(is_gated(client), "only a gated response can be withdrawn");
+        debug_assert!(client.is_gated(), "only a gated response can be withdrawn");
         client.out.discard();
-        if let Some(UpstreamCall {
-            lane: Lane::Chat(reply),
-            ..
-        }) = client.call()
-        {
-            reply.gate = Gate::Open;
+        if let Some(reply) = client.chat() {
+            reply.gate = ReplyGate::Open;
         }
         self.replace_response(client, refusal, Ending::LedgerFailed);
     }
@@ -659,15 +626,8 @@ impl MainLoop {
 
     /// The whole response is in the output buffer; the upstream's connection isn't used again.
     fn end_call(&mut self, client: &mut Client, ending: Ending) {
-        let Some(exchange) = client.exchange.as_deref_mut() else {
-            return;
-        };
-        let id = exchange.id;
-        if let ExchangeStage::Upstream(call) = &mut exchange.work {
-            if let CallConnection::Linked(link) = call.line {
-                self.close_link(link);
-            }
-            call.line = CallConnection::Off;
+        if let Some((id, call, _)) = client.call_parts() {
+            self.leave_link(call, LinkUse::Close);
             call.downstream = Downstream::Done;
             self.end_reply(id, call, ending);
         }
@@ -681,8 +641,8 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let ExchangeStage::Upstream(call) = &mut exchange.work
-            && let Lane::Chat(reply) = &mut call.lane
+        if let Some(call) = exchange.call()
+            && let Some(reply) = &mut call.chat
             && let Some(continued) = &mut reply.continued
         {
             if call.downstream == Downstream::Waiting {
@@ -698,7 +658,7 @@ impl MainLoop {
         exchange.persistence = Persistence::Close;
         let whole = exchange.response_to().content == Content::Whole;
         let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
         };
         if let Downstream::Streaming {
@@ -719,10 +679,7 @@ impl MainLoop {
                 ResponseFraming::Length(_) | ResponseFraming::Bodiless => {}
             }
         }
-        if let CallConnection::Linked(link) = call.line {
-            self.close_link(link);
-        }
-        call.line = CallConnection::Off;
+        self.leave_link(call, LinkUse::Close);
         call.downstream = Downstream::Done;
         self.end_reply(id, call, Ending::UpstreamBroken);
         forget_rounds(client);
@@ -732,17 +689,13 @@ impl MainLoop {
 
 /// No round follows, whatever the engine says.
 fn forget_rounds(client: &mut Client) {
-    if let Some(UpstreamCall {
-        lane: Lane::Chat(reply),
-        ..
-    }) = client.call()
-    {
+    if let Some(reply) = client.chat() {
         reply.continued = None;
     }
 }
 
 /// Keeps back what is appended from now on, and lets go what was kept back before.
 fn hold_last_piece(reply: &mut ChatReply, out: &mut Outgoing) {
-    reply.gate = Gate::LastPiece;
+    reply.gate = ReplyGate::LastPiece;
     out.hold_from_here();
 }

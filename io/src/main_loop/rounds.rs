@@ -2,12 +2,13 @@
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, Client, Downstream, ErrorEventForm, ExchangeStage, Lane, ReplyEndHandling,
-    Retry, Upload, UpstreamCall,
+    Client, Downstream, ErrorEventForm, ExchangeStage, ReplyEndHandling, Retry, Upload,
 };
 use super::inbox::REPEATABLE_BODY_BYTES_MAX;
+use super::upstreams::LinkUse;
 use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
-use crate::chat::rounds::{Form, Rounds};
+use crate::chat::rounds::{ResponseForm, ResponseRounds};
+use crate::chat::stream_progress::StreamProgress;
 use crate::http::error::Refusal;
 use crate::http::head::{self, Coding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use crate::http::outgoing::Outgoing;
@@ -18,7 +19,7 @@ use crate::upstream::connection::{RequestBytes, ResponseReader};
 /// A response that may be continued.
 #[derive(Debug)]
 pub(super) struct Continued {
-    pub(super) rounds: Rounds,
+    pub(super) rounds: ResponseRounds,
     /// The first round's, of a body that is kept back.
     pub(super) head: ResponseHead,
     /// What the round under way is answered with.
@@ -31,11 +32,11 @@ impl Continued {
     /// What the first round's response begins with.
     pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
         let form = match media {
-            ErrorEventForm::EventStream => Form::Stream,
-            ErrorEventForm::JsonLines | ErrorEventForm::Other => Form::Whole,
+            ErrorEventForm::EventStream => ResponseForm::Stream,
+            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
         };
         Self {
-            rounds: Rounds::new(form),
+            rounds: ResponseRounds::new(form),
             head: head.clone(),
             status: head.status,
             upstream: head.persistence,
@@ -45,14 +46,6 @@ impl Continued {
     /// Whether the model server refuses the round under way.
     pub(super) const fn is_refused(&self) -> bool {
         !matches!(self.status, 200..=299)
-    }
-}
-
-/// Whether the response waits for what tools give.
-pub(super) fn waits_for_tools(call: &UpstreamCall) -> bool {
-    match &call.lane {
-        Lane::Chat(reply) => reply.told == ReplyEndHandling::Ended && reply.continued.is_some(),
-        Lane::Relay => false,
     }
 }
 
@@ -72,14 +65,10 @@ pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]
 impl MainLoop {
     /// A round's response is over; the engine says whether another one follows.
     pub(super) fn round_complete(&mut self, client: &mut Client, is_clean: bool) {
-        let Some(exchange) = client.exchange.as_deref_mut() else {
+        let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
-            return;
-        };
-        let Lane::Chat(reply) = &call.lane else {
+        let Some(reply) = &call.chat else {
             return;
         };
         let Some(continued) = &reply.continued else {
@@ -87,22 +76,14 @@ impl MainLoop {
         };
         let (status, upstream) = (continued.status, continued.upstream);
         self.end_reply(id, call, Ending::Complete { status });
-        if let CallConnection::Linked(link) = call.line {
-            let idle =
-                is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
-            if idle {
-                self.keep_link(link)
-            } else {
-                self.close_link(link)
-            }
-        }
-        call.line = CallConnection::Off;
+        let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
+        self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         client.moves += 1;
     }
 
     /// Says something in the model's place.
     pub(super) fn say(&mut self, client: &mut Client, text: &str) {
-        Self::change_rounds(client, |rounds| rounds.say(text));
+        Self::change_rounds(client, |rounds| rounds.say_for_model(text));
     }
 
     /// Says something in the place of calls of the client's own tools.
@@ -111,13 +92,9 @@ impl MainLoop {
     }
 
     /// Passes on what a change of the rounds gives.
-    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut Rounds) -> Vec<u8>) {
-        let Client { exchange, out, .. } = client;
-        let Some(exchange) = exchange.as_deref_mut() else {
-            return;
-        };
-        if let ExchangeStage::Upstream(call) = &mut exchange.work
-            && let Lane::Chat(reply) = &mut call.lane
+    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ResponseRounds) -> Vec<u8>) {
+        if let Some((_, call, out)) = client.call_parts()
+            && let Some(reply) = &mut call.chat
             && let Some(continued) = &mut reply.continued
         {
             let passed = change(&mut continued.rounds);
@@ -128,8 +105,8 @@ impl MainLoop {
 
     /// Sends the next round's request.
     pub(super) fn next_round(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
-        if let Some(message) = self.ledger_failure.clone() {
-            return self.response_broke(client, &Refusal::new(503, "ledger_failed", message));
+        if let Some(refusal) = self.durability.refusal() {
+            return self.response_broke(client, &refusal);
         }
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
@@ -139,13 +116,13 @@ impl MainLoop {
         let framing = RequestFraming::Length(body.len() as u64);
         let head = self.request_head(exchange, framing, Coding::Identity);
         let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
         };
-        if !waits_for_tools(call) {
+        if !call.waits_for_tools() {
             return;
         }
-        let Lane::Chat(reply) = &mut call.lane else {
+        let Some(reply) = &mut call.chat else {
             return;
         };
         if let Some(continued) = &mut reply.continued {
@@ -157,8 +134,8 @@ impl MainLoop {
             continued.status = 200;
         }
         self.budget.goes_on(id, body.len() as u64);
-        reply.told = ReplyEndHandling::NotYet;
-        reply.said_done = false;
+        reply.end_handling = ReplyEndHandling::NotYet;
+        reply.progress = StreamProgress::new(reply.dialect);
         call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
             Retry::Possible
         } else {
@@ -174,16 +151,21 @@ impl MainLoop {
 
     /// No round follows: the response comes to its end.
     pub(super) fn finish_rounds(&mut self, client: &mut Client) {
-        let url = self.servers[client.server().0].config.url.to_string();
+        let url = self
+            .connections
+            .server(client.server())
+            .config
+            .url
+            .to_string();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
         let to = exchange.response_to();
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
+        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
         };
-        let Lane::Chat(reply) = &mut call.lane else {
+        let Some(reply) = &mut call.chat else {
             return;
         };
         let Some(continued) = reply.continued.take() else {
@@ -201,15 +183,17 @@ impl MainLoop {
                 "the model server at {url} refused to go on after a tool's result (status {status})"
             );
             let refusal = Refusal::new(502, "upstream_refused_round", message);
-            return match rounds.form() {
-                Form::Stream => self.response_broke(client, &refusal),
-                Form::Whole => self.replace_response(client, &refusal, Ending::UpstreamBroken),
+            return match rounds.response_form() {
+                ResponseForm::Stream => self.response_broke(client, &refusal),
+                ResponseForm::Whole => {
+                    self.replace_response(client, &refusal, Ending::UpstreamBroken)
+                }
             };
         }
-        let form = rounds.form();
-        let rest = rounds.finish();
+        let form = rounds.response_form();
+        let rest = rounds.last_bytes();
         match (form, call.downstream) {
-            (Form::Stream, downstream) => {
+            (ResponseForm::Stream, downstream) => {
                 write_body(out, downstream, &rest);
                 if let Downstream::Streaming {
                     framing: ResponseFraming::Chunked,
@@ -219,7 +203,7 @@ impl MainLoop {
                     out.buffer().extend_from_slice(LAST_CHUNK);
                 }
             }
-            (Form::Whole, _) => {
+            (ResponseForm::Whole, _) => {
                 let mut fields = exchange.caller_fields();
                 fields.push(("x-tslp-episode", &episode));
                 let framing = ResponseFraming::Length(rest.len() as u64);
@@ -236,14 +220,10 @@ impl MainLoop {
     /// A body that is too long to be kept back, or a stream that doesn't end after its last word, is passed on as it comes from
     /// now on, and asks for nothing. Calls that have to be judged first aren't passed on.
     pub(super) fn pass_on_as_it_came(&mut self, client: &mut Client) {
-        let Some(exchange) = client.exchange.as_deref_mut() else {
+        let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.work else {
-            return;
-        };
-        let Lane::Chat(reply) = &mut call.lane else {
+        let Some(reply) = &mut call.chat else {
             return;
         };
         let Some(continued) = &mut reply.continued else {
@@ -257,7 +237,9 @@ impl MainLoop {
             let refusal = Refusal::new(502, "calls_not_judged", reason.to_owned());
             return self.response_broke(client, &refusal);
         }
-        if continued.rounds.is_continued() && continued.rounds.form() == Form::Whole {
+        if continued.rounds.is_continued()
+            && continued.rounds.response_form() == ResponseForm::Whole
+        {
             let reason = "a later round's body is longer than what is kept of one";
             let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
             return self.response_broke(client, &refusal);
@@ -270,9 +252,9 @@ impl MainLoop {
             mut rounds, head, ..
         } = *continued;
         self.budget.request_gone(id);
-        self.tell_engine(ToEngine::OneRound(id));
+        self.engine.send(ToEngine::OneRound(id));
         let held = match rounds.is_continued() {
-            true => rounds.finish(),
+            true => rounds.last_bytes(),
             false => rounds.take_held(),
         };
         if client

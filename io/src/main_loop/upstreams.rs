@@ -1,16 +1,25 @@
 //! Links to the upstream: choosing, connecting, writing requests, closing.
 
 use super::client::{
-    CallConnection, Client, Exchange, ExchangeStage, Lane, LinkOrigin, LinkStage, ReplyEndHandling,
+    CallConnection, Client, Exchange, ExchangeStage, LinkOrigin, LinkStage, ReplyEndHandling,
     Retry, Upload, UpstreamCall, UpstreamLink,
 };
 use super::{LoopInput, MainLoop};
 use crate::channel::{Ending, Handover, ToEngine};
-use crate::http::socket::{Peer, Socket, Transfer};
+use crate::http::socket::{Socket, Transfer};
 use crate::upstream::connection::ReceivedSoFar;
 use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
+
+/// What becomes of a connection that a call leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LinkUse {
+    /// It can carry another request.
+    Keep,
+    /// Nobody knows where it stands, or it has been closed.
+    Close,
+}
 
 impl MainLoop {
     /// Finds the client's call a connection. Only a request that may be repeated gets a used one, since that may turn
@@ -19,8 +28,9 @@ impl MainLoop {
         let reuse = client
             .call()
             .is_some_and(|call| call.retry == Retry::Possible);
-        if reuse && let Some(link) = self.take_pooled(key, client.server()) {
-            return set_line(client, CallConnection::Linked(link));
+        let server = client.server();
+        if reuse && let Some(link) = self.connections.reuse_link(key, server, self.now) {
+            return set_connection(client, CallConnection::Linked(link));
         }
         if let Some(route) = self.look_up(key, client) {
             self.connect(key, client, route);
@@ -32,38 +42,25 @@ impl MainLoop {
         let number = client.server();
         let handle = self.handle.clone();
         let answer = move |resolved| handle.hand_over(LoopInput::Route(number, resolved));
-        let server = &mut self.servers[number.0];
+        let server = self.connections.server_mut(number);
         match server.resolver.look_up(self.now, answer) {
             LookUp::Ready(route) => Some(route),
             LookUp::Pending => {
-                set_line(client, CallConnection::Resolving);
+                set_connection(client, CallConnection::Resolving);
                 server.unresolved.push(key);
                 None
             }
         }
     }
 
-    fn take_pooled(&mut self, client: usize, server: ServerNumber) -> Option<usize> {
-        while let Some(key) = self.servers[server.0].pool.take(self.now) {
-            let link = self.links.get_mut(&key)?;
-            if link.transport.socket().peer() == Peer::Open {
-                link.client = Some(client);
-                link.origin = LinkOrigin::Reused;
-                return Some(key);
-            }
-            self.links.remove(&key);
-        }
-        None
-    }
-
     pub(super) fn take_route(&mut self, server: ServerNumber, resolved: &ResolvedRoute) {
-        let server = &mut self.servers[server.0];
+        let server = self.connections.server_mut(server);
         server.resolver.take_answer(resolved, self.now);
         for key in std::mem::take(&mut server.unresolved) {
             self.with_client(key, |main_loop, client| {
                 if client
                     .call()
-                    .is_none_or(|call| call.line != CallConnection::Resolving)
+                    .is_none_or(|call| call.connection != CallConnection::Resolving)
                 {
                     return;
                 }
@@ -76,7 +73,7 @@ impl MainLoop {
     }
 
     fn connect(&mut self, client_key: usize, client: &mut Client, route: UpstreamRoute) {
-        let key = self.fresh_key();
+        let key = self.connections.fresh_key();
         let server = client.server();
         let mut addresses = route.addresses.clone();
         addresses.reverse();
@@ -97,8 +94,8 @@ impl MainLoop {
                         client: Some(client_key),
                         origin: LinkOrigin::Fresh,
                     };
-                    self.links.insert(key, link);
-                    return set_line(client, CallConnection::Linked(key));
+                    self.connections.add_link(key, link);
+                    return set_connection(client, CallConnection::Linked(key));
                 }
             }
         }
@@ -114,19 +111,20 @@ impl MainLoop {
         let Some(tls) = &route.tls else {
             return Ok(Transport::Plain(socket));
         };
-        let host = &self.servers[server.0].config.url.host;
+        let host = &self.connections.server(server).config.url.host;
         Transport::tls(socket, tls, host).map_err(|error| error.to_string())
     }
 
     /// Writes what the upstream takes of the request.
     pub(super) fn push_request(&mut self, key: usize, client: &mut Client) {
-        let Some(CallConnection::Linked(link_key)) = client.call().map(|call| call.line) else {
+        let Some(CallConnection::Linked(link_key)) = client.call().map(|call| call.connection)
+        else {
             return;
         };
         if !self.is_open(key, link_key, client) {
             return;
         }
-        let Some(link) = self.links.get_mut(&link_key) else {
+        let Some(link) = self.connections.link_mut(link_key) else {
             return;
         };
         link.transport.flush();
@@ -156,7 +154,7 @@ impl MainLoop {
         client.moves += moves;
         if moves > 0
             && let Some(exchange) = client.exchange.as_deref()
-            && let ExchangeStage::Upstream(call) = &exchange.work
+            && let ExchangeStage::Upstream(call) = &exchange.stage
             && call.request.is_forgotten()
             && !call.may_go_on()
         {
@@ -166,7 +164,7 @@ impl MainLoop {
 
     /// Whether the link is connected; one that failed goes on to its next address, or fails the call.
     fn is_open(&mut self, key: usize, link_key: usize, client: &mut Client) -> bool {
-        let Some(link) = self.links.get_mut(&link_key) else {
+        let Some(link) = self.connections.link_mut(link_key) else {
             return false;
         };
         let LinkStage::Connecting(addresses) = &mut link.stage else {
@@ -181,8 +179,8 @@ impl MainLoop {
             }
             Some(Err(error)) => {
                 let mut addresses = std::mem::take(addresses);
-                self.links.remove(&link_key);
-                set_line(client, CallConnection::Off);
+                self.connections.close_link(link_key);
+                set_connection(client, CallConnection::Off);
                 addresses.reverse();
                 if addresses.is_empty() {
                     self.call_unreachable(client, &error.to_string());
@@ -211,13 +209,11 @@ impl MainLoop {
         let Some(call) = client.call() else {
             return false;
         };
-        let CallConnection::Linked(link_key) = call.line else {
+        let CallConnection::Linked(link_key) = call.connection else {
             return false;
         };
-        let reused = self
-            .links
-            .get(&link_key)
-            .is_some_and(|link| link.origin == LinkOrigin::Reused);
+        let link = self.connections.link(link_key);
+        let reused = link.is_some_and(|link| link.origin == LinkOrigin::Reused);
         if !reused
             || call.retry == Retry::Never
             || call.reader.received_so_far() != ReceivedSoFar::Nothing
@@ -228,28 +224,32 @@ impl MainLoop {
         call.retry = Retry::Never;
         call.request.rewind();
         call.upload = Upload::Complete;
-        self.close_link(link_key);
-        set_line(client, CallConnection::Off);
+        self.connections.close_link(link_key);
+        set_connection(client, CallConnection::Off);
         self.start_call(key, client);
         client.moves += 1;
         true
     }
 
-    /// Closes an upstream connection at once; that is what stops a model.
-    pub(super) fn close_link(&mut self, key: usize) {
-        if let Some(link) = self.links.remove(&key) {
-            self.servers[link.server.0].pool.remove(key);
+    /// Parts a call from its connection.
+    pub(super) fn leave_link(&mut self, call: &mut UpstreamCall, link_use: LinkUse) {
+        if let CallConnection::Linked(key) = call.connection {
+            match link_use {
+                LinkUse::Keep => {
+                    let until = self.now + self.config.timeouts.pool;
+                    self.connections.keep_link(key, until);
+                }
+                LinkUse::Close => self.connections.close_link(key),
+            }
         }
+        call.connection = CallConnection::Off;
     }
 
     /// Ends an exchange whose client won't see its end.
     pub(super) fn abandon_call(&mut self, exchange: &mut Exchange) {
         let id = exchange.id;
-        if let ExchangeStage::Upstream(call) = &mut exchange.work {
-            if let CallConnection::Linked(key) = call.line {
-                self.close_link(key);
-            }
-            call.line = CallConnection::Off;
+        if let Some(call) = exchange.call() {
+            self.leave_link(call, LinkUse::Close);
             self.end_reply(id, call, Ending::ClientGone);
         }
     }
@@ -261,26 +261,25 @@ impl MainLoop {
         call: &mut UpstreamCall,
         ending: Ending,
     ) {
-        self.in_use.remove(&exchange);
-        let Lane::Chat(reply) = &mut call.lane else {
+        self.connections.end_model_use(exchange);
+        let Some(reply) = &mut call.chat else {
             return;
         };
-        let waits_for_tools = reply.told == ReplyEndHandling::Ended && reply.continued.is_some();
-        if reply.told != ReplyEndHandling::NotYet && !waits_for_tools {
+        if reply.end_handling != ReplyEndHandling::NotYet && !reply.waits_for_tools() {
             return;
         }
-        reply.told = ReplyEndHandling::Ended;
-        let bytes = std::mem::take(&mut reply.side);
+        reply.end_handling = ReplyEndHandling::Ended;
+        let bytes = std::mem::take(&mut reply.copied_bytes);
         reply.handover_at = None;
         if !bytes.is_empty() {
-            self.tell_engine(ToEngine::ReplyBytes {
+            self.engine.send(ToEngine::ReplyBytes {
                 exchange,
                 bytes,
                 handover: Handover::Enough,
             });
         }
-        let at = self.channels.audits.mark();
-        self.tell_engine(ToEngine::ReplyEnd {
+        let at = self.audits.mark();
+        self.engine.send(ToEngine::ReplyEnd {
             exchange,
             ending,
             at,
@@ -288,8 +287,8 @@ impl MainLoop {
     }
 }
 
-fn set_line(client: &mut Client, line: CallConnection) {
+fn set_connection(client: &mut Client, connection: CallConnection) {
     if let Some(call) = client.call() {
-        call.line = line;
+        call.connection = connection;
     }
 }

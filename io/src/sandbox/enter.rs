@@ -8,7 +8,7 @@ use rustix::thread::{
     UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
 
-use super::outcome::{Ended, Report};
+use super::outcome::{InitReport, RunEnd};
 use super::system;
 use crate::exit::Exit;
 
@@ -25,20 +25,20 @@ const NAMESPACES: UnshareFlags = UnshareFlags::NEWUSER
     .union(UnshareFlags::NEWCGROUP);
 
 /// Enters new namespaces, starts pid 1 in them, and waits for its end.
-pub(super) fn run() -> Exit {
-    match enter().and_then(|()| start()) {
+pub(super) fn run_first_helper() -> Exit {
+    match enter_namespaces().and_then(|()| start_init()) {
         Ok(()) => Exit::Ok,
         Err((what, error)) => {
-            refuse(format!("{what}: {error}"));
+            report_refusal(format!("{what}: {error}"));
             Exit::Failure
         }
     }
 }
 
 /// Tells the parent why nothing is run. If it doesn't listen, nothing is run all the same.
-pub(super) fn refuse(why: String) {
-    let report = Report {
-        ended: Ended::NotStarted(why),
+pub(super) fn report_refusal(why: String) {
+    let report = InitReport {
+        ended: RunEnd::NotStarted(why),
         cpu: std::time::Duration::ZERO,
         rss_bytes_max: 0,
     };
@@ -47,15 +47,16 @@ pub(super) fn refuse(why: String) {
 }
 
 /// What failed, and how.
-pub(super) type Failure = (&'static str, io::Error);
+pub(super) type SetupFailure = (&'static str, io::Error);
 
-fn enter() -> Result<(), Failure> {
+fn enter_namespaces() -> Result<(), SetupFailure> {
     let (user, group) = (geteuid(), getegid());
     system::close_all_but_standard().map_err(|error| ("close_range", error))?;
     if user.is_root() {
         rustix::thread::set_thread_groups(&[]).map_err(|error| ("setgroups", error.into()))?;
     }
-    system::unshare(NAMESPACES).map_err(|error| ("user namespaces are not available", error))?;
+    system::unshare_namespaces(NAMESPACES)
+        .map_err(|error| ("user namespaces are not available", error))?;
     let map = |file: &'static str, line: String| {
         std::fs::write(format!("/proc/self/{file}"), line).map_err(|error| (file, error))
     };
@@ -75,7 +76,7 @@ fn keep_over_exec() -> rustix::io::Result<()> {
     kept.try_for_each(|it| configure_capability_in_ambient_set(it, true))
 }
 
-fn start() -> Result<(), Failure> {
+fn start_init() -> Result<(), SetupFailure> {
     let mut init = Command::new("/proc/self/exe");
     let status = init.arg(super::INIT).env_clear().status();
     status.map(drop).map_err(|error| ("pid 1", error))

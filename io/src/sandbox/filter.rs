@@ -29,16 +29,16 @@ macro_rules! calls {
     ($($name:ident)*) => { &[$((stringify!($name), libc::$name),)*] };
 }
 
-type Call = (&'static str, libc::c_long);
+type SystemCall = (&'static str, libc::c_long);
 
 /// No program needs these but to get out.
-const HELD: &[Call] = calls! {
+const HELD: &[SystemCall] = calls! {
     SYS_ptrace SYS_setns SYS_unshare SYS_kexec_load SYS_kexec_file_load
     SYS_init_module SYS_finit_module SYS_delete_module
 };
 
 /// Programs try these without harm, and do without.
-const REFUSED: &[Call] = calls! {
+const REFUSED: &[SystemCall] = calls! {
     SYS_socket SYS_connect SYS_bind SYS_listen SYS_accept SYS_accept4
     SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick
     SYS_open_tree SYS_move_mount SYS_mount_setattr SYS_swapon SYS_swapoff SYS_quotactl
@@ -76,19 +76,22 @@ pub(super) fn name_of(number: i64) -> String {
 }
 
 /// The filter; `None` on processors that it isn't written for.
-pub(super) fn program() -> Option<Vec<sock_filter>> {
+pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
     let architecture = ARCHITECTURE?;
     let mut program = vec![
-        load(ARCHITECTURE_AT),
+        load_word(ARCHITECTURE_AT),
         skip_unless(BPF_JEQ, architecture, 1, 0),
-        ret(SECCOMP_RET_KILL_PROCESS),
-        load(NUMBER_AT),
+        return_action(SECCOMP_RET_KILL_PROCESS),
+        load_word(NUMBER_AT),
         skip_unless(BPF_JGE, X32_BIT, 0, 1),
-        ret(SECCOMP_RET_KILL_PROCESS),
+        return_action(SECCOMP_RET_KILL_PROCESS),
     ];
-    let mut answer = |calls: &[Call], with: u32| {
+    let mut answer = |calls: &[SystemCall], with: u32| {
         for (_, call) in calls {
-            program.extend([skip_unless(BPF_JEQ, number(*call), 0, 1), ret(with)]);
+            program.extend([
+                skip_unless(BPF_JEQ, call_number(*call), 0, 1),
+                return_action(with),
+            ]);
         }
     };
     answer(HELD, SECCOMP_RET_USER_NOTIF);
@@ -97,66 +100,70 @@ pub(super) fn program() -> Option<Vec<sock_filter>> {
     answer(calls! { SYS_clone3 }, ENOSYS);
     // A pair of datagram sockets could still send to others by name.
     let datagrams = [
-        load(argument(1)),
-        and(0xf),
+        load_word(argument_offset(1)),
+        and_mask(0xf),
         skip_unless(BPF_JEQ, libc::SOCK_DGRAM as u32, 0, 1),
-        ret(EPERM),
+        return_action(EPERM),
     ];
     let namespaces = [
-        load(argument(0)),
+        load_word(argument_offset(0)),
         skip_unless(BPF_JSET, NEW_NAMESPACES as u32, 0, 1),
-        ret(SECCOMP_RET_USER_NOTIF),
+        return_action(SECCOMP_RET_USER_NOTIF),
     ];
     // Pid 1 is of the same user: nobody but itself may limit it.
-    let limits = [load(argument(0)), skip_unless(BPF_JEQ, 0, 1, 0), ret(EPERM)];
+    let limits = [
+        load_word(argument_offset(0)),
+        skip_unless(BPF_JEQ, 0, 1, 0),
+        return_action(EPERM),
+    ];
     // Both put letters into a terminal's input.
     let typing = [
-        load(argument(1)),
+        load_word(argument_offset(1)),
         skip_unless(BPF_JEQ, libc::TIOCSTI as u32, 1, 0),
         skip_unless(BPF_JEQ, libc::TIOCLINUX as u32, 0, 1),
-        ret(EPERM),
+        return_action(EPERM),
     ];
     let mut looked_into = |call, block: &[sock_filter]| {
         let past = u8::try_from(block.len() + 1).ok()?;
-        program.push(skip_unless(BPF_JEQ, number(call), 0, past));
+        program.push(skip_unless(BPF_JEQ, call_number(call), 0, past));
         program.extend_from_slice(block);
-        program.push(ret(SECCOMP_RET_ALLOW));
+        program.push(return_action(SECCOMP_RET_ALLOW));
         Some(())
     };
     looked_into(libc::SYS_socketpair, &datagrams)?;
     looked_into(libc::SYS_clone, &namespaces)?;
     looked_into(libc::SYS_prlimit64, &limits)?;
     looked_into(libc::SYS_ioctl, &typing)?;
-    program.push(ret(SECCOMP_RET_ALLOW));
+    program.push(return_action(SECCOMP_RET_ALLOW));
     Some(program)
 }
 
-fn number(call: libc::c_long) -> u32 {
+fn call_number(call: libc::c_long) -> u32 {
     u32::try_from(call).expect("the numbers of system calls are small")
 }
 
-fn argument(index: u32) -> u32 {
+fn argument_offset(index: u32) -> u32 {
     ARGUMENTS_AT + 8 * index
 }
 
-fn load(at: u32) -> sock_filter {
-    instruction(BPF_LD | BPF_W | BPF_ABS, at, 0, 0)
+fn load_word(at: u32) -> sock_filter {
+    filter_instruction(BPF_LD | BPF_W | BPF_ABS, at, 0, 0)
 }
 
-fn and(mask: u32) -> sock_filter {
-    instruction(libc::BPF_ALU | libc::BPF_AND | BPF_K, mask, 0, 0)
+fn and_mask(mask: u32) -> sock_filter {
+    filter_instruction(libc::BPF_ALU | libc::BPF_AND | BPF_K, mask, 0, 0)
 }
 
-fn ret(action: u32) -> sock_filter {
-    instruction(BPF_RET | BPF_K, action, 0, 0)
+fn return_action(action: u32) -> sock_filter {
+    filter_instruction(BPF_RET | BPF_K, action, 0, 0)
 }
 
 /// Skips `yes` instructions if the comparison holds, `no` if it doesn't.
 fn skip_unless(comparison: u32, with: u32, yes: u8, no: u8) -> sock_filter {
-    instruction(BPF_JMP | comparison | BPF_K, with, yes, no)
+    filter_instruction(BPF_JMP | comparison | BPF_K, with, yes, no)
 }
 
-fn instruction(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
+fn filter_instruction(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter {
         code: code as u16,
         jt,

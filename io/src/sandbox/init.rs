@@ -6,9 +6,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{self, Command, Stdio};
 use std::time::Duration;
 
-use super::enter::{Failure, refuse};
-use super::outcome::Ended;
-use super::plan::{Pipeline, Plan, Task, When};
+use super::enter::{SetupFailure, report_refusal};
+use super::outcome::RunEnd;
+use super::plan::{Pipeline, RunCondition, SandboxPlan, SandboxTask};
 use super::{probe, programs, restrict, root, system, watch};
 
 /// What a shell says of a program that can't be started.
@@ -18,22 +18,22 @@ const STATUS_NOT_FOUND: i32 = 127;
 pub(super) const STARTED: u8 = b'\n';
 
 /// Never comes back.
-pub(super) fn run() -> ! {
-    let (what, error) = match prepare() {
+pub(super) fn run_init() -> ! {
+    let (what, error) = match prepare_sandbox() {
         Ok(plan) => run_plan(&plan),
         Err(failure) => failure,
     };
-    refuse(format!("{what}: {error}"));
+    report_refusal(format!("{what}: {error}"));
     process::exit(1)
 }
 
-fn prepare() -> Result<Plan, Failure> {
+fn prepare_sandbox() -> Result<SandboxPlan, SetupFailure> {
     system::close_all_but_standard().map_err(|error| ("close_range", error))?;
     let plan = read_plan().map_err(|error| ("the plan can't be read", error))?;
-    root::enter(&plan)?;
-    restrict::whole_process(&plan.limits)?;
-    let watched = watch::start(plan.limits).map_err(|error| ("the watch", error))?;
-    let listener = restrict::this_thread(&plan)?;
+    root::enter_new_root(&plan)?;
+    restrict::restrict_process(&plan.limits)?;
+    let watched = watch::start_watch(plan.limits).map_err(|error| ("the watch", error))?;
+    let listener = restrict::restrict_thread(&plan)?;
     let gone = |_| ("the watch", io::Error::other("it has ended"));
     watched.send(listener).map_err(gone)?;
     std::env::set_current_dir(&plan.cwd).map_err(|error| ("the working directory", error))?;
@@ -41,7 +41,7 @@ fn prepare() -> Result<Plan, Failure> {
 }
 
 /// A plan is its length in bytes and its JSON; nothing may be read beyond it.
-fn read_plan() -> io::Result<Plan> {
+fn read_plan() -> io::Result<SandboxPlan> {
     let mut stdin = io::stdin().lock();
     let mut length = [0; 4];
     stdin.read_exact(&mut length)?;
@@ -51,25 +51,25 @@ fn read_plan() -> io::Result<Plan> {
 }
 
 /// Carries it out; comes back only if it can't.
-fn run_plan(plan: &Plan) -> Failure {
+fn run_plan(plan: &SandboxPlan) -> SetupFailure {
     let told = io::stderr().write_all(&[STARTED]);
     if let Err(error) = told {
         return ("the report", error);
     }
     match &plan.task {
-        Task::Probe => watch::end(probe::all(plan), Duration::ZERO, 0),
-        Task::Run(pipelines) => {
-            let mut run = Run {
+        SandboxTask::Probe => watch::report_end(probe::try_all_escapes(plan), Duration::ZERO, 0),
+        SandboxTask::Run(pipelines) => {
+            let mut run = TaskRun {
                 plan,
-                ended: Ended::Exited(0),
+                ended: RunEnd::Exited(0),
                 cpu: Duration::ZERO,
                 rss_bytes_max: 0,
             };
             match pipelines
                 .iter()
-                .try_for_each(|pipeline| run.pipeline(pipeline))
+                .try_for_each(|pipeline| run.run_pipeline(pipeline))
             {
-                Ok(()) => watch::end(run.ended, run.cpu, run.rss_bytes_max),
+                Ok(()) => watch::report_end(run.ended, run.cpu, run.rss_bytes_max),
                 Err(error) => ("a program's end", error),
             }
         }
@@ -77,18 +77,18 @@ fn run_plan(plan: &Plan) -> Failure {
 }
 
 /// What was run so far.
-struct Run<'p> {
-    plan: &'p Plan,
-    ended: Ended,
+struct TaskRun<'p> {
+    plan: &'p SandboxPlan,
+    ended: RunEnd,
     cpu: Duration,
     rss_bytes_max: u64,
 }
 
-impl Run<'_> {
-    fn pipeline(&mut self, pipeline: &Pipeline) -> io::Result<()> {
-        let succeeded = self.ended == Ended::Exited(0);
-        if pipeline.when == When::Succeeded && !succeeded
-            || pipeline.when == When::Failed && succeeded
+impl TaskRun<'_> {
+    fn run_pipeline(&mut self, pipeline: &Pipeline) -> io::Result<()> {
+        let succeeded = self.ended == RunEnd::Exited(0);
+        if pipeline.when == RunCondition::Succeeded && !succeeded
+            || pipeline.when == RunCondition::Failed && succeeded
         {
             return Ok(());
         }
@@ -97,7 +97,7 @@ impl Run<'_> {
         let last = pipeline.programs.len().saturating_sub(1);
         for (at, program) in pipeline.programs.iter().enumerate() {
             let output = match at == last {
-                true => Stdio::from(output()?),
+                true => Stdio::from(output_pipe()?),
                 false => Stdio::piped(),
             };
             let mut words = program.words.iter();
@@ -105,10 +105,10 @@ impl Run<'_> {
             let mut command = Command::new(&program.path);
             command.arg0(name).args(words).env_clear();
             command
-                .envs(environment(self.plan))
+                .envs(program_environment(self.plan))
                 .stdin(input)
                 .stdout(output);
-            let child = command.stderr(Stdio::from(self::output()?)).spawn();
+            let child = command.stderr(Stdio::from(self::output_pipe()?)).spawn();
             input = Stdio::null();
             match child {
                 Ok(child) => {
@@ -116,11 +116,11 @@ impl Run<'_> {
                     if let Some(piped) = child.stdout {
                         input = piped.into();
                     }
-                    self.ended = Ended::Exited(0);
+                    self.ended = RunEnd::Exited(0);
                 }
                 Err(error) => {
                     writeln!(io::stdout(), "tslp: {name}: {error}")?;
-                    self.ended = Ended::Exited(STATUS_NOT_FOUND);
+                    self.ended = RunEnd::Exited(STATUS_NOT_FOUND);
                 }
             }
         }
@@ -134,10 +134,10 @@ impl Run<'_> {
             self.rss_bytes_max = self.rss_bytes_max.max(reaped.rss_bytes_max);
             // Orphans come to pid 1 as well.
             waited.retain(|it| *it != pid);
-            if last == Some(pid) && self.ended == Ended::Exited(0) {
+            if last == Some(pid) && self.ended == RunEnd::Exited(0) {
                 self.ended = match reaped.status {
-                    Ok(status) => Ended::Exited(status),
-                    Err(signal) => Ended::Signalled(signal),
+                    Ok(status) => RunEnd::Exited(status),
+                    Err(signal) => RunEnd::Signalled(signal),
                 };
             }
         }
@@ -146,13 +146,13 @@ impl Run<'_> {
 }
 
 /// Where programs print to, errors included.
-fn output() -> io::Result<OwnedFd> {
+fn output_pipe() -> io::Result<OwnedFd> {
     io::stdout().as_fd().try_clone_to_owned()
 }
 
 /// All that a program is told of the world.
-fn environment(plan: &Plan) -> Vec<(&'static str, String)> {
-    let folders = programs::folders(&plan.toolchains);
+fn program_environment(plan: &SandboxPlan) -> Vec<(&'static str, String)> {
+    let folders = programs::program_folders(&plan.toolchains);
     let folders: Vec<String> = folders
         .map(|it| it.to_string_lossy().into_owned())
         .collect();

@@ -36,8 +36,10 @@ use std::ffi::OsStr;
 use std::io::PipeReader;
 use std::path::PathBuf;
 
-pub use outcome::{Bound, Ended, Outcome, Output};
-pub use plan::{Layer, Pipeline, Plan, Program, SandboxLimits, Task, When};
+pub use outcome::{KeptOutput, ResourceBound, RunEnd, RunOutcome};
+pub use plan::{
+    Pipeline, PlannedProgram, RunCondition, SandboxLimits, SandboxPlan, SandboxTask, WorkspaceLayer,
+};
 pub use programs::{ProgramError, SYSTEM_FOLDERS, find_program};
 
 use crate::exit::Exit;
@@ -54,9 +56,9 @@ pub fn run_as_helper(first_argument: Option<&OsStr>) -> Option<Exit> {
     let argument = first_argument?;
     #[cfg(target_os = "linux")]
     if argument == ENTER {
-        return Some(enter::run());
+        return Some(enter::run_first_helper());
     } else if argument == INIT {
-        init::run();
+        init::run_init();
     }
     #[cfg(not(target_os = "linux"))]
     let _ = argument;
@@ -91,22 +93,22 @@ impl Sandbox {
     /// Carries a plan out and waits for its end: nothing that it started is alive afterwards.
     #[cfg(target_os = "linux")]
     #[must_use]
-    pub fn run(&self, plan: &Plan) -> Outcome {
-        run::run(&self.helper, plan, None)
+    pub fn run_plan(&self, plan: &SandboxPlan) -> RunOutcome {
+        run::run_sandbox(&self.helper, plan, None)
     }
 
-    /// As [`run`](Self::run), and ends it as soon as the other end of the pipe is closed.
+    /// As [`run_plan`](Self::run_plan), and ends it as soon as the other end of the pipe is closed.
     #[cfg(target_os = "linux")]
     #[must_use]
-    pub fn run_until(&self, plan: &Plan, stop: &PipeReader) -> Outcome {
-        run::run(&self.helper, plan, Some(stop))
+    pub fn run_until(&self, plan: &SandboxPlan, stop: &PipeReader) -> RunOutcome {
+        run::run_sandbox(&self.helper, plan, Some(stop))
     }
 
     /// Tools need Linux.
     #[cfg(not(target_os = "linux"))]
     #[must_use]
     pub fn run_until(&self, plan: &Plan, _: &PipeReader) -> Outcome {
-        self.run(plan)
+        self.run_plan(plan)
     }
 
     /// Tools need Linux.
@@ -120,16 +122,16 @@ impl Sandbox {
     ///
     /// # Errors
     /// Why tools can't run: what the kernel doesn't enforce, or which try succeeded.
-    pub fn self_test(&self, plan: &Plan) -> Result<(), String> {
-        let plan = Plan {
-            task: Task::Probe,
+    pub fn self_test(&self, plan: &SandboxPlan) -> Result<(), String> {
+        let plan = SandboxPlan {
+            task: SandboxTask::Probe,
             ..plan.clone()
         };
-        match self.run(&plan).ended {
+        match self.run_plan(&plan).ended {
             // The last try is one that ends the sandbox.
-            Ended::Breach(what) if what == "unshare" => Ok(()),
-            Ended::Breach(what) => Err(format!("a probe got out of the sandbox: {what}")),
-            Ended::NotStarted(why) => Err(why),
+            RunEnd::Breach(what) if what == "unshare" => Ok(()),
+            RunEnd::Breach(what) => Err(format!("a probe got out of the sandbox: {what}")),
+            RunEnd::NotStarted(why) => Err(why),
             other => Err(format!("the self-test didn't end as it should: {other}")),
         }
     }

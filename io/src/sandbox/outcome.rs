@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// What came of a run, with its output and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// What its programs printed, errors included.
-    pub output: Output,
+    pub output: KeptOutput,
     /// How long it took.
     pub duration: Duration,
     /// Processor time of all processes that were waited for.
@@ -20,13 +20,13 @@ pub struct Outcome {
     pub rss_bytes_max: u64,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Nothing was run.
     #[must_use]
     pub fn not_started(why: impl Into<String>) -> Self {
         Self {
-            ended: Ended::NotStarted(why.into()),
-            output: Output::keeping(0),
+            ended: RunEnd::NotStarted(why.into()),
+            output: KeptOutput::with_capacity(0),
             duration: Duration::ZERO,
             cpu: Duration::ZERO,
             rss_bytes_max: 0,
@@ -36,7 +36,7 @@ impl Outcome {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ended {
+pub enum RunEnd {
     /// The last program ended by itself, with this status.
     Exited(i32),
     /// A signal ended the last program.
@@ -44,7 +44,7 @@ pub enum Ended {
     /// The deadline ended it.
     TimedOut,
     /// It took too much.
-    Limit(Bound),
+    Limit(ResourceBound),
     /// Nothing was run, and why.
     NotStarted(String),
     /// It tried what only an escape would; it was ended there.
@@ -55,24 +55,24 @@ pub enum Ended {
 
 /// A limit that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Bound {
+pub enum ResourceBound {
     /// Memory.
     Memory,
     /// Processes.
     Processes,
-    /// Output.
+    /// KeptOutput.
     Output,
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for RunEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited(status) => write!(f, "exit {status}"),
             Self::Signalled(signal) => write!(f, "signal {signal}"),
             Self::TimedOut => f.write_str("timed out"),
-            Self::Limit(Bound::Memory) => f.write_str("limit: memory"),
-            Self::Limit(Bound::Processes) => f.write_str("limit: processes"),
-            Self::Limit(Bound::Output) => f.write_str("limit: output"),
+            Self::Limit(ResourceBound::Memory) => f.write_str("limit: memory"),
+            Self::Limit(ResourceBound::Processes) => f.write_str("limit: processes"),
+            Self::Limit(ResourceBound::Output) => f.write_str("limit: output"),
             Self::NotStarted(why) => write!(f, "not started: {why}"),
             Self::Breach(what) => write!(f, "breach: {what}"),
             Self::Stopped => f.write_str("stopped"),
@@ -82,7 +82,7 @@ impl fmt::Display for Ended {
 
 /// The beginning and the end of a stream of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct KeptOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
     half: usize,
@@ -90,10 +90,10 @@ pub struct Output {
     pub bytes: u64,
 }
 
-impl Output {
+impl KeptOutput {
     /// Keeps this many bytes, half from each end.
     #[must_use]
-    pub fn keeping(bytes: usize) -> Self {
+    pub fn with_capacity(bytes: usize) -> Self {
         Self {
             head: Vec::new(),
             tail: Vec::new(),
@@ -117,7 +117,7 @@ impl Output {
     /// What was kept, as text, with a line that says what wasn't. The word that was cut is left out at both ends: of a
     /// credential, a piece alone wouldn't be recognised.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn kept_text(&self) -> String {
         let mut head = &self.head[..];
         let mut tail = &self.tail[self.tail.len().saturating_sub(self.half)..];
         if (head.len() + tail.len()) as u64 != self.bytes {
@@ -142,8 +142,8 @@ impl Output {
 /// What pid 1 tells when it ends.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Report {
-    pub(super) ended: Ended,
+pub(super) struct InitReport {
+    pub(super) ended: RunEnd,
     pub(super) cpu: Duration,
     pub(super) rss_bytes_max: u64,
 }
@@ -158,9 +158,9 @@ mod tests {
         const KEY: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
         let printed = format!("first {KEY} {} {KEY} last", "é".repeat(30));
         for kept in (12..printed.len()).step_by(2) {
-            let mut output = Output::keeping(kept);
+            let mut output = KeptOutput::with_capacity(kept);
             output.push(printed.as_bytes());
-            let text = output.text();
+            let text = output.kept_text();
             let left = text.replace(KEY, "");
             assert!(
                 !left.contains("ghp") && !left.contains("89"),
@@ -171,19 +171,19 @@ mod tests {
                 "{text}"
             );
         }
-        let mut one_word = Output::keeping(8);
+        let mut one_word = KeptOutput::with_capacity(8);
         one_word.push(KEY.as_bytes());
-        assert_eq!(one_word.text(), "\n[40 bytes left out]\n");
+        assert_eq!(one_word.kept_text(), "\n[40 bytes left out]\n");
     }
 
     #[test]
     fn output_keeps_both_ends() {
         let check = |kept, pieces: &[&str], expected: &str| {
-            let mut output = Output::keeping(kept);
+            let mut output = KeptOutput::with_capacity(kept);
             for piece in pieces {
                 output.push(piece.as_bytes());
             }
-            assert_eq!(output.text(), expected, "{pieces:?}");
+            assert_eq!(output.kept_text(), expected, "{pieces:?}");
         };
         check(8, &["abc"], "abc");
         check(8, &["abcd", "efgh"], "abcdefgh");

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// One run: a sandbox and what happens in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Plan {
+pub struct SandboxPlan {
     /// The workspace; it has the same path inside.
     pub workspace: PathBuf,
     /// How it is seen.
-    pub layer: Layer,
+    pub layer: WorkspaceLayer,
     /// What isn't visible, although it may lie in the workspace: data and configuration of tslp.
     pub hidden: Vec<PathBuf>,
     /// Folders that are visible, read-only, besides the system's.
@@ -19,14 +19,14 @@ pub struct Plan {
     /// Where the programs start.
     pub cwd: PathBuf,
     /// What happens.
-    pub task: Task,
+    pub task: SandboxTask,
     /// How much it may take.
     pub limits: SandboxLimits,
 }
 
 /// How the workspace is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Layer {
+pub enum WorkspaceLayer {
     /// It can only be read.
     ReadOnly,
     /// What is written goes to a layer that is thrown away.
@@ -35,7 +35,7 @@ pub enum Layer {
 
 /// What happens in the sandbox.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Task {
+pub enum SandboxTask {
     /// Programs run.
     Run(Vec<Pipeline>),
     /// The self-test.
@@ -46,14 +46,14 @@ pub enum Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pipeline {
     /// Whether it runs, by the status of the last one that ran.
-    pub when: When,
+    pub when: RunCondition,
     /// The programs.
-    pub programs: Vec<Program>,
+    pub programs: Vec<PlannedProgram>,
 }
 
-/// When a pipeline runs.
+/// RunCondition a pipeline runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum When {
+pub enum RunCondition {
     /// In any case.
     Always,
     /// If the last one succeeded.
@@ -64,7 +64,7 @@ pub enum When {
 
 /// A program and its words.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Program {
+pub struct PlannedProgram {
     /// Where it is.
     pub path: PathBuf,
     /// Its words; the first is its own name.

@@ -9,14 +9,14 @@ use std::path::Path;
 use rustix::mount::MountFlags;
 use rustix::thread::UnshareFlags;
 
-use super::outcome::Ended;
-use super::plan::{Layer, Plan};
+use super::outcome::RunEnd;
+use super::plan::{SandboxPlan, WorkspaceLayer};
 use super::system;
 
 /// Whether a try succeeded.
-type Try = (&'static str, fn(&Plan) -> bool);
+type EscapeTry = (&'static str, fn(&SandboxPlan) -> bool);
 
-const TRIES: &[Try] = &[
+const TRIES: &[EscapeTry] = &[
     ("another's passwords can be read", |_| {
         fs::read("/etc/shadow").is_ok()
     }),
@@ -32,7 +32,8 @@ const TRIES: &[Try] = &[
         File::create("/usr/bin/tslp-probe").is_ok() || File::create("/tslp-probe").is_ok()
     }),
     ("the workspace can be written to", |plan| {
-        plan.layer == Layer::ReadOnly && File::create(plan.workspace.join(".tslp-probe")).is_ok()
+        plan.layer == WorkspaceLayer::ReadOnly
+            && File::create(plan.workspace.join(".tslp-probe")).is_ok()
     }),
     ("there are sockets", |_| {
         TcpListener::bind("127.0.0.1:0").is_ok()
@@ -57,13 +58,13 @@ const TRIES: &[Try] = &[
 ];
 
 /// Makes all tries; the last one is held and never comes back, if all is well.
-pub(super) fn all(plan: &Plan) -> Ended {
+pub(super) fn try_all_escapes(plan: &SandboxPlan) -> RunEnd {
     if let Some((what, _)) = TRIES.iter().find(|(_, escapes)| escapes(plan)) {
-        return Ended::Breach((*what).to_owned());
+        return RunEnd::Breach((*what).to_owned());
     }
     // Whether it works or fails: it should never have been answered.
-    let _ = system::unshare(UnshareFlags::NEWUSER);
-    Ended::Breach("system calls aren't held".to_owned())
+    let _ = system::unshare_namespaces(UnshareFlags::NEWUSER);
+    RunEnd::Breach("system calls aren't held".to_owned())
 }
 
 /// Whether there is anything to be seen.

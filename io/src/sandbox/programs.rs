@@ -25,7 +25,7 @@ pub enum ProgramError {
 }
 
 /// All folders that programs are looked for in: the toolchains' first.
-pub(super) fn folders(toolchains: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+pub(super) fn program_folders(toolchains: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
     let of_toolchains = toolchains.iter().map(|folder| folder.join("bin"));
     of_toolchains.chain(PROGRAM_FOLDERS.iter().map(PathBuf::from))
 }
@@ -43,7 +43,7 @@ pub fn find_program(name: &str, toolchains: &[PathBuf]) -> Result<PathBuf, Progr
         let found = path.metadata();
         found.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
     };
-    let path = folders(toolchains)
+    let path = program_folders(toolchains)
         .map(|folder| folder.join(name))
         .find(is_program)
         .ok_or_else(missing)?;

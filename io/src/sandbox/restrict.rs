@@ -15,8 +15,8 @@ use rustix::thread::{
     set_no_new_privs,
 };
 
-use super::enter::Failure;
-use super::plan::{Layer, Plan, SandboxLimits};
+use super::enter::SetupFailure;
+use super::plan::{SandboxLimits, SandboxPlan, WorkspaceLayer};
 use super::root::DEVICES;
 use super::{filter, system};
 
@@ -24,7 +24,7 @@ use super::{filter, system};
 const LANDLOCK_NEEDED: ABI = ABI::V3;
 
 /// For the whole process: limits, and no capabilities. Nobody inside can look into it.
-pub(super) fn whole_process(limits: &SandboxLimits) -> Result<(), Failure> {
+pub(super) fn restrict_process(limits: &SandboxLimits) -> Result<(), SetupFailure> {
     let step = |what: &'static str| move |error: rustix::io::Errno| (what, io::Error::from(error));
     for (resource, most) in [
         (Resource::As, limits.address_bytes),
@@ -64,8 +64,8 @@ pub(super) fn whole_process(limits: &SandboxLimits) -> Result<(), Failure> {
 }
 
 /// For this thread and all that it starts: paths and system calls. Gives what tells of calls that are held.
-pub(super) fn this_thread(plan: &Plan) -> Result<OwnedFd, Failure> {
-    let enforced = landlock(plan).map_err(|error| ("Landlock", error))?;
+pub(super) fn restrict_thread(plan: &SandboxPlan) -> Result<OwnedFd, SetupFailure> {
+    let enforced = apply_landlock(plan).map_err(|error| ("Landlock", error))?;
     if enforced == RulesetStatus::NotEnforced {
         return Err((
             "Landlock",
@@ -78,17 +78,17 @@ pub(super) fn this_thread(plan: &Plan) -> Result<OwnedFd, Failure> {
             io::Error::other("there is no filter for this processor"),
         )
     };
-    let mut program = filter::program().ok_or_else(unknown)?;
+    let mut program = filter::filter_program().ok_or_else(unknown)?;
     system::install_filter(&mut program).map_err(|error| ("seccomp", error))
 }
 
 /// Forbids all but reading, outside of `/tmp` and the scratch layer. The rules name merged folders: they don't reach into
 /// layers.
-fn landlock(plan: &Plan) -> io::Result<RulesetStatus> {
+fn apply_landlock(plan: &SandboxPlan) -> io::Result<RulesetStatus> {
     let newest = ABI::V6;
     let mut rules = vec![
         (PathBuf::from("/"), AccessFs::from_read(newest)),
-        (PathBuf::from("/tmp"), writing(newest)),
+        (PathBuf::from("/tmp"), write_access(newest)),
     ];
     let device = AccessFs::from_file(newest) & !AccessFs::Execute;
     rules.extend(
@@ -96,10 +96,10 @@ fn landlock(plan: &Plan) -> io::Result<RulesetStatus> {
             .iter()
             .map(|name| (Path::new("/dev").join(name), device)),
     );
-    if plan.layer == Layer::Scratch {
-        rules.push((plan.workspace.clone(), writing(newest)));
+    if plan.layer == WorkspaceLayer::Scratch {
+        rules.push((plan.workspace.clone(), write_access(newest)));
     }
-    let mut ruleset = ruleset(newest).map_err(io::Error::other)?;
+    let mut ruleset = create_ruleset(newest).map_err(io::Error::other)?;
     for (path, access) in rules {
         let folder = PathFd::new(&path).map_err(io::Error::other)?;
         let rule = PathBeneath::new(folder, access);
@@ -109,11 +109,11 @@ fn landlock(plan: &Plan) -> io::Result<RulesetStatus> {
     Ok(status.ruleset)
 }
 
-fn writing(abi: ABI) -> BitFlags<AccessFs> {
+fn write_access(abi: ABI) -> BitFlags<AccessFs> {
     AccessFs::from_all(abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
 }
 
-fn ruleset(newest: ABI) -> Result<RulesetCreated, RulesetError> {
+fn create_ruleset(newest: ABI) -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(LANDLOCK_NEEDED))?

@@ -12,8 +12,8 @@ use rustix::mount::{
     mount_change, unmount,
 };
 
-use super::enter::Failure;
-use super::plan::{Layer, Plan};
+use super::enter::SetupFailure;
+use super::plan::{SandboxPlan, WorkspaceLayer};
 use super::programs::SYSTEM_FOLDERS;
 use super::system::lock_mounts;
 
@@ -39,40 +39,40 @@ const ETC_COPIED: &[&str] = &["ld.so.cache", "ld.so.conf", "localtime", "mime.ty
 const ETC_BOUND: &[&str] = &["alternatives", "java-17-openjdk"];
 
 /// Builds the root and makes it this process's.
-pub(super) fn enter(plan: &Plan) -> Result<(), Failure> {
+pub(super) fn enter_new_root(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     let step = |what: &'static str| move |error: io::Error| (what, error);
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| ("mounts can't be made private", error.into()))?;
-    tmpfs(Path::new(NEW_ROOT), 4 << 20).map_err(step("no root can be mounted"))?;
-    system().map_err(step("the system's folders"))?;
-    etc().map_err(step("/etc"))?;
-    devices().map_err(step("/dev"))?;
+    mount_tmpfs(Path::new(NEW_ROOT), 4 << 20).map_err(step("no root can be mounted"))?;
+    bind_system_folders().map_err(step("the system's folders"))?;
+    fill_etc().map_err(step("/etc"))?;
+    bind_devices().map_err(step("/dev"))?;
     for folder in &plan.toolchains {
-        bind(folder, &inside(folder), true).map_err(step("a toolchain's folder"))?;
+        bind_folder(folder, &path_inside(folder), true).map_err(step("a toolchain's folder"))?;
     }
-    tmpfs(
-        &made("/tmp").map_err(step("/tmp"))?,
+    mount_tmpfs(
+        &make_folder("/tmp").map_err(step("/tmp"))?,
         plan.limits.scratch_bytes,
     )
     .map_err(step("/tmp"))?;
-    workspace(plan)?;
-    hide(plan).map_err(step("the data directory can't be hidden"))?;
-    proc().map_err(step("/proc can't be mounted"))?;
-    pivot().map_err(step("pivot_root"))
+    mount_workspace(plan)?;
+    hide_paths(plan).map_err(step("the data directory can't be hidden"))?;
+    mount_proc().map_err(step("/proc can't be mounted"))?;
+    pivot_to_new_root().map_err(step("pivot_root"))
 }
 
 /// Where a path of the outside is while the root is put together.
-fn inside(path: &Path) -> PathBuf {
+fn path_inside(path: &Path) -> PathBuf {
     Path::new(NEW_ROOT).join(path.strip_prefix("/").unwrap_or(path))
 }
 
-fn made(path: &str) -> io::Result<PathBuf> {
-    let path = inside(Path::new(path));
+fn make_folder(path: &str) -> io::Result<PathBuf> {
+    let path = path_inside(Path::new(path));
     fs::create_dir_all(&path)?;
     Ok(path)
 }
 
-fn tmpfs(at: &Path, bytes: u64) -> io::Result<()> {
+fn mount_tmpfs(at: &Path, bytes: u64) -> io::Result<()> {
     let inodes = (bytes / 4096).clamp(1 << 10, 1 << 18);
     let options = CString::new(format!("size={bytes},nr_inodes={inodes},mode=755"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -80,25 +80,25 @@ fn tmpfs(at: &Path, bytes: u64) -> io::Result<()> {
 }
 
 /// Shows a folder of the outside, with what is mounted in it.
-fn bind(from: &Path, to: &Path, read_only: bool) -> io::Result<()> {
+fn bind_folder(from: &Path, to: &Path, read_only: bool) -> io::Result<()> {
     fs::create_dir_all(to)?;
     mount_bind_recursive(from, to)?;
     lock_mounts(to, read_only)
 }
 
-fn system() -> io::Result<()> {
+fn bind_system_folders() -> io::Result<()> {
     for folder in SYSTEM_FOLDERS.iter().map(Path::new) {
         match fs::read_link(folder) {
-            Ok(target) => symlink(target, inside(folder))?,
-            Err(_) if folder.is_dir() => bind(folder, &inside(folder), true)?,
+            Ok(target) => symlink(target, path_inside(folder))?,
+            Err(_) if folder.is_dir() => bind_folder(folder, &path_inside(folder), true)?,
             Err(_) => {}
         }
     }
     Ok(())
 }
 
-fn etc() -> io::Result<()> {
-    let etc = made("/etc")?;
+fn fill_etc() -> io::Result<()> {
+    let etc = make_folder("/etc")?;
     for (name, text) in ETC_MADE {
         fs::write(etc.join(name), text)?;
     }
@@ -111,14 +111,14 @@ fn etc() -> io::Result<()> {
     for name in ETC_BOUND {
         let from = Path::new("/etc").join(name);
         if from.is_dir() {
-            bind(&from, &etc.join(name), true)?;
+            bind_folder(&from, &etc.join(name), true)?;
         }
     }
     Ok(())
 }
 
-fn devices() -> io::Result<()> {
-    let dev = made("/dev")?;
+fn bind_devices() -> io::Result<()> {
+    let dev = make_folder("/dev")?;
     for device in DEVICES {
         let at = dev.join(device);
         fs::write(&at, "")?;
@@ -136,20 +136,22 @@ fn devices() -> io::Result<()> {
     Ok(())
 }
 
-fn workspace(plan: &Plan) -> Result<(), Failure> {
-    let (from, to) = (&plan.workspace, inside(&plan.workspace));
+fn mount_workspace(plan: &SandboxPlan) -> Result<(), SetupFailure> {
+    let (from, to) = (&plan.workspace, path_inside(&plan.workspace));
     match plan.layer {
-        Layer::ReadOnly => bind(from, &to, true).map_err(|error| ("the workspace", error)),
-        Layer::Scratch => scratch(from, &to, plan.limits.scratch_bytes)
+        WorkspaceLayer::ReadOnly => {
+            bind_folder(from, &to, true).map_err(|error| ("the workspace", error))
+        }
+        WorkspaceLayer::Scratch => mount_scratch_layer(from, &to, plan.limits.scratch_bytes)
             .map_err(|error| ("scratch_unavailable: no layer over the workspace", error)),
     }
 }
 
 /// Lays a layer over the workspace that is gone with the namespace. Where it is kept isn't visible.
-fn scratch(workspace: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+fn mount_scratch_layer(workspace: &Path, to: &Path, bytes: u64) -> io::Result<()> {
     fs::create_dir_all(to)?;
-    let hold = made("/scratch")?;
-    tmpfs(&hold, bytes)?;
+    let hold = make_folder("/scratch")?;
+    mount_tmpfs(&hold, bytes)?;
     let (upper, work) = (hold.join("upper"), hold.join("work"));
     fs::create_dir(&upper)?;
     fs::create_dir(&work)?;
@@ -174,14 +176,14 @@ fn scratch(workspace: &Path, to: &Path, bytes: u64) -> io::Result<()> {
 }
 
 /// Covers what tools may not see, where it lies in something that they see.
-fn hide(plan: &Plan) -> io::Result<()> {
+fn hide_paths(plan: &SandboxPlan) -> io::Result<()> {
     for path in &plan.hidden {
-        let at = inside(path);
+        let at = path_inside(path);
         let Ok(found) = at.symlink_metadata() else {
             continue;
         };
         if found.is_dir() {
-            tmpfs(&at, 4096)?;
+            mount_tmpfs(&at, 4096)?;
             lock_mounts(&at, true)?;
         } else {
             mount_bind("/dev/null", at)?;
@@ -190,15 +192,15 @@ fn hide(plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
-fn proc() -> io::Result<()> {
+fn mount_proc() -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    Ok(mount("proc", made("/proc")?, "proc", flags, None)?)
+    Ok(mount("proc", make_folder("/proc")?, "proc", flags, None)?)
 }
 
 /// The old root goes; the new one can't be written to, but for what is mounted in it.
-fn pivot() -> io::Result<()> {
+fn pivot_to_new_root() -> io::Result<()> {
     fs::set_permissions(
-        inside(Path::new("/tmp")),
+        path_inside(Path::new("/tmp")),
         fs::Permissions::from_mode(0o1777),
     )?;
     std::env::set_current_dir(NEW_ROOT)?;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::init::STARTED;
-use super::outcome::{Bound, Ended, Outcome, Output, Report};
-use super::plan::Plan;
+use super::outcome::{InitReport, KeptOutput, ResourceBound, RunEnd, RunOutcome};
+use super::plan::SandboxPlan;
 
 /// How long after its deadline a sandbox is ended from outside, though pid 1 ends it in time by itself; and how long it may
 /// take to end then.
@@ -18,30 +18,34 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Longest report; the usual one has a hundred bytes.
 const REPORT_BYTES_MAX: usize = 64 << 10;
 
-pub(super) fn run(helper: &Path, plan: &Plan, stop: Option<&PipeReader>) -> Outcome {
+pub(super) fn run_sandbox(
+    helper: &Path,
+    plan: &SandboxPlan,
+    stop: Option<&PipeReader>,
+) -> RunOutcome {
     let began = Instant::now();
     let is_stopped = || {
         let watched = stop.map(|stop| PollFd::new(stop, PollFlags::IN));
         watched.is_some_and(|stop| poll(&mut [stop], Some(&NO_TIME)).is_ok_and(|ready| ready > 0))
     };
     if is_stopped() {
-        return Outcome {
-            ended: Ended::Stopped,
-            ..Outcome::not_started("")
+        return RunOutcome {
+            ended: RunEnd::Stopped,
+            ..RunOutcome::not_started("")
         };
     }
-    let mut outcome = match start(helper, plan) {
-        Ok(child) => Running {
+    let mut outcome = match start_helper(helper, plan) {
+        Ok(child) => RunningSandbox {
             stop,
             child,
-            output: Output::keeping(plan.limits.output_bytes_kept),
+            output: KeptOutput::with_capacity(plan.limits.output_bytes_kept),
             output_bytes_max: plan.limits.output_bytes_max,
             report: Vec::new(),
             deadline: began + plan.limits.time + GRACE,
             ended: None,
         }
-        .finish(),
-        Err(error) => Outcome::not_started(format!("{}: {error}", helper.display())),
+        .wait_for_end(),
+        Err(error) => RunOutcome::not_started(format!("{}: {error}", helper.display())),
     };
     outcome.duration = began.elapsed();
     outcome
@@ -52,7 +56,7 @@ const NO_TIME: Timespec = Timespec {
     tv_nsec: 0,
 };
 
-fn start(helper: &Path, plan: &Plan) -> io::Result<Child> {
+fn start_helper(helper: &Path, plan: &SandboxPlan) -> io::Result<Child> {
     let mut command = Command::new(helper);
     command.arg(super::ENTER).env_clear();
     command
@@ -71,21 +75,21 @@ fn start(helper: &Path, plan: &Plan) -> io::Result<Child> {
 }
 
 /// A sandbox under way. It ends when its standard input is closed.
-struct Running<'s> {
+struct RunningSandbox<'s> {
     child: Child,
     /// Closed by whoever stops it.
     stop: Option<&'s PipeReader>,
-    output: Output,
+    output: KeptOutput,
     output_bytes_max: u64,
     report: Vec<u8>,
     /// Until when it has to be over.
     deadline: Instant,
     /// Why it was ended from outside.
-    ended: Option<Ended>,
+    ended: Option<RunEnd>,
 }
 
-impl Running<'_> {
-    fn finish(mut self) -> Outcome {
+impl RunningSandbox<'_> {
+    fn wait_for_end(mut self) -> RunOutcome {
         let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
         let read = self.read_all(stdout, stderr);
         drop(self.child.stdin.take());
@@ -98,15 +102,15 @@ impl Running<'_> {
         let started = self.report.first() == Some(&STARTED);
         let report = self.report.strip_prefix(&[STARTED]).unwrap_or(&self.report);
         let silent = || match (waited, started) {
-            (Err(error), _) => Ended::NotStarted(error.to_string()),
+            (Err(error), _) => RunEnd::NotStarted(error.to_string()),
             // Pid 1 was killed, as the system does when memory runs out.
-            (Ok(_), true) => Ended::Signalled(rustix::process::Signal::KILL.as_raw()),
+            (Ok(_), true) => RunEnd::Signalled(rustix::process::Signal::KILL.as_raw()),
             (Ok(status), false) => {
                 let said = String::from_utf8_lossy(report);
-                Ended::NotStarted(format!("the helper ended with {status}: {}", said.trim()))
+                RunEnd::NotStarted(format!("the helper ended with {status}: {}", said.trim()))
             }
         };
-        let (cpu, rss_bytes_max, ended) = match serde_json::from_slice::<Report>(report) {
+        let (cpu, rss_bytes_max, ended) = match serde_json::from_slice::<InitReport>(report) {
             Ok(report) => (
                 report.cpu,
                 report.rss_bytes_max,
@@ -114,7 +118,7 @@ impl Running<'_> {
             ),
             Err(_) => (Duration::ZERO, 0, self.ended.unwrap_or_else(silent)),
         };
-        Outcome {
+        RunOutcome {
             ended,
             output: self.output,
             duration: Duration::ZERO,
@@ -124,7 +128,7 @@ impl Running<'_> {
     }
 
     /// Ends it from outside; the first reason counts.
-    fn end(&mut self, why: Ended) {
+    fn end_early(&mut self, why: RunEnd) {
         if self.ended.is_none() {
             self.ended = Some(why);
             self.deadline = Instant::now() + GRACE;
@@ -143,13 +147,14 @@ impl Running<'_> {
             if left.is_zero() && self.ended.is_some() {
                 return Err(io::ErrorKind::TimedOut.into());
             } else if left.is_zero() {
-                self.end(Ended::TimedOut);
+                self.end_early(RunEnd::TimedOut);
                 continue;
             }
             let stop = self.stop.filter(|_| self.ended.is_none());
-            let [out_is_ready, err_is_ready, is_stopped] = wait(&stdout, &stderr, stop, left)?;
+            let [out_is_ready, err_is_ready, is_stopped] =
+                wait_for_pipes(&stdout, &stderr, stop, left)?;
             if is_stopped {
-                self.end(Ended::Stopped);
+                self.end_early(RunEnd::Stopped);
             }
             if let Some(pipe) = stdout.as_mut().filter(|_| out_is_ready) {
                 match pipe.read(&mut buffer)? {
@@ -157,7 +162,7 @@ impl Running<'_> {
                     bytes => self.output.push(&buffer[..bytes]),
                 }
                 if self.output.bytes > self.output_bytes_max {
-                    self.end(Ended::Limit(Bound::Output));
+                    self.end_early(RunEnd::Limit(ResourceBound::Output));
                 }
             }
             if let Some(pipe) = stderr.as_mut().filter(|_| err_is_ready) {
@@ -175,7 +180,7 @@ impl Running<'_> {
 }
 
 /// Waits until one of them has something to read or is closed, or the time is over.
-fn wait(
+fn wait_for_pipes(
     stdout: &Option<ChildStdout>,
     stderr: &Option<ChildStderr>,
     stop: Option<&PipeReader>,

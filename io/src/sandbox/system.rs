@@ -11,7 +11,7 @@ use rustix::path::Arg;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 /// Leaves namespaces of this process, which has one thread.
-pub(super) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
+pub(super) fn unshare_namespaces(namespaces: UnshareFlags) -> io::Result<()> {
     // SAFETY: the flags don't unshare the table of file descriptors, which is what could break others' I/O safety.
     unsafe { unshare_unsafe(namespaces) }.map_err(io::Error::from)
 }
@@ -19,7 +19,7 @@ pub(super) fn unshare(namespaces: UnshareFlags) -> io::Result<()> {
 /// Closes every descriptor but the three standard ones.
 pub(super) fn close_all_but_standard() -> io::Result<()> {
     // SAFETY: called at the start of a helper, which has opened nothing yet: whatever is open was inherited by mistake.
-    check(unsafe { libc::close_range(3, libc::c_uint::MAX, 0) }).map(drop)
+    check_result(unsafe { libc::close_range(3, libc::c_uint::MAX, 0) }).map(drop)
 }
 
 /// Makes a mount and all mounts below it read-only or not, without set-user-ID programs and devices either way.
@@ -46,7 +46,7 @@ pub(super) fn lock_mounts(path: &Path, read_only: bool) -> io::Result<()> {
             size_of::<libc::mount_attr>(),
         )
     };
-    check(done).map(drop)
+    check_result(done).map(drop)
 }
 
 /// Filters the system calls of this thread and of all that it starts, for ever; gives what tells of those that are held.
@@ -56,7 +56,7 @@ pub(super) fn install_filter(program: &mut [libc::sock_filter]) -> io::Result<Ow
         filter: program.as_mut_ptr(),
     };
     // SAFETY: `program` points to as many instructions as it says, and lives until the call is over.
-    let listener = check(unsafe {
+    let listener = check_result(unsafe {
         libc::syscall(
             libc::SYS_seccomp,
             libc::SECCOMP_SET_MODE_FILTER,
@@ -81,7 +81,7 @@ pub(super) fn held_call(listener: BorrowedFd<'_>) -> io::Result<i64> {
             &raw mut held,
         )
     };
-    check(done)?;
+    check_result(done)?;
     Ok(held.data.nr.into())
 }
 
@@ -114,7 +114,7 @@ fn mask_all_signals(how: libc::c_int) -> io::Result<()> {
 }
 
 /// A process that ended.
-pub(super) struct Reaped {
+pub(super) struct ReapedProcess {
     /// Which.
     pub(super) pid: i32,
     /// Its exit status, or the signal that ended it.
@@ -126,17 +126,17 @@ pub(super) struct Reaped {
 }
 
 /// Waits for any child.
-pub(super) fn wait_for_any() -> io::Result<Reaped> {
+pub(super) fn wait_for_any() -> io::Result<ReapedProcess> {
     let mut status = 0;
     // SAFETY: it is plain numbers.
     let mut usage: libc::rusage = unsafe { zeroed() };
     // SAFETY: both are what this call writes to.
-    let pid = check(unsafe { libc::wait4(-1, &raw mut status, 0, &raw mut usage) })?;
+    let pid = check_result(unsafe { libc::wait4(-1, &raw mut status, 0, &raw mut usage) })?;
     let time = |time: libc::timeval| {
         let micros = time.tv_sec * 1_000_000 + time.tv_usec;
         Duration::from_micros(micros.try_into().unwrap_or_default())
     };
-    Ok(Reaped {
+    Ok(ReapedProcess {
         pid,
         status: match libc::WIFSIGNALED(status) {
             true => Err(libc::WTERMSIG(status)),
@@ -148,7 +148,7 @@ pub(super) fn wait_for_any() -> io::Result<Reaped> {
 }
 
 /// What a call gives, or the error that -1 stands for.
-fn check<N: PartialEq + From<i8>>(done: N) -> io::Result<N> {
+fn check_result<N: PartialEq + From<i8>>(done: N) -> io::Result<N> {
     if done == N::from(-1) {
         return Err(io::Error::last_os_error());
     }

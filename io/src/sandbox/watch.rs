@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::outcome::{Bound, Ended, Report};
+use super::outcome::{InitReport, ResourceBound, RunEnd};
 use super::plan::SandboxLimits;
 use super::{filter, system};
 
@@ -22,21 +22,21 @@ const TICK: Duration = Duration::from_millis(20);
 ///
 /// Pid 1 gets no signal from inside that would end it, unless it has it blocked. The other thread does for a moment when it
 /// starts a program, and the kernel gave the signal to this one then: a tool could end its sandbox without a report.
-pub(super) fn start(limits: SandboxLimits) -> io::Result<Sender<OwnedFd>> {
+pub(super) fn start_watch(limits: SandboxLimits) -> io::Result<Sender<OwnedFd>> {
     let (sender, receiver) = channel();
     let deadline = Instant::now() + limits.time;
-    let watch = move || watch(&receiver, &limits, deadline);
+    let watch = move || watch_sandbox(&receiver, &limits, deadline);
     system::without_signals(|| thread::Builder::new().spawn(watch))?;
     Ok(sender)
 }
 
 /// Reports the end of everything and makes it so: when pid 1 ends, the kernel ends all processes of its namespace. Of two
 /// threads that come to an end the first one reports.
-pub(super) fn end(ended: Ended, cpu: Duration, rss_bytes_max: u64) -> ! {
+pub(super) fn report_end(ended: RunEnd, cpu: Duration, rss_bytes_max: u64) -> ! {
     static REPORTING: Mutex<()> = Mutex::new(());
     let _held_for_ever = REPORTING.lock().unwrap_or_else(PoisonError::into_inner);
     system::kill_all_others();
-    let report = Report {
+    let report = InitReport {
         ended,
         cpu,
         rss_bytes_max,
@@ -47,25 +47,25 @@ pub(super) fn end(ended: Ended, cpu: Duration, rss_bytes_max: u64) -> ! {
     process::exit(0);
 }
 
-fn watch(receiver: &Receiver<OwnedFd>, limits: &SandboxLimits, deadline: Instant) {
+fn watch_sandbox(receiver: &Receiver<OwnedFd>, limits: &SandboxLimits, deadline: Instant) {
     let Ok(listener) = receiver.recv() else {
         return;
     };
     let mut rss_bytes_max = 0;
     loop {
-        if let Some(ended) = trouble(&listener, limits, deadline, &mut rss_bytes_max) {
-            end(ended, Duration::ZERO, rss_bytes_max);
+        if let Some(ended) = reason_to_end(&listener, limits, deadline, &mut rss_bytes_max) {
+            report_end(ended, Duration::ZERO, rss_bytes_max);
         }
     }
 }
 
 /// Waits a moment; tells what has to end the run.
-fn trouble(
+fn reason_to_end(
     listener: &OwnedFd,
     limits: &SandboxLimits,
     deadline: Instant,
     rss_bytes_max: &mut u64,
-) -> Option<Ended> {
+) -> Option<RunEnd> {
     let stdin = io::stdin();
     let mut watched = [
         PollFd::new(&stdin, PollFlags::IN),
@@ -75,7 +75,7 @@ fn trouble(
     let wait = Timespec::try_from(left.min(TICK)).ok()?;
     match poll(&mut watched, Some(&wait)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(error) => return Some(Ended::Breach(format!("the watch was disturbed: {error}"))),
+        Err(error) => return Some(RunEnd::Breach(format!("the watch was disturbed: {error}"))),
     }
     if !watched[0].revents().is_empty() {
         // tslp is gone, or wants an end of it; either way it needs no report.
@@ -85,24 +85,24 @@ fn trouble(
         // A process that died meanwhile takes its call with it.
         && let Ok(call) = system::held_call(listener.as_fd())
     {
-        return Some(Ended::Breach(filter::name_of(call)));
+        return Some(RunEnd::Breach(filter::name_of(call)));
     }
     if Instant::now() >= deadline {
-        return Some(Ended::TimedOut);
+        return Some(RunEnd::TimedOut);
     }
-    let (processes, memory) = taken();
+    let (processes, memory) = resources_in_use();
     *rss_bytes_max = memory.max(*rss_bytes_max);
     if processes > limits.processes {
-        Some(Ended::Limit(Bound::Processes))
+        Some(RunEnd::Limit(ResourceBound::Processes))
     } else if memory > limits.memory_bytes {
-        Some(Ended::Limit(Bound::Memory))
+        Some(RunEnd::Limit(ResourceBound::Memory))
     } else {
         None
     }
 }
 
 /// How many processes there are, and how much memory they have that isn't a file's or shared.
-fn taken() -> (u64, u64) {
+fn resources_in_use() -> (u64, u64) {
     let (mut processes, mut pages) = (0, 0);
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         if !entry.file_name().as_encoded_bytes()[0].is_ascii_digit() {

@@ -7,15 +7,15 @@ use super::{FLAWED_BYTES_MAX, boundary_before};
 
 /// One call as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct WrittenCall {
     /// The command line; where there is a flaw, what the model wrote.
     pub text: String,
     /// Why nothing can be run.
     pub flaw: Option<String>,
 }
 
-impl Call {
-    fn flawed(text: &str, flaw: impl Into<String>) -> Self {
+impl WrittenCall {
+    fn with_flaw(text: &str, flaw: impl Into<String>) -> Self {
         let end = boundary_before(text, FLAWED_BYTES_MAX);
         Self {
             text: text[..end].to_owned(),
@@ -26,7 +26,7 @@ impl Call {
 
 /// All calls of one round's text, in order; none if the text breaks off.
 #[must_use]
-pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
+pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<WrittenCall> {
     if !text.contains("tool") && !shell_fences {
         return Vec::new();
     }
@@ -35,11 +35,11 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
         return Vec::new();
     }
     let fences = talk.fences.iter().filter(|fence| !fence.is_result);
-    let mut found: Vec<(usize, Vec<Call>)> = fences
+    let mut found: Vec<(usize, Vec<WrittenCall>)> = fences
         .map(|fence| {
             (
                 fence.body.start,
-                read(text[fence.body.clone()].trim(), calls_max),
+                read_block(text[fence.body.clone()].trim(), calls_max),
             )
         })
         .collect();
@@ -49,7 +49,7 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
             let line = text[body.clone()].trim().to_owned();
             (
                 body.start,
-                vec![Call {
+                vec![WrittenCall {
                     text: line,
                     flaw: None,
                 }],
@@ -57,11 +57,11 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
         }));
     }
     found.sort_by_key(|(start, _)| *start);
-    let mut calls: Vec<Call> = found.into_iter().flat_map(|(_, calls)| calls).collect();
+    let mut calls: Vec<WrittenCall> = found.into_iter().flat_map(|(_, calls)| calls).collect();
     // One that is one too many says so, and stands for all that follow.
     calls.truncate(calls_max + 1);
     if let Some(last) = calls.get_mut(calls_max) {
-        *last = Call::flawed(
+        *last = WrittenCall::with_flaw(
             &last.text,
             format!(
                 "a round may make {calls_max} calls (`tools.calls`); this one and those after it are too many"
@@ -72,27 +72,27 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Call> {
 }
 
 /// The calls of one block: an object or an array of objects.
-fn read(block: &str, calls_max: usize) -> Vec<Call> {
+fn read_block(block: &str, calls_max: usize) -> Vec<WrittenCall> {
     match serde_json::from_str(block) {
         Ok(Value::Array(items)) if items.is_empty() => {
-            vec![Call::flawed(block, "the list of calls is empty")]
+            vec![WrittenCall::with_flaw(block, "the list of calls is empty")]
         }
         Ok(Value::Array(items)) => {
             let items = items.iter().take(calls_max + 1);
             items.map(read_call).collect()
         }
         Ok(item) => vec![read_call(&item)],
-        Err(error) => vec![Call::flawed(
+        Err(error) => vec![WrittenCall::with_flaw(
             block,
             format!("the block is no JSON: {error}"),
         )],
     }
 }
 
-fn read_call(item: &Value) -> Call {
-    let flawed = |flaw: String| Call::flawed(&item.to_string(), flaw);
+fn read_call(item: &Value) -> WrittenCall {
+    let flawed = |flaw: String| WrittenCall::with_flaw(&item.to_string(), flaw);
     match (&item["type"], &item["command"]) {
-        (Value::String(kind), Value::String(command)) if kind == "shell" => Call {
+        (Value::String(kind), Value::String(command)) if kind == "shell" => WrittenCall {
             text: command.clone(),
             flaw: None,
         },

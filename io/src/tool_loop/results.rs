@@ -1,7 +1,7 @@
 //! What came of calls, as the client reads it and as the model is told.
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::RESULT_FENCE;
+use tslp_core::capture::RESULT_FENCE;
 use tslp_core::delimiter;
 use tslp_core::event::CallId;
 
@@ -23,11 +23,11 @@ pub struct CallResult {
 impl CallResult {
     /// Something was run; `output` holds no credentials.
     #[must_use]
-    pub fn ran(call: CallId, line: String, output: &str, status: String) -> Self {
+    pub fn from_run(call: CallId, line: String, output: &str, status: String) -> Self {
         Self {
             call,
             line,
-            output: delimiter::defused(&shown(output)).into_owned(),
+            output: delimiter::defused(&shown_output(output)).into_owned(),
             status,
         }
     }
@@ -35,11 +35,11 @@ impl CallResult {
     /// Nothing was run.
     #[must_use]
     pub fn not_run(call: CallId, line: String, why: &str) -> Self {
-        Self::ran(call, line, "", format!("not run: {why}"))
+        Self::from_run(call, line, "", format!("not run: {why}"))
     }
 
     /// What the model is told.
-    fn text(&self) -> String {
+    fn model_text(&self) -> String {
         let output = self.output.trim_end_matches('\n');
         let status = &self.status;
         match output {
@@ -50,8 +50,8 @@ impl CallResult {
 
     /// What stands in the reply, after `before`: a fence that nothing in the output closes.
     #[must_use]
-    pub fn fence(&self, before: &str) -> String {
-        let text = self.text();
+    pub fn result_fence(&self, before: &str) -> String {
+        let text = self.model_text();
         let runs = text.split(|c| c != '`').map(str::len);
         let marks = "`".repeat(runs.max().map_or(3, |longest| (longest + 1).max(3)));
         let line_end = match before {
@@ -67,7 +67,7 @@ impl CallResult {
 }
 
 /// Both ends of an output that is too long to be shown.
-fn shown(output: &str) -> String {
+fn shown_output(output: &str) -> String {
     if output.len() <= SHOWN_BYTES_MAX {
         return output.to_owned();
     }
@@ -103,7 +103,7 @@ const OPEN: &str = "[TOOL RESULTS: NOT FROM THE USER]";
 const CLOSE: &str = "[END TOOL RESULTS]";
 
 impl PastRound {
-    fn messages(&self, tell_as: TellAs) -> Vec<Value> {
+    fn chat_messages(&self, tell_as: TellAs) -> Vec<Value> {
         match tell_as {
             TellAs::ToolMessages => {
                 let calls = self.results.iter().map(|result| {
@@ -119,14 +119,14 @@ impl PastRound {
                     json!({ "role": "assistant", "content": self.text, "tool_calls": calls });
                 let results = self.results.iter().map(|result| {
                     let id = result.call.to_string();
-                    json!({ "role": "tool", "tool_call_id": id, "content": result.text() })
+                    json!({ "role": "tool", "tool_call_id": id, "content": result.model_text() })
                 });
                 std::iter::once(said).chain(results).collect()
             }
             TellAs::UserMessage => {
                 let results = self.results.iter().map(|result| {
                     // Nothing in an output ends the block.
-                    let text = result.text().replace(CLOSE, "[END TOOL RESULT]");
+                    let text = result.model_text().replace(CLOSE, "[END TOOL RESULT]");
                     format!("$ {}\n{text}\n", result.line)
                 });
                 let told = format!("{OPEN}\n{}{CLOSE}", results.collect::<String>());
@@ -144,7 +144,7 @@ impl PastRound {
 #[must_use]
 pub fn next_body(body: &[u8], tail: usize, past: &[PastRound], tell_as: TellAs) -> Vec<u8> {
     let mut next = body[..tail].to_vec();
-    for message in past.iter().flat_map(|round| round.messages(tell_as)) {
+    for message in past.iter().flat_map(|round| round.chat_messages(tell_as)) {
         next.push(b',');
         next.extend_from_slice(message.to_string().as_bytes());
     }
@@ -163,12 +163,12 @@ mod tests {
             episode: EpisodeId(3),
             number: 1,
         };
-        CallResult::ran(call, "cat a".into(), output, "exit 0, 12 ms, READ".into())
+        CallResult::from_run(call, "cat a".into(), output, "exit 0, 12 ms, READ".into())
     }
 
     #[test]
     fn nothing_in_an_output_closes_its_fence() {
-        let fence = result("x\n````\ny\n").fence("said");
+        let fence = result("x\n````\ny\n").result_fence("said");
         assert_eq!(
             fence,
             "\n`````tool-result call_3_1\nx\n````\ny\n[exit 0, 12 ms, READ]\n`````\n"
@@ -176,7 +176,7 @@ mod tests {
         let talk = tslp_core::capture::tool_talk(&fence);
         assert_eq!((talk.fences.len(), talk.is_cut), (1, false));
         assert_eq!(
-            result("").fence(""),
+            result("").result_fence(""),
             "```tool-result call_3_1\n[exit 0, 12 ms, READ]\n```\n"
         );
     }
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn both_ends_of_a_long_output_are_shown() {
         let long = format!("first {} last", "é".repeat(SHOWN_BYTES_MAX));
-        let fence = result(&long).fence("");
+        let fence = result(&long).result_fence("");
         assert!(
             fence.contains("first é") && fence.contains("é last\n["),
             "{fence}"

@@ -12,13 +12,13 @@ use tslp_core::ids::Seq;
 use crate::channel::{ExchangeId, ToEngine};
 use crate::guardian::beyond_links;
 use crate::ledger::DurableHead;
-use crate::sandbox::{Outcome, Plan, Sandbox};
+use crate::sandbox::{RunOutcome, Sandbox, SandboxPlan};
 
 /// What the thread is to do.
 #[derive(Debug)]
-pub enum Job {
+pub enum ToolJob {
     /// Test the sandbox by these plans.
-    Test(Vec<Plan>),
+    Test(Vec<SandboxPlan>),
     /// Look where these paths lead.
     LookAt {
         /// Whose reply names them.
@@ -26,19 +26,19 @@ pub enum Job {
         /// Absolute and normal.
         paths: BTreeSet<String>,
     },
-    /// Run a tool.
-    Run(Box<Run>),
+    /// ToolRun a tool.
+    Run(Box<ToolRun>),
 }
 
 /// A tool to be run.
 #[derive(Debug)]
-pub struct Run {
+pub struct ToolRun {
     /// Whose reply asked for it.
     pub exchange: ExchangeId,
     /// The call.
     pub call: CallId,
     /// What to run.
-    pub plan: Plan,
+    pub plan: SandboxPlan,
     /// Nothing is started before the decision on it is on disk.
     pub durable_at: Seq,
     /// The tool ends when the other end is closed.
@@ -57,31 +57,31 @@ pub fn stop_pipe() -> io::Result<(PipeReader, PipeWriter)> {
 ///
 /// # Errors
 /// When the system gives no thread.
-pub fn start(
+pub fn start_worker(
     sandbox: Sandbox,
     durable: Arc<DurableHead>,
     to_engine: Sender<ToEngine>,
-) -> io::Result<Sender<Job>> {
+) -> io::Result<Sender<ToolJob>> {
     let (jobs, todo) = unbounded();
     thread::Builder::new()
         .name("tools".into())
-        .spawn(move || work(&sandbox, &durable, &todo, &to_engine))?;
+        .spawn(move || work_off_jobs(&sandbox, &durable, &todo, &to_engine))?;
     Ok(jobs)
 }
 
-fn work(
+fn work_off_jobs(
     sandbox: &Sandbox,
     durable: &DurableHead,
-    todo: &Receiver<Job>,
+    todo: &Receiver<ToolJob>,
     to_engine: &Sender<ToEngine>,
 ) {
     for job in todo {
         let done = match job {
-            Job::Test(plans) => {
+            ToolJob::Test(plans) => {
                 let mut tests = plans.iter().map(|plan| sandbox.self_test(plan));
                 ToEngine::ToolsTested(tests.find(Result::is_err).unwrap_or(Ok(())))
             }
-            Job::LookAt { exchange, paths } => {
+            ToolJob::LookAt { exchange, paths } => {
                 let links = paths.into_iter().filter_map(|path| {
                     let leads_to = beyond_links(&path)?;
                     Some(LinkSeen { path, leads_to })
@@ -91,12 +91,12 @@ fn work(
                     links: links.collect(),
                 }
             }
-            Job::Run(run) => ToEngine::ToolEnded {
+            ToolJob::Run(run) => ToEngine::ToolEnded {
                 exchange: run.exchange,
                 call: run.call,
                 outcome: Box::new(match durable.wait_for(run.durable_at) {
                     Ok(_) => sandbox.run_until(&run.plan, &run.stop),
-                    Err(stopped) => Outcome::not_started(stopped.0),
+                    Err(stopped) => RunOutcome::not_started(stopped.0),
                 }),
             },
         };

@@ -1,6 +1,6 @@
 //! A model server: where it is, the way to it, and the connections to it that are kept.
 
-use tslp_core::guardian::starred;
+use tslp_core::guardian::fits_with_stars;
 
 use super::pool::ConnectionPool;
 use super::resolve::Resolver;
@@ -55,7 +55,7 @@ impl ServerNumber {
 /// Whether a name fits a pattern, in which `*` stands for any characters, or none. Letters' case doesn't matter.
 fn fits_pattern(name: &[u8], pattern: &[u8]) -> bool {
     let is_star = |byte: &u8| *byte == b'*';
-    starred(pattern, name, is_star, u8::eq_ignore_ascii_case)
+    fits_with_stars(pattern, name, is_star, u8::eq_ignore_ascii_case)
 }
 
 #[cfg(test)]

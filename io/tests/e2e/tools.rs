@@ -13,7 +13,8 @@ use std::time::Duration;
 use rustix::process::geteuid;
 use serde_json::Value;
 use tslp_io::sandbox::{
-    Bound, Ended, Layer, Outcome, Pipeline, Plan, Program, Sandbox, SandboxLimits, Task, When,
+    Pipeline, PlannedProgram, ResourceBound, RunCondition, RunEnd, RunOutcome, Sandbox,
+    SandboxLimits, SandboxPlan, SandboxTask, WorkspaceLayer,
 };
 
 use crate::harness::Places;
@@ -275,7 +276,7 @@ fn nothing_is_alive_after_two_hundred_hostile_runs() {
             .collect();
         let outcome = script(&deeds.replace("MARKER", &asleep), limits);
         assert!(
-            !matches!(outcome.ended, Ended::NotStarted(_)),
+            !matches!(outcome.ended, RunEnd::NotStarted(_)),
             "{run}: {deeds}: {}",
             outcome.ended
         );
@@ -331,32 +332,37 @@ fn reading_sees_the_workspace_and_writes_nothing() {
 }
 
 /// Runs a script in a scratch layer of a fresh workspace.
-fn script(script: &str, limits: SandboxLimits) -> Outcome {
+fn script(script: &str, limits: SandboxLimits) -> RunOutcome {
     let places = Places::new();
-    let plan = Plan {
+    let plan = SandboxPlan {
         workspace: places.workspace.clone(),
-        layer: Layer::Scratch,
+        layer: WorkspaceLayer::Scratch,
         hidden: Vec::new(),
         toolchains: Vec::new(),
         cwd: places.workspace.clone(),
-        task: Task::Run(vec![Pipeline {
-            when: When::Always,
-            programs: vec![Program {
+        task: SandboxTask::Run(vec![Pipeline {
+            when: RunCondition::Always,
+            programs: vec![PlannedProgram {
                 path: "/bin/sh".into(),
                 words: ["sh", "-c", script].map(str::to_owned).into(),
             }],
         }]),
         limits,
     };
-    Sandbox::helped_by(env!("CARGO_BIN_EXE_tslp").into()).run(&plan)
+    Sandbox::helped_by(env!("CARGO_BIN_EXE_tslp").into()).run_plan(&plan)
 }
 
 #[test]
 fn every_limit_ends_a_run_with_all_its_processes() {
     let asleep = marker("limited");
-    let check = |text: &str, limits: SandboxLimits, expected: Ended| {
+    let check = |text: &str, limits: SandboxLimits, expected: RunEnd| {
         let outcome = script(&text.replace("MARKER", &asleep), limits);
-        assert_eq!(outcome.ended, expected, "{text}: {}", outcome.output.text());
+        assert_eq!(
+            outcome.ended,
+            expected,
+            "{text}: {}",
+            outcome.output.kept_text()
+        );
         assert!(!is_alive(&asleep), "{text}");
     };
     let limits = SandboxLimits::default();
@@ -364,14 +370,14 @@ fn every_limit_ends_a_run_with_all_its_processes() {
         time: Duration::from_millis(300),
         ..limits
     };
-    check("sleep MARKER", short, Ended::TimedOut);
+    check("sleep MARKER", short, RunEnd::TimedOut);
     check(
         "trap '' TERM INT HUP; sleep MARKER & sleep MARKER; sleep MARKER",
         short,
-        Ended::TimedOut,
+        RunEnd::TimedOut,
     );
-    check("setsid sleep MARKER & exit 3", limits, Ended::Exited(3));
-    check("while :; do :; done", short, Ended::TimedOut);
+    check("setsid sleep MARKER & exit 3", limits, RunEnd::Exited(3));
+    check("while :; do :; done", short, RunEnd::TimedOut);
     let few = SandboxLimits {
         processes: 20,
         ..limits
@@ -380,7 +386,10 @@ fn every_limit_ends_a_run_with_all_its_processes() {
     let ended = script(&bomb.replace("MARKER", &asleep), few).ended;
     // Of an ordinary user the kernel refuses the fork itself.
     assert!(
-        matches!(ended, Ended::Limit(Bound::Processes) | Ended::Exited(2)),
+        matches!(
+            ended,
+            RunEnd::Limit(ResourceBound::Processes) | RunEnd::Exited(2)
+        ),
         "{ended}"
     );
     assert!(!is_alive(&asleep));
@@ -391,14 +400,14 @@ fn every_limit_ends_a_run_with_all_its_processes() {
     check(
         "head -c 200000000 /dev/zero | tail -c 200000000 | wc -c",
         little,
-        Ended::Limit(Bound::Memory),
+        RunEnd::Limit(ResourceBound::Memory),
     );
     let quiet = SandboxLimits {
         output_bytes_max: 1 << 20,
         ..limits
     };
-    check("cat /dev/zero", quiet, Ended::Limit(Bound::Output));
-    check("kill -9 $$", limits, Ended::Signalled(9));
+    check("cat /dev/zero", quiet, RunEnd::Limit(ResourceBound::Output));
+    check("kill -9 $$", limits, RunEnd::Signalled(9));
     let narrow = SandboxLimits {
         scratch_bytes: 1 << 20,
         ..limits
@@ -406,12 +415,12 @@ fn every_limit_ends_a_run_with_all_its_processes() {
     check(
         "head -c 8000000 /dev/zero > big 2>/tmp/x",
         narrow,
-        Ended::Exited(128 + 25),
+        RunEnd::Exited(128 + 25),
     );
     check(
         "for i in 1 2 3; do head -c 700000 /dev/zero > big$i || exit 7; done",
         narrow,
-        Ended::Exited(7),
+        RunEnd::Exited(7),
     );
 }
 
@@ -424,12 +433,12 @@ fn output_is_kept_from_both_ends() {
     let lines = "echo begin; head -c 100000 /dev/zero; echo; echo end >&2";
     let outcome = script(lines, limits);
     assert_eq!(
-        outcome.output.text(),
+        outcome.output.kept_text(),
         "begin\n[100000 bytes left out]\nend\n"
     );
     assert_eq!(
         (outcome.ended, outcome.output.bytes),
-        (Ended::Exited(0), 100_011)
+        (RunEnd::Exited(0), 100_011)
     );
 }
 
@@ -437,13 +446,13 @@ fn output_is_kept_from_both_ends() {
 fn what_isn_t_there_is_told() {
     let outcome = Sandbox::helped_by("/nosuch/tslp".into());
     let places = Places::new();
-    let plan = |workspace: &Path| Plan {
+    let plan = |workspace: &Path| SandboxPlan {
         workspace: workspace.to_owned(),
-        layer: Layer::ReadOnly,
+        layer: WorkspaceLayer::ReadOnly,
         hidden: Vec::new(),
         toolchains: Vec::new(),
         cwd: workspace.to_owned(),
-        task: Task::Probe,
+        task: SandboxTask::Probe,
         limits: SandboxLimits::default(),
     };
     assert!(

@@ -160,6 +160,28 @@ fn a_reply_that_is_done_before_its_prompt_is_durable_waits_for_the_look_all_the_
     proxy.wait_for("end Complete { status: 200 }");
 }
 
+#[test]
+fn a_complete_call_waits_for_the_look_though_the_stream_goes_on() {
+    let call =
+        "event: response.output_item.done\ndata: {\"item\":{\"type\":\"function_call\"}}\n\n";
+    let (go, wait) = crossbeam_channel::bounded::<()>(0);
+    let upstream = Upstream::start(move |visit| {
+        visit.request();
+        visit.wire.send(STREAM_HEAD).send(chunk(call));
+        wait.recv().unwrap();
+        visit.wire.send("0\r\n\r\n");
+    });
+    let proxy = Proxy::start(&upstream.url, Engine::Echo);
+    let mut client = proxy.client();
+    client.send(proxy.chat("{}").replace("/chat/completions", "/responses"));
+    client.until(b"\r\n\r\n");
+    proxy.wait_for(&format!("bytes {call}"));
+    check_silent(&proxy, &mut client);
+    go.send(()).unwrap();
+    client.until(b"response.output_item.done");
+    proxy.wait_for("end Complete { status: 200 }");
+}
+
 /// A later request of another client is answered; this client has got nothing yet.
 fn check_silent(proxy: &Proxy, client: &mut Client) {
     let other = proxy.client().send(proxy.get("/health")).message();

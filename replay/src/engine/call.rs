@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tslp_core::decide::tools::{self, Judging};
+use tslp_core::decide::tools::{self, ToolJudging};
 use tslp_core::event::{
     ActionJudged, ActionRequested, ContentKind, Event, PolicyApproved, ToolRan,
 };
@@ -11,7 +11,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::guardian::{Jail, JudgedLine, Profile};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
-use tslp_core::view::{ToolSession, View};
+use tslp_core::view::{ToolSession, Tools as _};
 
 use super::Engine;
 use crate::pending::{Batch, BatchBuilder};
@@ -46,18 +46,24 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = wanted;
         let view = self.view();
         let mut recorder = tslp_core::decide::Recorder::new(&view);
-        request.text = recorder.store(ContentKind::Evidence, tools::evidence(&text).as_bytes());
-        request.scope = recorder.store(ContentKind::Evidence, tools::evidence(&scope).as_bytes());
+        request.text = recorder.store(
+            ContentKind::Evidence,
+            tools::stored_evidence(&text).as_bytes(),
+        );
+        request.scope = recorder.store(
+            ContentKind::Evidence,
+            tools::stored_evidence(&scope).as_bytes(),
+        );
         recorder.push(Event::ActionRequested(request.clone()));
         let events = recorder.into_events();
         self.fold(at, events, &mut work);
-        let judging = Judging {
+        let judging = ToolJudging {
             profile,
             policy,
             jail: &jail,
             session: &self.tool_session(request.session),
         };
-        let (judged, line) = tools::judge(at, &request, &judging);
+        let (judged, line) = tools::judge_request(at, &request, &judging);
         self.fold(
             at,
             Vec::from([Event::ActionJudged(judged.clone())]),
@@ -72,8 +78,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = BatchBuilder::new();
         let view = self.view();
         let mut recorder = tslp_core::decide::Recorder::new(&view);
-        ran.output =
-            Some(recorder.store(ContentKind::Evidence, tools::evidence(output).as_bytes()));
+        ran.output = Some(recorder.store(
+            ContentKind::Evidence,
+            tools::stored_evidence(output).as_bytes(),
+        ));
         recorder.push(Event::ToolRan(ran.clone()));
         let events = recorder.into_events();
         self.fold(at, events, &mut work);
@@ -86,7 +94,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = BatchBuilder::new();
         let view = self.view();
         let mut recorder = tslp_core::decide::Recorder::new(&view);
-        let text = recorder.store(ContentKind::Evidence, tools::evidence(text).as_bytes());
+        let text = recorder.store(
+            ContentKind::Evidence,
+            tools::stored_evidence(text).as_bytes(),
+        );
         recorder.push(Event::PolicyApproved(PolicyApproved {
             profile_id: profile_id.into(),
             text,

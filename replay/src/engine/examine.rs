@@ -15,9 +15,10 @@ use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::mention::Mentions;
-use tslp_core::message::{Request, Tools};
+use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
-use tslp_core::view::View;
+use tslp_core::request::Request;
+use tslp_core::view::Conversations as _;
 
 use super::Engine;
 use crate::pending::{BatchBuilder, DiskCheck, DiskChecks, ExaminedPrompt, PendingReply};
@@ -55,7 +56,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for (entity, _) in candidates {
             checks.add_file(&view, &entity.path);
         }
-        for path in reader.files_in_messages(&self.policy, &mut self.index.borrow_mut()) {
+        for path in reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut()) {
             checks.add_file(&view, &path);
         }
         let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
@@ -143,7 +144,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             MessageEnd::Whole
         };
         // The reply to a request beside the conversations is nobody's proposal.
-        let is_of_session = self.view().session_of(episode).is_some();
+        let is_of_session = self.view().session_of_episode(episode).is_some();
         let is_judged = outcome == ReplyOutcome::Completed && is_of_session;
         let (found, touches) = if is_judged {
             let view = self.view();

@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::RULES_VERSION;
+use tslp_core::capture::vocabulary;
 use tslp_core::event::{Event, Recorded, RulesInForce};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::UnixMillis;
@@ -79,10 +80,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// The rules by which this engine decides.
     pub(super) fn rules(&self, program: String) -> RulesInForce {
+        let mut grammars = self.grammars.tags();
+        grammars.push(vocabulary::tag());
+        grammars.sort();
         RulesInForce {
             program,
             rules: RULES_VERSION,
-            grammars: self.grammars.tags(),
+            grammars,
             patterns: self.grammars.patterns(),
             policy: self.policy.clone(),
         }

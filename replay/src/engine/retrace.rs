@@ -8,9 +8,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::artifact::Origin;
-use tslp_core::decide::compose::SeenBefore;
 use tslp_core::decide::direct::FileText;
 use tslp_core::decide::found_code;
+use tslp_core::decide::prompt_facts::SeenBefore;
 use tslp_core::decide::receive::ReceivedPrompt;
 use tslp_core::decide::reply::Reply;
 use tslp_core::directive::Directive;
@@ -21,12 +21,13 @@ use tslp_core::event::{
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, UnixMillis};
-use tslp_core::message::{Attempt, Request, ToolCall};
+use tslp_core::message::{Attempt, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
-use tslp_core::view::View;
+use tslp_core::request::Request;
+use tslp_core::view::Vault as _;
 
 use super::Engine;
 use super::standing::PromptStanding;
@@ -306,7 +307,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 Event::Content(content) if content.hash == hash => Some(content.bytes.to_vec()),
                 _ => None,
             });
-        let bytes = coming.or_else(|| self.view().content(hash));
+        let bytes = coming.or_else(|| self.view().artifact_content(hash));
         String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
     }
 

@@ -13,10 +13,10 @@ use tslp_core::event::{Event, History};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
-use tslp_core::message::Request;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
-use tslp_core::view::View;
+use tslp_core::request::Request;
+use tslp_core::view::{Conversations as _, Truth as _, Vault, View};
 
 use super::Engine;
 use crate::store::Store;
@@ -45,7 +45,7 @@ const OWN_TEXT_BYTES: usize = 256;
 impl SentTexts {
     /// The texts of an outgoing prompt. The state must have folded the prompt's own events.
     pub(super) fn of(
-        view: &dyn View,
+        view: &dyn Vault,
         session: SessionId,
         history: History,
         request: &Request,
@@ -92,7 +92,7 @@ impl SentTexts {
         }
     }
 
-    fn add_message(&mut self, view: &dyn View, message: &ReadMessage) {
+    fn add_message(&mut self, view: &dyn Vault, message: &ReadMessage) {
         self.add(view, message.content(), message.recorded());
         let arguments = message.tool_calls.iter().map(|call| &call.arguments);
         let first = message.text_hashes().len() - message.tool_calls.len();
@@ -103,7 +103,7 @@ impl SentTexts {
 
     fn add_changed<'t>(
         &mut self,
-        view: &dyn View,
+        view: &dyn Vault,
         texts: impl Iterator<Item = &'t String>,
         changed: &[(usize, String)],
     ) {
@@ -113,26 +113,29 @@ impl SentTexts {
         }
     }
 
-    fn add_text(&mut self, view: &dyn View, text: &str) {
+    fn add_text(&mut self, view: &dyn Vault, text: &str) {
         if !text.is_empty() {
             self.add(view, ArtifactHash::of(text.as_bytes()), text);
         }
     }
 
-    fn add(&mut self, view: &dyn View, hash: ArtifactHash, text: &str) {
+    fn add(&mut self, view: &dyn Vault, hash: ArtifactHash, text: &str) {
         if text.is_empty() {
             return;
         }
         let is_short = text.len() <= OWN_TEXT_BYTES;
-        self.texts.push(match !is_short && view.holds(hash) {
+        self.texts.push(match !is_short && view.vault_holds(hash) {
             true => SentText::Stored(hash),
             false => SentText::Own(text.into()),
         });
     }
 
-    fn load(&self, view: &dyn View) -> Vec<(ArtifactHash, String)> {
+    fn load(&self, view: &dyn Vault) -> Vec<(ArtifactHash, String)> {
         let load = |text: &SentText| match text {
-            SentText::Stored(hash) => Some((*hash, String::from_utf8(view.content(*hash)?).ok()?)),
+            SentText::Stored(hash) => Some((
+                *hash,
+                String::from_utf8(view.artifact_content(*hash)?).ok()?,
+            )),
             SentText::Own(text) => Some((ArtifactHash::of(text.as_bytes()), text.clone())),
         };
         self.texts.iter().filter_map(load).collect()
@@ -194,7 +197,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         // The result of an edit occurs in no message as a whole; but if the client's history goes along, the model sees its own
         // edit in it.
         let is_own = |entity: &&EntityId| {
-            view.current(entity).is_some_and(|current| {
+            view.current_version(entity).is_some_and(|current| {
                 current.origin == Origin::Model
                     && view.reply_position(sent.session, current.episode).is_some()
             })

@@ -7,7 +7,7 @@ use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::message::Role;
-use tslp_core::view::{SessionPosition, View};
+use tslp_core::view::{SessionPosition, Vault as _};
 
 use super::Engine;
 use super::retrace::PromptOccurrence;
@@ -99,7 +99,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         if receive::is_answered(roles, is_known) {
             return PromptRepetition::Answered;
         }
-        let was_said = is_known && self.view().was_said(words.content);
+        let was_said = is_known && self.view().vault_holds_message(words.content);
         let session = prompt.fork.map_or(prompt.session, |fork| fork.session);
         let sessions = self.state.sessions();
         let was_prompted = sessions.was_prompted(session, prompt.length, words.content);

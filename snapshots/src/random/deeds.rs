@@ -3,14 +3,14 @@
 use arbitrary::{Result, Unstructured};
 use tslp_core::event::{AuditOutcome, Event};
 use tslp_core::message::Role;
-use tslp_core::view::View as _;
+use tslp_core::view::Truth as _;
 use tslp_projections::table::Value;
 
 use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
 use super::edits::{self, FORMS, Said};
 use super::player::{Player, block, changed, some_function};
 use crate::script::{Ending, Step};
-use crate::verdicts;
+use crate::verdicts::{self, Detail};
 
 /// Events that are told when the law is broken.
 const EVENTS_TOLD: usize = 40;
@@ -66,7 +66,7 @@ impl Player {
         let change = *u.choose(&CHANGES)?;
         let said = edit_of(u, path, old, change)?;
         // What stands outside of the vocabulary, or several times, may hold what the edit asks for.
-        let current = self.stage.view().current(&old.entity(path));
+        let current = self.stage.view().current_version(&old.entity(path));
         let is_exact =
             current.is_some_and(|current| current.slice == old.slice() && current.spans.len() == 1);
         let ending = *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces, Ending::Cut])?;
@@ -241,7 +241,7 @@ impl Player {
         assert!(
             is_unchanged || may_change,
             "this changed the truth: {what}\n{}",
-            verdicts::listing(last)
+            verdicts::listing(last, Detail::Decisions)
         );
     }
 }

@@ -193,7 +193,7 @@ impl Law {
         assert!(state.anomalies().is_empty(), "{}", state.anomalies());
         assert_eq!(state.state_map().len(), self.authoritative.len());
         for (entity, version) in &self.authoritative {
-            let current = view.current(entity);
+            let current = view.current_version(entity);
             assert_eq!(
                 current.map(|current| current.version),
                 Some(*version),
@@ -385,7 +385,7 @@ impl Law {
         assert_eq!(blocks.len(), shown.len(), "{text}");
         for (block, hydrated) in blocks.iter().zip(shown) {
             let entity = &hydrated.entity;
-            let current = view.current(entity);
+            let current = view.current_version(entity);
             let current = current.unwrap_or_else(|| panic!("hydrated, not true: {entity}"));
             assert_eq!(current.version, hydrated.version);
             let source = &self.vault[&current.artifact];

@@ -9,7 +9,7 @@ use tslp_core::gate::Profile;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
-use tslp_core::view::{Proposal, View as _};
+use tslp_core::view::{Disk as _, Proposal, Proposals as _, Truth as _};
 use tslp_projections::STATE_MAP;
 use tslp_projections::table::Value;
 
@@ -152,7 +152,7 @@ impl Player {
         for (entity, truth) in before {
             if observe::slice_on_disk(&view, &entity) == Some(truth) {
                 assert_eq!(
-                    view.current(&entity).map(|current| current.slice),
+                    view.current_version(&entity).map(|current| current.slice),
                     Some(truth),
                     "{entity} is on disk as it was true, and was said away:\n{words}"
                 );
@@ -188,7 +188,7 @@ impl Player {
             let is_true = self
                 .stage
                 .view()
-                .current(&entity)
+                .current_version(&entity)
                 .is_some_and(|current| current.slice == function.slice());
             assert!(
                 is_true || quoted || self.was_said(),
@@ -375,7 +375,7 @@ impl Player {
             && (is_tracked || !is_asked_about);
         let is_on_disk = self.stage.disk().at(&entity.path).is_some();
         if was_open && counts && !is_on_disk && !self.is_unseen(&entity.path, tracked) {
-            let current = self.stage.view().current(&entity);
+            let current = self.stage.view().current_version(&entity);
             assert_eq!(
                 current.map(|current| current.slice),
                 Some(function.slice()),
@@ -454,7 +454,7 @@ impl Player {
             .iter()
             .filter_map(|name| {
                 let entity = Function { name, variant: 0 }.entity(path);
-                let slice = view.current(&entity)?.slice;
+                let slice = view.current_version(&entity)?.slice;
                 Function::with_slice(name, slice).or(Some(Function { name, variant: 0 }))
             })
             .collect()

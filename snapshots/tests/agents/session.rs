@@ -159,7 +159,7 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
     }
     let mut known = KnownMessages::default();
     let Ok(Some((body, request))) =
-        request::read(&step.body, RequestEnvelope::default(), &mut known)
+        request::read_request(&step.body, RequestEnvelope::default(), &mut known)
     else {
         panic!("a request");
     };
@@ -168,7 +168,7 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
     let sent = match went_out.outgoing.is_unchanged(&went_out.request) {
         true => step.body.clone(),
         false => {
-            body.with(
+            body.with_messages(
                 &went_out.request,
                 &went_out.outgoing,
                 &mut RewrittenMessages::default(),

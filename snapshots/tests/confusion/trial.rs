@@ -9,7 +9,7 @@ use tslp_core::extract::{Definition, Extraction};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_core::view::View;
+use tslp_core::view::Truth as _;
 use tslp_snapshots::disk::{Disk, Place, extraction_of};
 use tslp_snapshots::script::Step;
 use tslp_snapshots::stage::Stage;
@@ -286,7 +286,7 @@ fn truth(stage: &Stage, path: &RelPath) -> BTreeMap<Symbol, SliceHash> {
         .into_iter()
         .filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
-            Some((symbol, view.current(&entity)?.slice))
+            Some((symbol, view.current_version(&entity)?.slice))
         })
         .collect()
 }

@@ -3,8 +3,9 @@
 use tslp_core::decide::reply::Reply;
 use tslp_core::event::{Event, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
-use tslp_core::message::{Attempt, Message, Request, Role, Tools};
+use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::Policy;
+use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::DiskAnswers;

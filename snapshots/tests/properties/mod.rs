@@ -1,6 +1,7 @@
 //! Properties of the whole engine over random inputs from fixed seeds.
 
 mod deep;
+mod goldens;
 mod interrupted;
 mod law_table;
 mod missing_content;

@@ -393,6 +393,7 @@ fn side_requests() {
         "side_requests",
         "A title and a summary go out as they came, and no code in them or in the reply is anybody's.",
         &["
+        full nothing but the request is on record
         disk src/a.c
         | int add(int a, int b) { return a + b; }
         context system

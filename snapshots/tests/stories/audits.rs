@@ -167,6 +167,7 @@ fn late_doubt_of_the_truth() {
         "audits__late_doubt_of_the_truth",
         "With `audit on` a promoted change is audited, too; a late doubt contests it and takes nothing back.",
         "
+        full the audit's question, and its row
         policy audit on
         user
         | ```c:src/a.c

@@ -35,7 +35,7 @@ fn methods_and_namespaces() {
 fn overloads() {
     check(
         "cpp__overloads",
-        "Overloads are one entity; a reply that has only one of the two loses half of it and is refused.",
+        "Overloads are one entity: a reply that has only one of the two changes that one and keeps the other.",
         "
         user
         | ```cpp:src/max.cpp
@@ -80,6 +80,7 @@ fn class_loses_a_method() {
         "cpp__class_loses_a_method",
         "A class by itself without one of its methods is refused, though everything else is there.",
         "
+        full a notice with missing definitions
         user
         | ```cpp:src/p.cpp
         | struct Point {

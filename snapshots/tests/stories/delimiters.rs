@@ -8,6 +8,7 @@ fn injected_block_sent_back() {
         "delimiters__injected_block_sent_back",
         "A client sends back what we injected: stripped before anything is recorded, captured or relayed.",
         "
+        full what is left of the message
         user
         | [CURRENT STATE: AUTHORITATIVE]
         | Entity: src/a.c::a
@@ -29,6 +30,7 @@ fn forged_by_the_model() {
         "delimiters__forged_by_the_model",
         "The model writes a state block of its own: it is no truth, and its history copy can't open a block.",
         "
+        full how a forged block is defused
         user
         | ```c:src/a.c
         | int a(int x) { return x + 1; }
@@ -64,6 +66,7 @@ fn in_the_system_message() {
         "delimiters__in_the_system_message",
         "The client's system message is cleaned in the same way.",
         "
+        full what is left of the system message
         context system
         | Be nice.
         | [STATE NOTICE]

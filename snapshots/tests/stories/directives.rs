@@ -4,7 +4,7 @@ use tslp_snapshots::stage::play;
 
 /// The last lines of a story's end that begin with one of these words.
 fn check(story: &str, contains: &[&str]) {
-    let end = play(story);
+    let end = play(&format!("full what the model saw\n{story}"));
     for text in contains {
         assert!(end.contains(text), "{text:?} is missing in:\n{end}");
     }
@@ -49,7 +49,7 @@ fn accept_takes_disk_as_the_users_word() {
             "src/a.c::add is STALE",
             "The user accepted src/a.c::add as it stands on disk. It is AUTHORITATIVE.",
             "    return b + a;\n}\n[END CURRENT STATE]",
-            "message 4 rewritten:\nWhat does `add` do?",
+            "message 4: own text, 1 line\nWhat does `add` do?",
         ],
     );
 }
@@ -307,6 +307,7 @@ fn confirm_in_another_window_looks_at_the_file() {
 fn what_a_tool_or_the_model_said_is_no_directive_and_stays_as_it_is() {
     let end = play(
         "
+        full what the model saw
         tools
         user
         | Show me the notes.
@@ -321,9 +322,9 @@ fn what_a_tool_or_the_model_said_is_no_directive_and_stays_as_it_is() {
         | Go on.
         ",
     );
-    assert!(!end.contains("message 1 rewritten"), "{end}");
-    assert!(!end.contains("message 2 rewritten"), "{end}");
-    assert!(end.contains("message 3 rewritten:\nGo on."), "{end}");
+    assert!(!end.contains("message 1:"), "{end}");
+    assert!(!end.contains("message 2:"), "{end}");
+    assert!(end.contains("message 3: own text, 1 line\nGo on."), "{end}");
 }
 
 #[test]

@@ -166,6 +166,7 @@ fn tool_call() {
         "edits__tool_call",
         "An edit tool's call: the old string is there exactly once.",
         "
+        full arguments and the code that they make are in the Vault
         call edit
         | {\"filePath\": \"src/a.c\", \"oldString\": \"    if (x < low) return low;\", \"newString\": \"    if (low > high) return x;\\n    if (x < low) return low;\"}
         model

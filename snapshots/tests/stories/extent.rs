@@ -30,6 +30,7 @@ fn pasted_whole_file() {
         "extent__pasted_whole_file",
         "With its include line the paste is the whole file: both functions and the file itself become true.",
         "
+        full the code of a whole file
         user
         | ```c:src/a.c
         | #include <a.h>

@@ -59,6 +59,7 @@ fn lazy_then_full() {
         "gates__lazy_then_full",
         "A lazy edit with a placeholder is refused and told; the full edit that follows is promoted.",
         "
+        full a notice with a placeholder and missing lines, and how true code follows
         model
         | ```c:src/a.c
         | int clamp(int x, int low, int high) {
@@ -474,6 +475,7 @@ fn recorded_in_pieces() {
         "gates__recorded_in_pieces",
         "A long reply is recorded piece by piece while it comes; code that spans pieces is judged as one block.",
         "
+        full each piece of the reply is in the Vault once
         model pieces
         | Here it is:
         | ```c:src/a.c

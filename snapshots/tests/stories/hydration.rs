@@ -29,6 +29,7 @@ fn order_of_sections() {
         "hydration__order_of_sections",
         "One system message: the client's own, then code, then notices, then recent context.",
         "
+        full the order of system message, code, notices and recent context
         context system
         | You are terse.
         user
@@ -49,6 +50,7 @@ fn placement_user() {
         "hydration__placement_user",
         "For models without a system role the same text stands in front of the prompt.",
         "
+        full code and recent context in front of the prompt
         policy placement user
         context system
         | You are terse.

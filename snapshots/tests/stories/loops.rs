@@ -67,7 +67,9 @@ fn a_directive_of_a_new_turn_acts_again() {
         "loops__a_directive_of_a_new_turn_acts_again",
         "The same accept in the next turn is a new word of the user's: it takes what disk holds by then.",
         &format!(
-            "{PASTED}{ACCEPTED}{GUTTED}{STEP}
+            "
+        full a notice after the result of a tool, and one about replaced versions
+        {PASTED}{ACCEPTED}{GUTTED}{STEP}
             model
             | All done.
             user
@@ -129,6 +131,7 @@ fn a_paste_in_words_that_the_client_has_changed() {
         "loops__a_paste_in_words_that_the_client_has_changed",
         "The code in a message that was answered and has a reminder under it by now is known: it isn't pasted anew.",
         "
+        full code after the result of a tool
         tools
         disk src/a.c
         | int add(int a, int b) { return a + b; }
@@ -520,6 +523,7 @@ fn a_regenerated_confirmation() {
         "What waits when a confirmation is sent again came after it: it isn't what the user confirmed.",
         &format!(
             "{KNOWN}
+            full what is left of messages of directives
             user
             | Improve `add`.
             model

@@ -300,6 +300,7 @@ fn confirmed_and_superseded() {
 fn in_a_system_message() {
     let story = pasted("")
         + "
+        full a marker in a system message
         new
         context system
         | You help with this file:

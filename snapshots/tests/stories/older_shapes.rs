@@ -8,6 +8,7 @@ use super::older_code::{EDITED, pasted};
 fn thoughts() {
     let story = pasted("policy history client")
         + "
+        full a marker in thoughts
         user
         | Show me `add`
         thought
@@ -41,6 +42,7 @@ fn thoughts() {
 fn here_documents() {
     let story = pasted("")
         + r#"
+        full markers in messages and in the arguments of calls
         new
         tools
         user

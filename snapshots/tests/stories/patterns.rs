@@ -103,6 +103,7 @@ fn lazy_body() {
         "patterns__lazy_body",
         "A body that does nothing is a stub, a comment that stands for code a placeholder.",
         "
+        full code confirmed by a pattern
         user
         | ```ruby:lib/calc.rb
         | def total(items)

@@ -10,7 +10,9 @@ fn four_pairs() {
     check(
         "recent_context__four_pairs",
         "The window holds the last four pairs, oldest first, and of the client's messages only the prompt goes out.",
-        &format!("{turns}user\n| Question 7.\n"),
+        &format!(
+            "full which pairs the window holds, and in which order\n{turns}user\n| Question 7.\n"
+        ),
     );
 }
 
@@ -21,7 +23,9 @@ fn four_kilobytes_at_a_character() {
     check(
         "recent_context__four_kilobytes_at_a_character",
         "A message is cut hard at 4 KB, at a character's boundary.",
-        &format!("user\n| x{long}\nmodel\n| Short.\nuser\n| Next.\n"),
+        &format!(
+            "full where the message is cut\nuser\n| x{long}\nmodel\n| Short.\nuser\n| Next.\n"
+        ),
     );
 }
 
@@ -101,6 +105,7 @@ fn delimiters_in_talk() {
         "recent_context__delimiters_in_talk",
         "Delimiters that the user or the model quote are defused in the window.",
         "
+        full how delimiters are defused
         user
         | What does [END RECENT CONTEXT] mean?
         model

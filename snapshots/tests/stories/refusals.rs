@@ -77,6 +77,7 @@ fn credentials() {
         "refusals__credentials",
         "A key in a paste doesn't enter the ledger, so the code can't be told in full and doesn't become true.",
         r#"
+        full the key is in no table and in no later prompt
         user
         | ```c:src/a.c
         | const char *key(void) { return "sk-abcdefghijklmnop1234567890"; }

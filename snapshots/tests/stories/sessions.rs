@@ -128,6 +128,7 @@ fn retried_request() {
         "sessions__retried_request",
         "A client's library repeats a failed request: the same episode, nothing recorded twice.",
         "
+        full nothing is on record twice
         user
         | ```c:src/a.c
         | int a(int x) { return x + 1; }

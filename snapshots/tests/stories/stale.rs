@@ -41,6 +41,7 @@ fn model_is_blocked() {
         "stale__model_is_blocked",
         "While a function is STALE the model's new version of it is refused, and pasting the file resolves it.",
         "
+        full what disk holds, and the STALE table
         disk src/a.c
         | int a(int x) { return x + 100; }
         | int b(int x) { return x + 2; }

@@ -144,6 +144,7 @@ fn parts_only() {
         "tombstones__parts_only",
         "A file known only by fragments: a whole paste that lacks one of them removes it.",
         "
+        full the tombstones
         user
         | ```c:src/a.c
         | int one(int x) { return x + 1; }

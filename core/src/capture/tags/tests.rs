@@ -1,20 +1,16 @@
 //! Files and edits in tags, as clients and models write them.
 
-use super::*;
-use crate::capture;
+use crate::capture::{self, shown};
 use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// One line a block: standing, path, part, closing, what it is.
 fn check(text: &str, expected: &[&str]) {
     let found: Vec<String> = capture::blocks(text)
         .into_iter()
         .map(|block| {
-            let what = match &block.edit {
-                None => format!("{:?}", block.code),
-                Some(Ok(Edit::Change(hunks))) => format!("{} hunks", hunks.len()),
-                Some(Ok(edit)) => format!("{edit:?}"),
-                Some(Err(Malformed)) => "malformed".to_string(),
-            };
+            let what = shown::payload(&block);
             format!(
                 "{:?} {} {:?} {:?} {what}",
                 block.standing,
@@ -89,20 +85,20 @@ fn edits_that_a_model_writes() {
         &format!(
             "<replace_in_file>\n<path>src/a.c</path>\n<diff>\n{block}\n{block}</diff>\n</replace_in_file>\n"
         ),
-        &["Said src/a.c Unsaid Closed 2 hunks"],
+        &["Said src/a.c Unsaid Closed change 2"],
     );
     let block = "<<<<<<< SEARCH\n:start_line:1\n-------\nx\n=======\ny\n>>>>>>> REPLACE\n";
     check(
         &format!("<apply_diff>\n<path>src/a.c</path>\n<diff>\n{block}</diff>\n</apply_diff>\n"),
-        &["Said src/a.c Unsaid Closed 1 hunks"],
+        &["Said src/a.c Unsaid Closed change 1"],
     );
     check(
         &format!(
             "<apply_diff>\n<args>\n<file>\n<path>a.c</path>\n<diff>\n<content>\n{block}</content>\n<start_line>1</start_line>\n</diff>\n<diff>\n<content><![CDATA[\n{block}]]></content>\n</diff>\n</file>\n<file>\n<path>b.c</path>\n<diff>\n<content>\n{block}</content>\n</diff>\n</file>\n</args>\n</apply_diff>\n"
         ),
         &[
-            "Said a.c Unsaid Closed 2 hunks",
-            "Said b.c Unsaid Closed 1 hunks",
+            "Said a.c Unsaid Closed change 2",
+            "Said b.c Unsaid Closed change 1",
         ],
     );
     check(
@@ -119,7 +115,7 @@ fn a_tool_in_a_fence_is_that_tool() {
     );
     check(
         "```\n<replace_in_file>\n<path>a.c</path>\n<diff>\n------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n</diff>\n</replace_in_file>\n```\n",
-        &["Said a.c Unsaid Closed 1 hunks"],
+        &["Said a.c Unsaid Closed change 1"],
     );
     // With a path of its own, the fence is that file.
     check(

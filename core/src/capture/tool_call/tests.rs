@@ -1,16 +1,9 @@
 //! Tool calls by the shapes of their arguments.
 
 use super::*;
+use crate::capture::shown;
+use crate::event::PathEvidence;
 use alloc::format;
-
-fn shown(hunk: &Hunk) -> String {
-    match hunk {
-        Hunk::Replace {
-            old, new, place, ..
-        } => format!(" {place:?} {old:?}>{new:?}"),
-        hunk => format!(" {hunk:?}"),
-    }
-}
 
 /// One line a block: its path and what is done to it.
 fn check(name: &str, arguments: &str, expected: &[&str]) {
@@ -19,9 +12,7 @@ fn check(name: &str, arguments: &str, expected: &[&str]) {
         .map(|block| {
             let what = match &block.edit {
                 None => format!(" {:?} {:?}", block.part, block.code),
-                Some(Ok(Edit::Change(hunks))) => hunks.iter().map(shown).collect(),
-                Some(Ok(edit)) => format!(" {edit:?}"),
-                Some(Err(Malformed)) => " malformed".to_string(),
+                Some(edit) => shown::edit(edit),
             };
             assert_eq!(block.evidence, PathEvidence::Header);
             assert_eq!(block.format, Format::ToolCall);
@@ -78,7 +69,7 @@ fn whole_files_are_written() {
 
 #[test]
 fn texts_are_replaced() {
-    let expected = &["a.c Once \"x\">\"y\""];
+    let expected = &["a.c \"x\">\"y\""];
     check(
         "edit",
         r#"{"filePath":"a.c","oldString":"x","newString":"y"}"#,
@@ -107,7 +98,7 @@ fn texts_are_replaced() {
     check(
         "file_editor",
         r#"{"command":"str_replace","path":"a.c","old_str":"x"}"#,
-        &["a.c Once \"x\">\"\""],
+        &["a.c \"x\">\"\""],
     );
     check(
         "edit",
@@ -141,7 +132,7 @@ fn several_edits_are_one() {
     check(
         "multi_edit",
         r#"{"filepath":"a.c","edits":[{"old_string":"x","new_string":"y"},{"old_string":"z","new_string":"","replace_all":true}]}"#,
-        &["a.c Once \"x\">\"y\" Everywhere \"z\">\"\""],
+        &["a.c \"x\">\"y\" Everywhere \"z\">\"\""],
     );
     check(
         "MultiEdit",
@@ -217,12 +208,12 @@ fn diffs_of_one_file() {
     check(
         "replace_in_file",
         r#"{"path":"a.c","diff":"------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n"}"#,
-        &["a.c Once \"x\\n\">\"y\\n\""],
+        &["a.c \"x\\n\">\"y\\n\""],
     );
     check(
         "apply_diff",
         r#"{"path":"a.c","diff":"@@ -1 +1 @@\n-x\n+y\n"}"#,
-        &["a.c Once \"x\\n\">\"y\\n\""],
+        &["a.c \"x\\n\">\"y\\n\""],
     );
 }
 
@@ -269,15 +260,4 @@ fn a_path_is_told_as_soon_as_it_is_there() {
     check(r#"{"filePath": "src/a.c""#, Some("src/a.c"));
     check(r#"{"filePath":"src/a"#, None);
     check(r#"{"content":"int x;"#, None);
-}
-
-#[test]
-fn a_call_that_only_reads_names_its_file_too() {
-    let check = |arguments: &str, expected: Option<&str>| {
-        assert_eq!(path_of_call(arguments).as_deref(), expected, "{arguments}");
-    };
-    check(r#"{"path":" src/a.c "}"#, Some("src/a.c"));
-    check(r#"{"file_path":"","filename":"a.c"}"#, Some("a.c"));
-    check(r#"{"pattern":"x"}"#, None);
-    check("[]", None);
 }

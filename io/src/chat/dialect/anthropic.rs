@@ -7,7 +7,9 @@ use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
 use crate::chat::reply::{DecodedPiece, ReplyDecoder};
-use crate::chat::wire_message::{WireMessage, canonical, object, own_last, present, read_content};
+use crate::chat::wire_message::{
+    WireMessage, canonical_json, own_last, present_value, read_content, read_object,
+};
 
 /// Elements in which a client wraps what it says in the user's name. A text that is one of them is the client's.
 const CLIENT_ELEMENTS: [&str; 6] = [
@@ -44,13 +46,13 @@ pub(in crate::chat) fn is_clients_text(text: &str) -> bool {
 #[derive(Deserialize)]
 struct AnthropicMessage<'b> {
     role: String,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "present_value")]
     content: Option<&'b RawValue>,
 }
 
 /// Reads a message. Its tool results are messages of their own.
 pub(in crate::chat) fn read_item(item: &str) -> Result<Vec<WireMessage>, serde_json::Error> {
-    let wire: AnthropicMessage<'_> = object(item)?;
+    let wire: AnthropicMessage<'_> = read_object(item)?;
     let mut own = WireMessage::new(Role::parse(&wire.role));
     let mut others = Vec::new();
     if let Some(content) = wire.content {
@@ -60,21 +62,21 @@ pub(in crate::chat) fn read_item(item: &str) -> Result<Vec<WireMessage>, serde_j
 }
 
 #[derive(Deserialize)]
-struct Event {
+struct StreamEvent {
     #[serde(rename = "type", default)]
     kind: String,
     #[serde(default)]
     index: Option<u32>,
     #[serde(default)]
-    content_block: Option<Block>,
+    content_block: Option<ContentBlock>,
     #[serde(default)]
-    delta: Option<Delta>,
+    delta: Option<BlockDelta>,
     /// Of a message that has begun.
     #[serde(default)]
     message: Option<Value>,
     /// Of a whole message.
     #[serde(default)]
-    content: Option<Vec<Block>>,
+    content: Option<Vec<ContentBlock>>,
     #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default)]
@@ -84,7 +86,7 @@ struct Event {
 }
 
 #[derive(Deserialize)]
-struct Block {
+struct ContentBlock {
     #[serde(rename = "type", default)]
     kind: String,
     #[serde(default)]
@@ -98,7 +100,7 @@ struct Block {
 }
 
 #[derive(Deserialize)]
-struct Delta {
+struct BlockDelta {
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
@@ -115,17 +117,17 @@ pub(in crate::chat) fn take_reply(
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
-    let event: Event = serde_json::from_slice(json)?;
-    decoder.count(json.len());
+    let event: StreamEvent = serde_json::from_slice(json)?;
+    decoder.count_text_bytes(json.len());
     let index = event.index.unwrap_or(0);
     if let Some(error) = event.error.filter(|error| !error.is_null()) {
-        decoder.fail(&error, said);
+        decoder.note_error(&error, said);
     }
     if let Some(block) = event.content_block {
-        take_block(decoder, index, block, Wholeness::Begun, said);
+        take_block(decoder, index, block, BlockWholeness::Begun, said);
     }
     for (index, block) in (0..).zip(event.content.unwrap_or_default()) {
-        take_block(decoder, index, block, Wholeness::Whole, said);
+        take_block(decoder, index, block, BlockWholeness::Whole, said);
     }
     if let Some(delta) = event.delta {
         decoder.add_block_text(index.into(), &delta.text.unwrap_or_default(), said);
@@ -134,11 +136,11 @@ pub(in crate::chat) fn take_reply(
             decoder.add_call_piece(index as usize, "", &json);
         }
         if let Some(reason) = delta.stop_reason {
-            decoder.finish(reason);
+            decoder.set_finish_reason(reason);
         }
     }
     if let Some(reason) = event.stop_reason {
-        decoder.finish(reason);
+        decoder.set_finish_reason(reason);
     }
     let begun = event
         .message
@@ -155,7 +157,7 @@ pub(in crate::chat) fn take_reply(
 
 /// Whether more of a block follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wholeness {
+enum BlockWholeness {
     Begun,
     Whole,
 }
@@ -163,14 +165,14 @@ enum Wholeness {
 fn take_block(
     decoder: &mut ReplyDecoder,
     index: u32,
-    block: Block,
-    wholeness: Wholeness,
+    block: ContentBlock,
+    wholeness: BlockWholeness,
     said: &mut DecodedPiece,
 ) {
     match block.kind.as_str() {
         "tool_use" => {
             let arguments = match (wholeness, &block.input) {
-                (Wholeness::Whole, Some(input)) => canonical(input.get()),
+                (BlockWholeness::Whole, Some(input)) => canonical_json(input.get()),
                 // What a block begins with is a place holder.
                 _ => String::new(),
             };

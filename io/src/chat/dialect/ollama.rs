@@ -8,7 +8,7 @@ use tslp_core::event::PartKind;
 use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 
 #[derive(Deserialize)]
-struct Line {
+struct StreamLine {
     #[serde(default)]
     message: Option<LineMessage>,
     /// Of generate.
@@ -56,10 +56,10 @@ pub(in crate::chat) fn take_reply(
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
-    let line: Line = serde_json::from_slice(json)?;
-    decoder.count(json.len());
+    let line: StreamLine = serde_json::from_slice(json)?;
+    decoder.count_text_bytes(json.len());
     if let Some(error) = line.error.filter(|error| !error.is_null()) {
-        decoder.fail(&error, said);
+        decoder.note_error(&error, said);
     }
     said.add_text(0, &line.response.unwrap_or_default());
     said.add_part(PartKind::Reasoning, 0, &line.thinking.unwrap_or_default());
@@ -73,7 +73,7 @@ pub(in crate::chat) fn take_reply(
         // Each call comes whole.
         for LineCall { function } in message.tool_calls.into_iter().flatten() {
             let arguments = function.arguments.map_or("{}".to_owned(), |arguments| {
-                super::super::wire_message::canonical(arguments.get())
+                super::super::wire_message::canonical_json(arguments.get())
             });
             let number = decoder.call_count();
             decoder.add_call_piece(number, &function.name, &arguments);
@@ -81,7 +81,7 @@ pub(in crate::chat) fn take_reply(
     }
     if line.done {
         let reason = line.done_reason.unwrap_or_else(|| "stop".to_owned());
-        decoder.finish(reason);
+        decoder.set_finish_reason(reason);
         let usage = decoder.usage_mut();
         usage.prompt_tokens = line.prompt_eval_count.or(usage.prompt_tokens);
     }

@@ -8,13 +8,13 @@ use tslp_core::message::Role;
 
 use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 use crate::chat::wire_message::{
-    ArgumentsForm, Insertion, WireMessage, object, own_last, present, read_content,
+    ArgumentsForm, TextInsertion, WireMessage, own_last, present_value, read_content, read_object,
 };
 
 #[derive(Deserialize)]
 struct ChatMessage<'b> {
     role: String,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "present_value")]
     content: Option<&'b RawValue>,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<ChatCall<'b>>>,
@@ -44,12 +44,12 @@ struct ChatFunction<'b> {
 pub(in crate::chat) fn read_item(
     item: &str,
 ) -> Result<(Vec<WireMessage>, String), serde_json::Error> {
-    let wire: ChatMessage<'_> = object(item)?;
+    let wire: ChatMessage<'_> = read_object(item)?;
     let mut own = WireMessage::new(Role::parse(&wire.role));
     let mut others = Vec::new();
     match wire.content {
         Some(content) => read_content(item, content, |_| false, &mut own, &mut others)?,
-        None => own.set_new_text(Insertion {
+        None => own.set_new_text(TextInsertion {
             at: item.len() - 1..item.len() - 1,
             before: ",\"content\":",
             after: "",
@@ -79,9 +79,9 @@ pub(in crate::chat) fn take_reply(
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
-    let chunk: Chunk = serde_json::from_slice(json)?;
+    let chunk: StreamChunk = serde_json::from_slice(json)?;
     if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-        decoder.fail(&error, said);
+        decoder.note_error(&error, said);
     }
     let mut is_read = false;
     for choice in chunk.choices.unwrap_or_default() {
@@ -89,7 +89,7 @@ pub(in crate::chat) fn take_reply(
         if index == 0
             && let Some(reason) = choice.finish_reason
         {
-            decoder.finish(reason);
+            decoder.set_finish_reason(reason);
         }
         if let Some(text) = choice.text {
             said.add_text(index, &text);
@@ -101,12 +101,17 @@ pub(in crate::chat) fn take_reply(
         }
     }
     if is_read {
-        decoder.count(json.len());
+        decoder.count_text_bytes(json.len());
     }
     Ok(())
 }
 
-fn take_delta(decoder: &mut ReplyDecoder, choice: u32, delta: Delta, said: &mut DecodedPiece) {
+fn take_delta(
+    decoder: &mut ReplyDecoder,
+    choice: u32,
+    delta: ChoiceDelta,
+    said: &mut DecodedPiece,
+) {
     let mut thoughts = String::new();
     let fields = [delta.reasoning_content, delta.reasoning, delta.thinking];
     // Some servers say the same under two names.
@@ -119,7 +124,7 @@ fn take_delta(decoder: &mut ReplyDecoder, choice: u32, delta: Delta, said: &mut 
     }
     let mut calls = String::new();
     for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate() {
-        let Function { name, arguments } = fragment.function;
+        let FunctionFragment { name, arguments } = fragment.function;
         let (name, arguments) = (name.unwrap_or_default(), arguments.unwrap_or_default());
         if choice == 0 {
             decoder.add_call_piece(fragment.index.unwrap_or(position), &name, &arguments);
@@ -141,21 +146,21 @@ fn take_delta(decoder: &mut ReplyDecoder, choice: u32, delta: Delta, said: &mut 
 }
 
 #[derive(Deserialize)]
-struct Chunk {
+struct StreamChunk {
     #[serde(default)]
-    choices: Option<Vec<Choice>>,
+    choices: Option<Vec<ChunkChoice>>,
     #[serde(default)]
     error: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChunkChoice {
     #[serde(default)]
     index: Option<u32>,
     #[serde(default)]
-    delta: Option<Delta>,
+    delta: Option<ChoiceDelta>,
     #[serde(default)]
-    message: Option<Delta>,
+    message: Option<ChoiceDelta>,
     /// Of completions.
     #[serde(default)]
     text: Option<String>,
@@ -164,17 +169,17 @@ struct Choice {
 }
 
 #[derive(Deserialize)]
-struct Delta {
+struct ChoiceDelta {
     #[serde(default)]
-    content: Option<Content>,
+    content: Option<DeltaContent>,
     #[serde(default)]
-    tool_calls: Option<Vec<Fragment>>,
+    tool_calls: Option<Vec<CallFragment>>,
     #[serde(default)]
-    reasoning_content: Option<Content>,
+    reasoning_content: Option<DeltaContent>,
     #[serde(default)]
-    reasoning: Option<Content>,
+    reasoning: Option<DeltaContent>,
     #[serde(default)]
-    thinking: Option<Content>,
+    thinking: Option<DeltaContent>,
     #[serde(default)]
     refusal: Option<String>,
 }
@@ -182,21 +187,21 @@ struct Delta {
 /// Reasoning models of some servers answer in parts, as clients may ask.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Content {
+enum DeltaContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<ContentPart>),
     Other(IgnoredAny),
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ContentPart {
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
-    thinking: Option<Content>,
+    thinking: Option<DeltaContent>,
 }
 
-impl Content {
+impl DeltaContent {
     fn push_to(self, said: &mut String, thoughts: &mut String) {
         match self {
             Self::Text(text) => said.push_str(&text),
@@ -216,15 +221,15 @@ impl Content {
 }
 
 #[derive(Deserialize)]
-struct Fragment {
+struct CallFragment {
     #[serde(default)]
     index: Option<usize>,
     #[serde(default)]
-    function: Function,
+    function: FunctionFragment,
 }
 
 #[derive(Default, Deserialize)]
-struct Function {
+struct FunctionFragment {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]

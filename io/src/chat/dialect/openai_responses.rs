@@ -11,7 +11,7 @@ use tslp_core::message::Role;
 use super::anthropic::is_clients_text;
 use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 use crate::chat::wire_message::{
-    ArgumentsForm, WireMessage, input_arguments, object, own_last, present, read_content,
+    ArgumentsForm, WireMessage, input_arguments, own_last, present_value, read_content, read_object,
 };
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct InputItem<'b> {
     kind: Option<Cow<'b, str>>,
     #[serde(borrow, default)]
     role: Option<Cow<'b, str>>,
-    #[serde(borrow, default, deserialize_with = "present")]
+    #[serde(borrow, default, deserialize_with = "present_value")]
     content: Option<&'b RawValue>,
     #[serde(borrow, default)]
     name: Option<Cow<'b, str>>,
@@ -46,7 +46,7 @@ impl InputItem<'_> {
 
 /// Whether an item is part of a turn of the model's: neighbours of that kind are one message.
 pub(in crate::chat) fn is_of_model(item: &str) -> bool {
-    object::<InputItem<'_>>(item).is_ok_and(|item| item.is_of_model())
+    read_object::<InputItem<'_>>(item).is_ok_and(|item| item.is_of_model())
 }
 
 /// Reads one item, or several of one turn of the model's, with commas between them. Reasoning goes back as it came: it may be
@@ -58,7 +58,7 @@ pub(in crate::chat) fn read_items(unit: &str) -> Result<Vec<WireMessage>, serde_
     let mut rest = 0;
     while let Some(item) = items.next() {
         let json = item?.get();
-        let item: InputItem<'_> = object(json)?;
+        let item: InputItem<'_> = read_object(json)?;
         if item.is_of_model() {
             let turn = turn.get_or_insert_with(|| WireMessage::new(Role::Assistant));
             add_to_turn(unit, item, turn)?;
@@ -131,7 +131,7 @@ fn read_other(unit: &str, item: InputItem<'_>) -> Result<Vec<WireMessage>, serde
 }
 
 #[derive(Deserialize)]
-struct Event {
+struct StreamEvent {
     #[serde(rename = "type", default)]
     kind: String,
     #[serde(default)]
@@ -146,7 +146,7 @@ struct Event {
     #[serde(default)]
     id: Option<String>,
     #[serde(default)]
-    response: Option<Response>,
+    response: Option<ResponseObject>,
     #[serde(default)]
     error: Option<Value>,
     /// Of an error that isn't wrapped.
@@ -164,7 +164,7 @@ struct Event {
 }
 
 #[derive(Deserialize)]
-struct Response {
+struct ResponseObject {
     #[serde(default)]
     id: Option<String>,
     #[serde(default)]
@@ -207,8 +207,8 @@ pub(in crate::chat) fn take_reply(
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
-    let event: Event = serde_json::from_slice(json)?;
-    decoder.count(json.len());
+    let event: StreamEvent = serde_json::from_slice(json)?;
+    decoder.count_text_bytes(json.len());
     let item = event.output_index.unwrap_or(0);
     let block = block_number(item, event.content_index.unwrap_or(0));
     let delta = event
@@ -251,7 +251,7 @@ pub(in crate::chat) fn take_reply(
         "error" => {
             let message = || event.message.map(Value::from).unwrap_or_default();
             let error = event.error.filter(|error| !error.is_null());
-            decoder.fail(&error.unwrap_or_else(message), said);
+            decoder.note_error(&error.unwrap_or_else(message), said);
         }
         // Whatever else the stream says.
         kind if kind.starts_with("response.") => {}
@@ -259,7 +259,7 @@ pub(in crate::chat) fn take_reply(
             for (index, item) in (0..).zip(event.output.into_iter().flatten()) {
                 take_item(decoder, index, item, said);
             }
-            let whole = Response {
+            let whole = ResponseObject {
                 id: event.id,
                 status: event.status,
                 incomplete_details: event.incomplete_details,
@@ -310,9 +310,9 @@ fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mu
     }
 }
 
-fn take_end(decoder: &mut ReplyDecoder, response: Response, said: &mut DecodedPiece) {
+fn take_end(decoder: &mut ReplyDecoder, response: ResponseObject, said: &mut DecodedPiece) {
     if let Some(error) = response.error.filter(|error| !error.is_null()) {
-        decoder.fail(&error, said);
+        decoder.note_error(&error, said);
     }
     if let Some(id) = response.id {
         decoder.name_response(id);
@@ -320,7 +320,7 @@ fn take_end(decoder: &mut ReplyDecoder, response: Response, said: &mut DecodedPi
     let why = response.incomplete_details.as_ref();
     let why = why.and_then(|details| details.get("reason")?.as_str());
     if let Some(reason) = why.map(str::to_owned).or(response.status) {
-        decoder.finish(reason);
+        decoder.set_finish_reason(reason);
     }
     let usage = response.usage.unwrap_or_default();
     let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();

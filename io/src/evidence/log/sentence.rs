@@ -13,7 +13,7 @@ use tslp_core::gate::GateReport;
 use tslp_core::ids::{Seq, UnixMillis};
 
 use super::filter::unmet_verdicts;
-use crate::diagnostics::moment;
+use crate::diagnostics::utc_moment;
 
 /// Longest piece of content that is shown, in characters.
 const PREVIEW_CHARACTERS: usize = 60;
@@ -24,7 +24,7 @@ pub fn log_line(seq: Seq, at: UnixMillis, event: &Event) -> String {
     format!(
         "{:>6}  {}  {:<17}  {}",
         seq.0,
-        moment(at.0),
+        utc_moment(at.0),
         event.name(),
         event_words(event)
     )
@@ -124,7 +124,7 @@ pub fn event_words(event: &Event) -> String {
             event.session,
             event.capability,
             event.change.as_str(),
-            moment(event.expires_at.0)
+            utc_moment(event.expires_at.0)
         ),
     }
 }

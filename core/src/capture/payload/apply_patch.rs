@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::line::{lines_from, without_end};
-use super::path_hint::PathHint;
-use super::section::{FileSection, ParsedEdits};
+use super::{FileSection, ParsedEdits};
+use crate::capture::line::{lines_from, without_end};
+use crate::capture::path_hint::PathHint;
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
 
@@ -70,25 +70,15 @@ pub(super) fn read(piece: &str) -> ParsedEdits {
         word: None,
         sections: Vec::new(),
     };
-    let mut sound = true;
+    let mut is_sound = true;
     for (at, line) in lines_from(piece, 0) {
-        sound &= reader.read_line(at, without_end(line)).is_ok();
+        is_sound &= reader.read_line(at, without_end(line)).is_ok();
     }
-    sound &= reader.place == EnvelopePosition::After && !reader.sections.is_empty();
-    let sections: Vec<FileSection> = reader
-        .sections
-        .into_iter()
-        .map(FilePatch::into_section)
-        .collect();
-    let sound = sound && sections.iter().all(|section| section.edit.is_ok());
-    if sections.is_empty() {
-        return ParsedEdits::malformed(Format::ApplyPatch);
-    }
-    let edits = ParsedEdits {
-        format: Format::ApplyPatch,
-        sections,
-    };
-    if sound { edits } else { edits.all_malformed() }
+    let sections = reader.sections.into_iter().map(FilePatch::into_section);
+    let sections: Vec<FileSection> = sections.collect();
+    is_sound &= reader.place == EnvelopePosition::After;
+    is_sound &= sections.iter().all(|section| section.edit.is_ok());
+    ParsedEdits::new(Format::ApplyPatch, sections, is_sound)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -119,7 +109,6 @@ enum FileAction {
     Update {
         to: Option<String>,
         chunks: Vec<PatchChunk>,
-        sound: bool,
     },
 }
 
@@ -228,7 +217,6 @@ fn file_header(line: &str) -> Option<(&str, FileAction)> {
     let action = FileAction::Update {
         to: None,
         chunks: Vec::new(),
-        sound: true,
     };
     Some((path, action))
 }
@@ -264,11 +252,7 @@ impl FileAction {
             },
             Self::Delete if line.trim().is_empty() => Ok(()),
             Self::Delete => Err(Malformed),
-            Self::Update { chunks, sound, .. } => {
-                let passed = read_chunk_line(chunks, line);
-                *sound &= passed.is_ok();
-                passed
-            }
+            Self::Update { chunks, .. } => read_chunk_line(chunks, line),
         }
     }
 }
@@ -328,8 +312,7 @@ impl FilePatch {
         let edit = match self.action {
             FileAction::Add(text) => Ok(Edit::Create(text)),
             FileAction::Delete => Ok(Edit::Delete),
-            FileAction::Update { sound: false, .. } => Err(Malformed),
-            FileAction::Update { to, chunks, .. } => update_edit(to, chunks),
+            FileAction::Update { to, chunks } => update_edit(to, chunks),
         };
         FileSection {
             start: self.start,
@@ -376,35 +359,11 @@ impl PatchChunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::shown;
 
     /// One line a file: its path and what is done to it.
     fn check(piece: &str, expected: &[&str]) {
-        let found: Vec<String> = read(piece)
-            .sections
-            .iter()
-            .map(|section| {
-                let path = section.hint.as_ref().and_then(|hint| hint.path.as_deref());
-                let edit = match &section.edit {
-                    Ok(Edit::Change(hunks)) => hunks.iter().map(shown).collect(),
-                    Ok(Edit::Move { to, hunks }) => {
-                        format!(" to {to}{}", hunks.iter().map(shown).collect::<String>())
-                    }
-                    Ok(edit) => format!(" {edit:?}"),
-                    Err(Malformed) => " malformed".to_string(),
-                };
-                format!("{}{edit}", path.unwrap_or("-"))
-            })
-            .collect();
-        assert_eq!(found, expected, "{piece}");
-    }
-
-    fn shown(hunk: &Hunk) -> String {
-        match hunk {
-            Hunk::Replace {
-                old, new, place, ..
-            } => format!(" {place:?} {old:?}>{new:?}"),
-            hunk => format!(" {hunk:?}"),
-        }
+        assert_eq!(shown::files(&read(piece)), expected, "{piece}");
     }
 
     #[test]
@@ -414,7 +373,7 @@ mod tests {
             &[
                 "a.c Create(\"int a;\\n\\n\")",
                 "b.c Delete",
-                "c.c to d.c Once \"x\\n\">\"y\\n\"",
+                "c.c to d.c \"x\\n\">\"y\\n\"",
             ],
         );
     }
@@ -424,7 +383,7 @@ mod tests {
         check(
             "*** Begin Patch\n*** Update File: a.c\n a\n-b\n+c\n\n@@ int f(void)\n-x\n+y\n@@\n-z\n*** End of File\n*** End Patch",
             &[
-                "a.c Once \"a\\nb\\n\\n\">\"a\\nc\\n\\n\" After(\"int f(void)\") \"x\\n\">\"y\\n\" End \"z\\n\">\"\"",
+                "a.c \"a\\nb\\n\\n\">\"a\\nc\\n\\n\" After(\"int f(void)\") \"x\\n\">\"y\\n\" End \"z\\n\">\"\"",
             ],
         );
         check(
@@ -433,7 +392,7 @@ mod tests {
         );
         check(
             "*** Begin Patch\n*** Update File: a.c\n@@ -1,2 +1,2 @@ int f(void)\n-x\n+y\n*** End Patch",
-            &["a.c Once \"x\\n\">\"y\\n\""],
+            &["a.c \"x\\n\">\"y\\n\""],
         );
     }
 

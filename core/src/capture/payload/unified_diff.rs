@@ -3,9 +3,9 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::line::{line_at, lines_from, without_end};
-use super::path_hint::PathHint;
-use super::section::{FileSection, ParsedEdits};
+use super::{FileSection, ParsedEdits};
+use crate::capture::line::{line_at, lines_from, without_end};
+use crate::capture::path_hint::PathHint;
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
 
@@ -18,50 +18,85 @@ pub(super) fn has_diff_mark(line: &str, next: &str) -> bool {
         || line.starts_with("--- ") && next.starts_with("+++ ")
 }
 
-/// Whether a bare diff starts at this line.
-pub(super) fn opens_bare_diff(text: &str, at: usize) -> bool {
-    let line = line_at(text, at);
-    let next = line_at(text, line.end);
-    let third = line_at(text, next.end);
-    let announced = text[line.clone()]
-        .strip_prefix("diff --git ")
-        .is_some_and(|paths| git_paths(paths).is_some());
-    announced
-        && GIT_LINES
-            .iter()
-            .any(|start| text[next.clone()].starts_with(start))
-        || text[line].starts_with("--- ")
-            && text[next].starts_with("+++ ")
-            && text[third].starts_with("@@")
+/// The end of a bare diff that starts at a line, if one does. Empty lines belong to it only if more of it follows.
+pub(super) fn bare_diff_end(text: &str, at: usize) -> Option<usize> {
+    if !opens_bare_diff(text, at) {
+        return None;
+    }
+    let mut reader = DiffReader::new(text, at);
+    let mut end = at;
+    while let Some((start, line)) = reader.next_line() {
+        if reader.ends_at_blank(line) || reader.read_line(start, line).is_err() {
+            break;
+        }
+        if !line.trim_end_matches('\r').is_empty() {
+            end = reader.at;
+        }
+    }
+    Some(end)
 }
 
-/// The beginnings of lines that may follow `diff --git`.
-const GIT_LINES: [&str; 10] = [
-    "--- ",
+fn opens_bare_diff(text: &str, at: usize) -> bool {
+    let mut lines = lines_from(text, at).map(|(_, line)| line);
+    let mut next_line = || lines.next().unwrap_or_default();
+    let line = next_line();
+    match line.strip_prefix("diff --git ") {
+        Some(paths) if git_paths(paths).is_some() => {
+            let next = next_line();
+            PLAIN_LINES
+                .iter()
+                .chain(&OPENING_LINES)
+                .any(|start| next.starts_with(start))
+        }
+        Some(_) => false,
+        None => {
+            line.starts_with("--- ")
+                && next_line().starts_with("+++ ")
+                && next_line().starts_with("@@")
+        }
+    }
+}
+
+/// The beginnings of header lines that say nothing of an edit.
+const PLAIN_LINES: [&str; 6] = [
     "index ",
-    "new file mode ",
-    "deleted file mode ",
     "old mode ",
     "new mode ",
     "similarity index ",
     "dissimilarity index ",
+    "=====",
+];
+
+/// The beginnings of other lines that may follow `diff --git`.
+const OPENING_LINES: [&str; 5] = [
+    "--- ",
+    "new file mode ",
+    "deleted file mode ",
     "rename from ",
     "copy from ",
 ];
 
-/// Reads a fence's content. Prose may come before the first header if the fence is tagged as a diff. A diff without a header
-/// and without `@@` is one hunk.
-pub(super) fn read_fenced(piece: &str, tagged: bool) -> ParsedEdits {
+/// The beginnings of header lines whose edits can't be read.
+const UNREAD_LINES: [&str; 4] = [
+    "copy from ",
+    "copy to ",
+    "Binary files ",
+    "GIT binary patch",
+];
+
+/// Reads a text that holds one diff. Prose may come before the first header if the text is declared a diff. A diff without a
+/// header and without `@@` is one hunk.
+pub(super) fn read(piece: &str, is_declared: bool) -> ParsedEdits {
     let start = first_mark(piece).unwrap_or_default();
-    let mut sound = piece[..start]
+    let mut is_sound = piece[..start]
         .lines()
-        .all(|line| line.trim().is_empty() || tagged && !line.starts_with(['+', '-']));
+        .all(|line| line.trim().is_empty() || is_declared && !line.starts_with(['+', '-']));
     let mut reader = DiffReader::new(piece, start);
-    while let Some(line) = reader.next_line() {
-        sound &= reader.read_line(&line) == LineOutcome::Taken;
+    while let Some((start, line)) = reader.next_line() {
+        is_sound &= reader.read_line(start, line).is_ok();
     }
-    let edits = sections_of(reader.files);
-    if sound { edits } else { edits.all_malformed() }
+    let sections = reader.files.into_iter().map(FileDiff::into_section);
+    ParsedEdits::new(Format::UnifiedDiff, sections.collect(), is_sound)
 }
 
 fn first_mark(piece: &str) -> Option<usize> {
@@ -75,52 +110,10 @@ fn first_mark(piece: &str) -> Option<usize> {
     None
 }
 
-/// Reads a bare diff that starts at `at`, and returns its end.
-pub(super) fn read_bare(text: &str, at: usize) -> (ParsedEdits, usize) {
-    let mut reader = DiffReader::new(text, at);
-    let mut end = at;
-    while let Some(line) = reader.next_line() {
-        if reader.ends_at_blank(&line) || reader.read_line(&line) == LineOutcome::Foreign {
-            break;
-        }
-        // Blank lines belong to it only if more of it follows.
-        if !line.text.trim().is_empty() {
-            end = line.end;
-        }
-    }
-    let mut edits = sections_of(reader.files);
-    for section in &mut edits.sections {
-        section.start = section.start.saturating_sub(at);
-    }
-    (edits, end)
-}
-
-fn sections_of(files: Vec<FileDiff>) -> ParsedEdits {
-    if files.is_empty() {
-        return ParsedEdits::malformed(Format::UnifiedDiff);
-    }
-    ParsedEdits {
-        format: Format::UnifiedDiff,
-        sections: files.into_iter().map(FileDiff::into_section).collect(),
-    }
-}
-
 struct DiffReader<'t> {
     text: &'t str,
     at: usize,
     files: Vec<FileDiff>,
-}
-
-struct DiffLine<'t> {
-    start: usize,
-    end: usize,
-    text: &'t str,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LineOutcome {
-    Taken,
-    Foreign,
 }
 
 /// One file of the diff, as read so far.
@@ -142,18 +135,23 @@ struct FileDiff {
 
 #[derive(Default)]
 struct HunkText {
-    old: String,
-    new: String,
+    old: HunkSide,
+    new: HunkSide,
     /// The numbers of its heading: lines on both sides.
     counts: Option<(u32, u32)>,
     from_nothing: bool,
-    seen: (u32, u32),
     /// The number of blank lines without a mark read last; they belong to the hunk only if more of it follows.
     blanks: u32,
     changes: bool,
-    /// Whether a side's last line has no newline.
-    bare: (bool, bool),
-    last_mark: char,
+    last_mark: Option<char>,
+}
+
+#[derive(Default)]
+struct HunkSide {
+    text: String,
+    lines: u32,
+    /// Whether its last line has no newline.
+    is_bare: bool,
 }
 
 impl<'t> DiffReader<'t> {
@@ -165,131 +163,96 @@ impl<'t> DiffReader<'t> {
         }
     }
 
-    fn next_line(&mut self) -> Option<DiffLine<'t>> {
-        if self.at >= self.text.len() {
-            return None;
-        }
+    /// The start of the next line, and the line without its newline.
+    fn next_line(&mut self) -> Option<(usize, &'t str)> {
         let range = line_at(self.text, self.at);
         self.at = range.end;
-        Some(DiffLine {
-            start: range.start,
-            end: range.end,
-            text: self.text[range].trim_end_matches('\n'),
-        })
+        let line = self.text[range.clone()].trim_end_matches('\n');
+        (!range.is_empty()).then_some((range.start, line))
     }
 
     /// Whether a blank line ends a bare diff: its last hunk has all that its heading promises.
-    fn ends_at_blank(&self, line: &DiffLine<'_>) -> bool {
+    fn ends_at_blank(&self, line: &str) -> bool {
         let hunk = self.files.last().and_then(|file| file.hunks.last());
-        line.text.trim().is_empty() && hunk.is_some_and(|hunk| hunk.counts == Some(hunk.seen))
+        line.trim().is_empty()
+            && hunk.is_some_and(|hunk| hunk.counts == Some((hunk.old.lines, hunk.new.lines)))
     }
 
-    fn read_line(&mut self, line: &DiffLine<'t>) -> LineOutcome {
-        let text = line.text.trim_end_matches('\r');
+    /// Reads the line that `self.at` is after.
+    fn read_line(&mut self, start: usize, line: &str) -> Result<(), Malformed> {
+        let text = line.trim_end_matches('\r');
         let git = text.strip_prefix("diff --git ");
         if git.is_some() || text.starts_with("Index: ") {
             self.files.push(FileDiff {
-                start: line.start,
                 announced: true,
                 git: git.and_then(git_paths),
-                ..FileDiff::default()
+                ..FileDiff::at(start)
             });
-            return LineOutcome::Taken;
+            return Ok(());
         }
         if self.is_header(line) {
-            self.start_file(line, text);
-            return LineOutcome::Taken;
+            self.start_file(start, text);
+            return Ok(());
         }
         if text.starts_with("@@") {
             if self.files.is_empty() {
                 self.files.push(FileDiff::default());
             }
-            self.push_hunk(HunkText::with_heading(text));
-            return LineOutcome::Taken;
+            let file = self.files.last_mut().ok_or(Malformed)?;
+            file.announced = false;
+            file.hunks.push(HunkText::with_heading(text));
+            return Ok(());
         }
-        let in_hunk = self.files.last().is_some_and(|file| !file.hunks.is_empty());
-        if in_hunk {
-            self.read_hunk_line(line.text)
-        } else {
-            self.read_extended_header(line, text)
+        let file = self.files.last_mut();
+        match file.and_then(|file| file.hunks.last_mut()) {
+            Some(hunk) => hunk.read_line(line),
+            None => self.read_extended_header(start, line),
         }
     }
 
     /// `--- old` with `+++ new` below it. Within a hunk it could be a removed line, so more is asked there.
-    fn is_header(&self, line: &DiffLine<'_>) -> bool {
-        if !line.text.starts_with("--- ") {
+    fn is_header(&self, line: &str) -> bool {
+        if !line.starts_with("--- ") {
             return false;
         }
-        let next = line_at(self.text, line.end);
+        let next = line_at(self.text, self.at);
         let third = line_at(self.text, next.end);
         let hunk = self.files.last().and_then(|file| file.hunks.last());
         let promised = hunk.is_some_and(|hunk| {
             hunk.counts
-                .is_some_and(|(old, new)| hunk.seen.0 < old && hunk.seen.1 < new)
+                .is_some_and(|(old, new)| hunk.old.lines < old && hunk.new.lines < new)
         });
         self.text[next].starts_with("+++ ")
             && !promised
             && (hunk.is_none() || self.text[third].starts_with("@@"))
     }
 
-    fn start_file(&mut self, line: &DiffLine<'t>, text: &str) {
-        let next = line_at(self.text, line.end);
-        let new = without_end(&self.text[next.clone()]);
+    fn start_file(&mut self, start: usize, old: &str) {
+        let next = line_at(self.text, self.at);
         self.at = next.end;
         let announced = self
             .files
-            .last()
-            .is_some_and(|file| file.announced && file.hunks.is_empty());
-        if !announced {
-            self.files.push(FileDiff {
-                start: line.start,
-                ..FileDiff::default()
-            });
-        }
-        let file = self
-            .files
-            .last_mut()
-            .expect("the file was pushed if it wasn't announced");
-        file.announced = false;
-        file.old = Some(header_path(&text[4..]));
-        file.new = Some(header_path(&new[4..]));
-    }
-
-    fn push_hunk(&mut self, hunk: HunkText) {
-        let file = self
-            .files
-            .last_mut()
-            .expect("a hunk follows a file's header");
-        file.announced = false;
-        file.hunks.push(hunk);
+            .pop_if(|file| file.announced && file.hunks.is_empty());
+        self.files.push(FileDiff {
+            announced: false,
+            old: Some(header_path(&old[4..])),
+            new: Some(header_path(&without_end(&self.text[next])[4..])),
+            ..announced.unwrap_or_else(|| FileDiff::at(start))
+        });
     }
 
     /// A line after a file's header and before its first hunk.
-    fn read_extended_header(&mut self, line: &DiffLine<'t>, text: &str) -> LineOutcome {
-        const PLAIN: [&str; 6] = [
-            "index ",
-            "old mode ",
-            "new mode ",
-            "similarity index ",
-            "dissimilarity index ",
-            "=====",
-        ];
+    fn read_extended_header(&mut self, start: usize, line: &str) -> Result<(), Malformed> {
+        let text = line.trim_end_matches('\r');
         if text.trim().is_empty() {
-            return LineOutcome::Taken;
+            return Ok(());
         }
         let is_body = text.starts_with(['+', '-', ' ']);
-        let Some(file) = self.files.last_mut() else {
-            // A hunk without a header, if the line can be part of one.
-            if !is_body {
-                return LineOutcome::Foreign;
-            }
-            self.files.push(FileDiff {
-                start: line.start,
-                hunks: [HunkText::default()].into(),
-                ..FileDiff::default()
-            });
-            return self.read_hunk_line(line.text);
-        };
+        if is_body && self.files.is_empty() {
+            self.files.push(FileDiff::at(start));
+        }
+        let file = self.files.last_mut().ok_or(Malformed)?;
+        let begins_with = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
         if let Some(path) = text.strip_prefix("rename from ") {
             file.rename_from = Some(path.trim().to_string());
         } else if let Some(path) = text.strip_prefix("rename to ") {
@@ -298,31 +261,15 @@ impl<'t> DiffReader<'t> {
             file.created = true;
         } else if text.starts_with("deleted file mode ") {
             file.deleted = true;
-        } else if [
-            "copy from ",
-            "copy to ",
-            "Binary files ",
-            "GIT binary patch",
-        ]
-        .iter()
-        .any(|start| text.starts_with(start))
-        {
+        } else if begins_with(&UNREAD_LINES) {
             file.flawed = true;
         } else if is_body && !file.announced {
             file.hunks.push(HunkText::default());
-            return self.read_hunk_line(line.text);
-        } else if !PLAIN.iter().any(|start| text.starts_with(start)) {
-            return LineOutcome::Foreign;
+            return self.read_line(start, line);
+        } else if !begins_with(&PLAIN_LINES) {
+            return Err(Malformed);
         }
-        LineOutcome::Taken
-    }
-
-    /// A line of the last hunk.
-    fn read_hunk_line(&mut self, line: &str) -> LineOutcome {
-        let file = self.files.last_mut();
-        let hunk = file.and_then(|file| file.hunks.last_mut());
-        hunk.expect("a line is read as a hunk's only inside of one")
-            .read_line(line)
+        Ok(())
     }
 }
 
@@ -335,83 +282,75 @@ impl HunkText {
         }
     }
 
-    fn read_line(&mut self, line: &str) -> LineOutcome {
+    fn read_line(&mut self, line: &str) -> Result<(), Malformed> {
         if line.trim_end_matches('\r').is_empty() {
             self.blanks += 1;
-            return LineOutcome::Taken;
+            return Ok(());
         }
         let mark = match line.chars().next() {
             Some(mark @ (' ' | '+' | '-' | '\\')) => mark,
-            _ => return LineOutcome::Foreign,
+            _ => return Err(Malformed),
         };
         if mark == '\\' {
             return self.drop_newline();
         }
         for _ in 0..core::mem::take(&mut self.blanks) {
-            self.push(' ', "");
+            // On a side that has ended, a blank line is no line of the file.
+            let _ = self.push(' ', "");
         }
         self.push(mark, &line[1..])
     }
 
-    fn push(&mut self, mark: char, line: &str) -> LineOutcome {
-        let (in_old, in_new) = (mark != '+', mark != '-');
-        if in_old && self.bare.0 || in_new && self.bare.1 {
-            return LineOutcome::Foreign;
+    fn push(&mut self, mark: char, line: &str) -> Result<(), Malformed> {
+        if self.sides_with(mark).any(|side| side.is_bare) {
+            return Err(Malformed);
         }
-        for (is_in, side, seen) in [
-            (in_old, &mut self.old, &mut self.seen.0),
-            (in_new, &mut self.new, &mut self.seen.1),
-        ] {
-            if is_in {
-                side.push_str(line);
-                side.push('\n');
-                *seen += 1;
-            }
+        for side in self.sides_with(mark) {
+            side.text.push_str(line);
+            side.text.push('\n');
+            side.lines += 1;
         }
         self.changes |= mark != ' ';
-        self.last_mark = mark;
-        LineOutcome::Taken
+        self.last_mark = Some(mark);
+        Ok(())
+    }
+
+    /// The sides that a line with this mark belongs to.
+    fn sides_with(&mut self, mark: char) -> impl Iterator<Item = &mut HunkSide> {
+        let old = (mark != '+').then_some(&mut self.old);
+        let new = (mark != '-').then_some(&mut self.new);
+        old.into_iter().chain(new)
     }
 
     /// `\ No newline at end of file`, said of the line before.
-    fn drop_newline(&mut self) -> LineOutcome {
-        let (in_old, in_new) = match self.last_mark {
-            '-' => (true, false),
-            '+' => (false, true),
-            ' ' => (true, true),
-            _ => return LineOutcome::Foreign,
-        };
-        for (is_in, side, bare) in [
-            (in_old, &mut self.old, &mut self.bare.0),
-            (in_new, &mut self.new, &mut self.bare.1),
-        ] {
-            if is_in && !*bare {
-                side.pop();
-                *bare = true;
-            }
+    fn drop_newline(&mut self) -> Result<(), Malformed> {
+        let mark = self.last_mark.ok_or(Malformed)?;
+        for side in self.sides_with(mark).filter(|side| !side.is_bare) {
+            side.text.pop();
+            side.is_bare = true;
         }
-        LineOutcome::Taken
+        Ok(())
     }
 
     /// A hunk that only adds lines appends them if it has no line numbers (aider's rule). With numbers it is malformed: numbers
     /// alone aren't trusted to name a position.
     fn into_hunk(self, only: bool) -> Result<Hunk, Malformed> {
-        match self.old.is_empty() {
-            _ if !self.changes => Err(Malformed),
-            true if only && self.counts.is_none() => Ok(Hunk::Append(self.new)),
-            true => Err(Malformed),
-            false => Ok(Hunk::Replace {
-                old: self.old,
-                new: self.new,
-                place: EditPosition::Once,
-                unit: MatchUnit::Lines,
-            }),
+        if !self.changes || self.adds_only() && !(only && self.counts.is_none()) {
+            return Err(Malformed);
         }
+        if self.adds_only() {
+            return Ok(Hunk::Append(self.new.text));
+        }
+        Ok(Hunk::Replace {
+            old: self.old.text,
+            new: self.new.text,
+            place: EditPosition::Once,
+            unit: MatchUnit::Lines,
+        })
     }
 
-    /// `@@ -0,0 +1,9 @@`: nothing was there before.
-    fn makes_a_file(&self) -> bool {
-        self.old.is_empty() && self.from_nothing
+    fn adds_only(&self) -> bool {
+        self.old.text.is_empty()
     }
 }
 
@@ -446,6 +385,13 @@ fn header_path(written: &str) -> String {
 const NOTHING: &str = "/dev/null";
 
 impl FileDiff {
+    fn at(start: usize) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
     fn into_section(self) -> FileSection {
         let start = self.start;
         let (old, new) = self.old_and_new_path();
@@ -496,7 +442,8 @@ impl FileDiff {
         let only = self.hunks.len() == 1;
         let makes_a_file = match self.hunks.as_slice() {
             [] => self.created,
-            [hunk] => hunk.makes_a_file() || old.is_none() && names_a_file && hunk.old.is_empty(),
+            // `@@ -0,0 +1,9 @@`: nothing was there before.
+            [hunk] => hunk.adds_only() && (hunk.from_nothing || old.is_none() && names_a_file),
             _ => false,
         };
         match (old, new) {
@@ -510,7 +457,7 @@ impl FileDiff {
                 self.hunks
                     .into_iter()
                     .next()
-                    .map(|hunk| hunk.new)
+                    .map(|hunk| hunk.new.text)
                     .unwrap_or_default(),
             )),
             (None, Some(_)) => Err(Malformed),

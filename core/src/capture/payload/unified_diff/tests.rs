@@ -3,35 +3,11 @@
 use alloc::format;
 
 use super::*;
-
-fn shown(section: &FileSection) -> String {
-    let path = section.hint.as_ref().and_then(|hint| hint.path.as_deref());
-    let hunks = |hunks: &[Hunk]| -> String {
-        hunks
-            .iter()
-            .map(|hunk| match hunk {
-                Hunk::Replace { old, new, .. } => format!(" {old:?}>{new:?}"),
-                hunk => format!(" {hunk:?}"),
-            })
-            .collect()
-    };
-    let edit = match &section.edit {
-        Ok(Edit::Change(changes)) => hunks(changes),
-        Ok(Edit::Move { to, hunks: changes }) => format!(" to {to}{}", hunks(changes)),
-        Ok(edit) => format!(" {edit:?}"),
-        Err(Malformed) => " malformed".to_string(),
-    };
-    format!("{}{edit}", path.unwrap_or("-"))
-}
+use crate::capture::shown;
 
 /// One line a file: its path and what is done to it.
 fn check(piece: &str, expected: &[&str]) {
-    let found: Vec<String> = read_fenced(piece, true)
-        .sections
-        .iter()
-        .map(shown)
-        .collect();
-    assert_eq!(found, expected, "{piece}");
+    assert_eq!(shown::files(&read(piece, true)), expected, "{piece}");
 }
 
 #[test]
@@ -179,17 +155,16 @@ fn what_is_no_diff_is_malformed() {
         "diff --git a/a.png b/a.png\nBinary files a/a.png and b/a.png differ\n",
         &["a.png malformed"],
     );
-    let untagged = read_fenced("int x;\n@@ -1 +1 @@\n-a\n+b\n", false);
+    let untagged = read("int x;\n@@ -1 +1 @@\n-a\n+b\n", false);
     assert_eq!(untagged.sections[0].edit, Err(Malformed));
 }
 
 #[test]
 fn a_bare_diff_ends_where_its_lines_end() {
     let check = |text: &str, rest: &str| {
-        assert!(opens_bare_diff(text, 0), "{text}");
-        let (edits, end) = read_bare(text, 0);
+        let end = bare_diff_end(text, 0).expect(text);
         assert_eq!(&text[end..], rest);
-        assert!(edits.sections[0].edit.is_ok(), "{text}");
+        assert!(read(&text[..end], false).sections[0].edit.is_ok(), "{text}");
     };
     let diff = "--- a/a.c\n+++ b/a.c\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
     check(&format!("{diff}That is all.\n"), "That is all.\n");
@@ -197,6 +172,6 @@ fn a_bare_diff_ends_where_its_lines_end() {
     check(&format!("{diff}\n{diff}"), &format!("\n{diff}"));
     check(&format!("{diff}{diff}\n```c\n"), "\n```c\n");
     check(diff, "");
-    assert!(!opens_bare_diff("---\ntitle: x\n---\n", 0));
-    assert!(!opens_bare_diff("--- a\n+++ b\nint x;", 0));
+    assert_eq!(bare_diff_end("---\ntitle: x\n---\n", 0), None);
+    assert_eq!(bare_diff_end("--- a\n+++ b\nint x;", 0), None);
 }

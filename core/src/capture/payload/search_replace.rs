@@ -3,15 +3,15 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::line::{lines_from, without_end};
-use super::path_hint::{self, PathHint};
-use super::section::{FileSection, ParsedEdits};
+use super::{FileSection, ParsedEdits};
+use crate::capture::line::{lines_from, without_end};
+use crate::capture::path_hint::{self, PathHint};
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
 
 /// The rules in which clients differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SearchReplaceDialect {
+pub(in crate::capture) enum SearchReplaceDialect {
     /// aider's: an empty SEARCH appends.
     Plain,
     /// Cline's: an empty SEARCH makes a file.
@@ -46,7 +46,7 @@ fn marker_line(line: &str) -> Option<MarkerLine> {
 }
 
 /// Whether a line opens a block.
-pub(super) fn opens_block(line: &str) -> bool {
+pub(in crate::capture) fn opens_block(line: &str) -> bool {
     matches!(
         marker_line(line.trim_start()),
         Some(MarkerLine::Search { .. })
@@ -54,7 +54,7 @@ pub(super) fn opens_block(line: &str) -> bool {
 }
 
 /// Whether a line ends a block.
-pub(super) fn ends_block(line: &str) -> bool {
+pub(in crate::capture) fn ends_block(line: &str) -> bool {
     marker_line(line.trim_start()) == Some(MarkerLine::Replace)
 }
 
@@ -87,28 +87,24 @@ pub(super) fn bare_block_end(text: &str, at: usize) -> (usize, bool) {
 pub(super) fn read(piece: &str, dialect: SearchReplaceDialect) -> ParsedEdits {
     let mut reader = SearchReplaceReader {
         dialect,
-        state: ReaderState::Between,
+        block: None,
         path: None,
         path_start: None,
         sections: Vec::new(),
     };
-    let sound = lines_from(piece, 0).try_for_each(|(at, line)| reader.read_line(at, line));
-    let sound = sound.is_ok() && matches!(reader.state, ReaderState::Between);
-    let hint = reader.path.clone();
-    let mut edits = ParsedEdits {
-        format: Format::SearchReplace,
-        sections: reader.sections,
-    };
-    if edits.sections.is_empty() {
-        edits = ParsedEdits::malformed(Format::SearchReplace);
-        edits.sections[0].hint = hint;
+    let is_read = lines_from(piece, 0).try_for_each(|(at, line)| reader.read_line(at, line));
+    let is_sound = is_read.is_ok() && reader.block.is_none();
+    let named = reader.path.filter(|_| reader.sections.is_empty());
+    let mut edits = ParsedEdits::new(Format::SearchReplace, reader.sections, is_sound);
+    if named.is_some() {
+        edits.sections[0].hint = named;
     }
-    if sound { edits } else { edits.all_malformed() }
+    edits
 }
 
 struct SearchReplaceReader {
     dialect: SearchReplaceDialect,
-    state: ReaderState,
+    block: Option<OpenBlock>,
     /// The path that the last line with a path named.
     path: Option<PathHint>,
     /// Where that line starts, until a block follows it.
@@ -116,67 +112,36 @@ struct SearchReplaceReader {
     sections: Vec<FileSection>,
 }
 
-enum ReaderState {
-    Between,
-    Search {
-        start: usize,
-        dashed: bool,
-        /// Whether Roo's line numbers may still follow.
-        heading: bool,
-        old: String,
-    },
-    Replace {
-        start: usize,
-        dashed: bool,
-        old: String,
-        new: String,
-    },
+/// A block whose REPLACE marker is still to come.
+struct OpenBlock {
+    start: usize,
+    dashed: bool,
+    /// Whether Roo's line numbers may still follow.
+    heading: bool,
+    is_divided: bool,
+    old: String,
+    new: String,
 }
 
 impl SearchReplaceReader {
     /// Reads one line.
     fn read_line(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let marker = marker_line(line);
-        match &mut self.state {
-            ReaderState::Between => return self.read_between_blocks(at, line, marker),
-            ReaderState::Search {
-                start,
-                dashed,
-                heading,
-                old,
-            } => match marker {
-                Some(MarkerLine::Divider) => {
-                    self.state = ReaderState::Replace {
-                        start: *start,
-                        dashed: *dashed,
-                        old: core::mem::take(old),
-                        new: String::new(),
-                    };
-                }
-                Some(_) => return Err(Malformed),
-                None if *heading && is_heading(line) => {
-                    *heading = !line.trim_end().bytes().all(|byte| byte == b'-');
-                }
-                None => {
-                    *heading = false;
-                    self.dialect.push_code_line(old, line);
-                }
-            },
-            ReaderState::Replace {
-                start,
-                dashed,
-                old,
-                new,
-            } => match marker {
-                Some(MarkerLine::Replace) => {
-                    let (start, dashed) = (*start, *dashed);
-                    let (old, new) = (core::mem::take(old), core::mem::take(new));
-                    self.state = ReaderState::Between;
-                    return self.add_hunk(start, dashed, old, new);
-                }
-                Some(_) => return Err(Malformed),
-                None => self.dialect.push_code_line(new, line),
-            },
+        let Some(block) = &mut self.block else {
+            return self.read_between_blocks(at, line, marker);
+        };
+        match (marker, block.is_divided) {
+            (Some(MarkerLine::Divider), false) => block.is_divided = true,
+            (Some(MarkerLine::Replace), true) => return self.end_block(),
+            (Some(_), _) => return Err(Malformed),
+            (None, true) => self.dialect.push_code_line(&mut block.new, line),
+            (None, false) if block.heading && is_heading(line) => {
+                block.heading = !line.trim_end().bytes().all(|byte| byte == b'-');
+            }
+            (None, false) => {
+                block.heading = false;
+                self.dialect.push_code_line(&mut block.old, line);
+            }
         }
         Ok(())
     }
@@ -188,12 +153,14 @@ impl SearchReplaceReader {
         marker: Option<MarkerLine>,
     ) -> Result<(), Malformed> {
         if let Some(MarkerLine::Search { dashed }) = marker {
-            self.state = ReaderState::Search {
+            self.block = Some(OpenBlock {
                 start: self.path_start.take().unwrap_or(at),
                 dashed,
                 heading: true,
+                is_divided: false,
                 old: String::new(),
-            };
+                new: String::new(),
+            });
             return Ok(());
         }
         if marker.is_some() || has_marker(line) {
@@ -204,7 +171,7 @@ impl SearchReplaceReader {
         }
         let hint = match fence_info(line) {
             Some("") => return Ok(()),
-            Some(info) => path_hint::info_string(info).hint(),
+            Some(info) => path_hint::info_string(info).hint,
             None => Some(
                 path_hint::line_before(line, 0)
                     .or_else(|| path_hint::first_line_comment(line))
@@ -218,22 +185,20 @@ impl SearchReplaceReader {
         Ok(())
     }
 
-    /// Adds a hunk, to the section before it if that is of the same file.
-    fn add_hunk(
-        &mut self,
-        start: usize,
-        dashed: bool,
-        old: String,
-        new: String,
-    ) -> Result<(), Malformed> {
+    /// Adds the open block's hunk, to the section before it if that is of the same file.
+    fn end_block(&mut self) -> Result<(), Malformed> {
+        let Some(block) = self.block.take() else {
+            return Err(Malformed);
+        };
+        let (old, new) = (block.old, block.new);
         let last = self.sections.last_mut();
-        if old.is_empty() && (dashed || self.dialect != SearchReplaceDialect::Plain) {
+        if old.is_empty() && (block.dashed || self.dialect != SearchReplaceDialect::Plain) {
             let goes_on = last.is_some_and(|last| last.hint == self.path);
             if goes_on || self.dialect == SearchReplaceDialect::Roo {
                 return Err(Malformed);
             }
             self.sections.push(FileSection {
-                start,
+                start: block.start,
                 hint: self.path.clone(),
                 edit: Ok(Edit::Create(new)),
             });
@@ -255,7 +220,7 @@ impl SearchReplaceReader {
                 _ => return Err(Malformed),
             },
             _ => self.sections.push(FileSection {
-                start,
+                start: block.start,
                 hint: self.path.clone(),
                 edit: Ok(Edit::Change([hunk].into())),
             }),
@@ -308,32 +273,12 @@ fn fence_info(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::shown;
     use alloc::format;
-    use alloc::string::ToString;
 
     /// One line a section: its path, then its hunks.
     fn check(dialect: SearchReplaceDialect, piece: &str, expected: &[&str]) {
-        let found: Vec<String> = read(piece, dialect)
-            .sections
-            .iter()
-            .map(|section| {
-                let path = section.hint.as_ref().and_then(|hint| hint.path.clone());
-                let edit = match &section.edit {
-                    Ok(Edit::Change(hunks)) => hunks.iter().map(shown).collect(),
-                    Ok(edit) => format!(" {edit:?}"),
-                    Err(Malformed) => " malformed".to_string(),
-                };
-                format!("{}{edit}", path.unwrap_or("-".to_string()))
-            })
-            .collect();
-        assert_eq!(found, expected, "{piece}");
-    }
-
-    fn shown(hunk: &Hunk) -> String {
-        match hunk {
-            Hunk::Replace { old, new, .. } => format!(" {old:?}>{new:?}"),
-            hunk => format!(" {hunk:?}"),
-        }
+        assert_eq!(shown::files(&read(piece, dialect)), expected, "{piece}");
     }
 
     #[test]

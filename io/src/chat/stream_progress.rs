@@ -1,0 +1,143 @@
+//! How far a streamed reply has come, read off its bytes without parsing them: the network loop must know when a client may
+//! act on a reply, before the engine has read it.
+
+use memchr::memmem;
+
+use super::dialect::Dialect;
+
+/// The bytes that mark a streamed reply's progress in a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamMarks {
+    /// What shows that a tool call has begun, then that an item is complete; `None` where the end of a call isn't marked.
+    pub tool_call: Option<[&'static [u8]; 2]>,
+    /// What only the last piece holds.
+    pub reply_end: &'static [u8],
+}
+
+/// The stages of a streamed reply, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StreamStage {
+    /// Text, as far as is known.
+    #[default]
+    Text,
+    /// A tool call has begun.
+    InToolCall,
+    /// A tool call is complete: a client that doesn't wait for the reply's end may run it, and write files.
+    ToolCallComplete,
+    /// The reply is over, though the response may not be.
+    Over,
+}
+
+/// Follows a streamed reply from piece to piece.
+#[derive(Debug)]
+pub struct StreamProgress {
+    marks: StreamMarks,
+    stage: StreamStage,
+    /// The end of the last piece: a mark may be cut anywhere.
+    tail: Vec<u8>,
+}
+
+impl StreamProgress {
+    /// Before the first piece.
+    #[must_use]
+    pub fn new(dialect: Dialect) -> Self {
+        Self {
+            marks: dialect.stream_marks(),
+            stage: StreamStage::default(),
+            tail: Vec::new(),
+        }
+    }
+
+    /// The stage after the last piece.
+    #[must_use]
+    pub const fn stage(&self) -> StreamStage {
+        self.stage
+    }
+
+    /// Reads the next piece.
+    pub fn read_piece(&mut self, piece: &[u8]) {
+        let mut bytes = std::mem::take(&mut self.tail);
+        bytes.extend_from_slice(piece);
+        let shows = |mark: &[u8]| memmem::find(&bytes, mark).is_some();
+        if let Some([call, item_end]) = self.marks.tool_call {
+            if self.stage == StreamStage::Text && shows(call) {
+                self.stage = StreamStage::InToolCall;
+            }
+            if self.stage == StreamStage::InToolCall && shows(item_end) {
+                self.stage = StreamStage::ToolCallComplete;
+            }
+        }
+        if shows(self.marks.reply_end) {
+            self.stage = StreamStage::Over;
+        }
+        let longest = self.marks.longest();
+        bytes.drain(..bytes.len().saturating_sub(longest - 1));
+        self.tail = bytes;
+    }
+}
+
+impl StreamMarks {
+    /// The length of the longest mark, in bytes.
+    fn longest(&self) -> usize {
+        let calls = self.tool_call.into_iter().flatten();
+        let lengths = calls.chain([self.reply_end]).map(<[u8]>::len);
+        lengths.max().expect("a reply's end is always marked")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The stages that a stream goes through when it comes in pieces of so many bytes, each named once.
+    fn stages(dialect: Dialect, stream: &str, piece_bytes: usize) -> Vec<StreamStage> {
+        let mut progress = StreamProgress::new(dialect);
+        let mut stages = vec![progress.stage()];
+        for piece in stream.as_bytes().chunks(piece_bytes) {
+            progress.read_piece(piece);
+            stages.push(progress.stage());
+        }
+        stages.dedup();
+        stages
+    }
+
+    #[test]
+    fn a_complete_call_shows_at_every_cut() {
+        use StreamStage::{InToolCall, Over, Text, ToolCallComplete};
+        let responses = "event: response.output_item.done\ndata: {\"item\":{\"type\":\"reasoning\"}}\n\n\
+            event: response.output_text.delta\ndata: {\"delta\":\"hello, this is text of some length\"}\n\n\
+            event: response.output_item.added\ndata: {\"item\":{\"type\":\"custom_tool_call\",\"input\":\"\"}}\n\n\
+            event: response.custom_tool_call_input.delta\ndata: {\"delta\":\"a patch of some length, longer than a mark\"}\n\n\
+            event: response.output_item.done\ndata: {\"item\":{\"type\":\"custom_tool_call\"}}\n\n\
+            event: response.completed\ndata: {}\n\n";
+        let messages = "event: content_block_start\ndata: {\"content_block\":{\"type\":\"text\"}}\n\n\
+            event: content_block_stop\ndata: {}\n\n\
+            event: content_block_start\ndata: {\"content_block\":{\"type\":\"tool_use\",\"name\":\"Edit\"}}\n\n\
+            event: content_block_delta\ndata: {\"delta\":{\"partial_json\":\"{}\"}}\n\n\
+            event: content_block_stop\ndata: {}\n\n\
+            event: message_stop\ndata: {}\n\n";
+        for (dialect, stream) in [
+            (Dialect::Responses, responses),
+            (Dialect::Messages, messages),
+        ] {
+            // Not longer than what lies between two marks.
+            for piece_bytes in 1..25 {
+                let stages = stages(dialect, stream, piece_bytes);
+                assert_eq!(
+                    stages,
+                    [Text, InToolCall, ToolCallComplete, Over],
+                    "{dialect:?}, {piece_bytes} bytes at a time"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn ollamas_calls_come_whole() {
+        let stream = "{\"message\":{\"content\":\"hm\"},\"done\":false}\n\
+            {\"message\":{\"tool_calls\":[{}]},\"done\":false}\n{\"done\":true}\n";
+        let stages = stages(Dialect::OllamaChat, stream, 1);
+        use StreamStage::{Over, Text, ToolCallComplete};
+        assert_eq!(stages, [Text, ToolCallComplete, Over]);
+    }
+}
