@@ -24,7 +24,7 @@ use crate::connect;
 use crate::exit::Exit;
 use crate::out::Out;
 
-/// What the person wants.
+/// A command of the command line.
 #[derive(Clone, Debug, Subcommand)]
 pub enum CliCommand {
     /// Run the proxy (what `tslp` does without a command)
@@ -76,7 +76,7 @@ pub enum CliCommand {
     },
     /// Print the ledger's events, one a line: the last 50 unless --limit says otherwise
     Log {
-        /// Which ones, and how.
+        /// The filter and the format.
         #[command(flatten)]
         log: LogArgs,
         /// The configuration's flags.
@@ -425,7 +425,7 @@ impl FromArgMatches for OutputFormat {
     }
 }
 
-/// Where the flags of settings stand in the help.
+/// The help's heading over the flags of settings.
 const HEADING: &str = "Settings (each also in the configuration file and the environment)";
 
 fn log_keys() -> impl Iterator<Item = &'static Key> {

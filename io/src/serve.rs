@@ -546,9 +546,9 @@ fn ask_for_context(
                 if let Some(tokens) = server.context_tokens {
                     tracing::info!(
                         tokens,
-                        "the model told its context size; hydration gets half of it"
+                        "the model server reported its context size; hydration gets half of it"
                     );
-                    // The engine may have ended meanwhile; then nobody needs to know.
+                    // A send fails only when the engine has ended, which needs no such message.
                     let _ = to_engine.send(ToEngine::ContextTokens(tokens));
                 }
             }

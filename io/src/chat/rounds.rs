@@ -39,7 +39,7 @@ pub struct ResponseRounds {
     has_calls: bool,
     /// Whether the round's last events have begun.
     ends: bool,
-    /// ResponseRounds before this one.
+    /// Rounds before this one.
     past: u32,
     /// Whether this round is over, and all of its text was passed on.
     is_closed: bool,
@@ -69,7 +69,7 @@ impl ResponseRounds {
         }
     }
 
-    /// How it is written.
+    /// The form of the response.
     #[must_use]
     pub const fn response_form(&self) -> ResponseForm {
         self.form
@@ -141,9 +141,10 @@ impl ResponseRounds {
         self.looked_at -= passed;
         let rest = self.held.split_off(passed);
         let events = std::mem::replace(&mut self.held, rest);
-        match self.is_continued() {
-            false => events,
-            true => self.events_renamed(&events),
+        if self.is_continued() {
+            self.events_renamed(&events)
+        } else {
+            events
         }
     }
 
@@ -157,7 +158,7 @@ impl ResponseRounds {
         passed
     }
 
-    /// The client doesn't get the calls of its own tools that are kept back: it is told why, and that the reply is over.
+    /// The client doesn't get the calls of its own tools that are kept back: it gets the reason and the reply's end.
     pub fn keep_calls_back(&mut self, why: &str) -> Vec<u8> {
         if !self.may_hold_calls() {
             return Vec::new();
@@ -168,9 +169,10 @@ impl ResponseRounds {
             ResponseForm::Whole => self.held = body_without_calls(&held),
             ResponseForm::Stream => {
                 for piece in StreamEvents(&held).flat_map(without_calls) {
-                    match self.held.is_empty() && !is_last(&piece) {
-                        true => passed.extend(piece),
-                        false => self.held.extend(piece),
+                    if self.held.is_empty() && !is_last(&piece) {
+                        passed.extend(piece)
+                    } else {
+                        self.held.extend(piece)
                     }
                 }
             }
@@ -260,7 +262,7 @@ impl ResponseRounds {
         event_of(&Value::Object(chunk))
     }
 
-    /// StreamEvents of a later round as pieces of the same response.
+    /// Events of a later round as pieces of the same response.
     fn events_renamed(&self, events: &[u8]) -> Vec<u8> {
         let mut written = Vec::with_capacity(events.len());
         for event in StreamEvents(events) {
@@ -322,7 +324,7 @@ fn event_length(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// StreamEvents of a stream; what isn't a whole one comes last.
+/// Events of a stream; what isn't a whole one comes last.
 struct StreamEvents<'e>(&'e [u8]);
 
 impl<'e> Iterator for StreamEvents<'e> {
@@ -339,7 +341,7 @@ impl<'e> Iterator for StreamEvents<'e> {
     }
 }
 
-/// What an event says.
+/// The data of an event.
 fn data_of(event: &[u8]) -> Option<Value> {
     let data = data_lines(event).next()?;
     serde_json::from_slice(data).ok()

@@ -76,7 +76,7 @@ fn begin_scan(config: &ServeConfig) -> Result<Scan, StartError> {
     Scan::begin(&config.data_dir, &diagnosed_subject(config).readers)
 }
 
-/// Prints what comes until somebody interrupts it, or nobody reads any more.
+/// Prints events as they are appended, until it is interrupted or its output is closed.
 fn follow_log(
     log: &mut Log,
     interrupted: &Receiver<()>,
@@ -91,7 +91,7 @@ fn follow_log(
     Ok(())
 }
 
-/// Says when somebody asks the process to end.
+/// Receives a message when the process is asked to end.
 fn watch_interrupts() -> io::Result<Receiver<()>> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let (tell, told) = bounded(1);
@@ -218,7 +218,7 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
         );
     }
     let mut out = Out::stdout();
-    // Byte for byte for programs; a terminal would obey what stands in it.
+    // Byte for byte for programs; a terminal would obey control characters in it.
     if io::stdout().is_terminal() {
         out.lines(text.lines().map(str::to_owned))?;
     } else {

@@ -96,7 +96,7 @@ impl GuardianTables {
         })
     }
 
-    /// How the profile on disk stands to the one in force.
+    /// Whether the profile on disk is the one in force.
     fn policy_file(&self, file: Option<&Path>) -> Option<&'static str> {
         let approved = self.policy.first().and_then(|row| row.get(2));
         Some(match (fs::read_to_string(file?), approved) {
