@@ -373,7 +373,8 @@ fn show_page<T>(
     let Some(flaw) = flaw else {
         return Ok(Exit::Ok);
     };
-    let message = format!("nothing vouches for what is shown, which is read from tables: {flaw}");
+    let message =
+        format!("this page can't be trusted, because its tables couldn't be verified: {flaw}");
     Err(CommandFailure::new(serve::exit_of(&flaw), message))
 }
 
@@ -521,7 +522,7 @@ fn say_when_interrupted(mode: Mode) -> io::Result<()> {
                 return;
             };
             let words = match mode {
-                Mode::Append => "interrupted: what was adopted so far is kept, and the same command goes on from there",
+                Mode::Append => "interrupted: what was adopted so far is kept; run the same command again to continue",
                 Mode::DryRun => "interrupted: nothing was recorded",
             };
             // Whoever interrupts may have closed standard error; the process ends either way.
@@ -537,7 +538,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
     let to = outside_workspace(config, to)?;
     if to.starts_with(&config.data_dir) {
         let message = format!(
-            "{} lies inside the data directory, which is to stay as it is; name another place with --to",
+            "{} lies inside the data directory, which must stay as it is; name another place with --to",
             to.display()
         );
         return Err(CommandFailure::new(Exit::Usage, message));
@@ -553,10 +554,10 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         to.display()
     ))?;
     if let Some(flaw) = salvaged.flaw {
-        out.line(format_args!("what follows was left behind: {flaw}"))?;
+        out.line(format_args!("everything after that was left out: {flaw}"))?;
     }
     out.line(format_args!(
-        "go on with `tslp serve --workspace {} --data-dir {}`",
+        "continue with `tslp serve --workspace {} --data-dir {}`",
         config.workspace.display(),
         to.display()
     ))?;

@@ -114,7 +114,7 @@ impl ResponseRounds {
         std::mem::take(&mut self.held)
     }
 
-    /// Takes more of the model server's response; gives what the client gets of it now.
+    /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(data);
         if self.form == ResponseForm::Whole || self.ends {
@@ -128,12 +128,14 @@ impl ResponseRounds {
             {
                 self.shared = shared_of(&json);
             }
+            // The last events carry the finish reason and the usage, which another round would make false: they wait.
             self.ends = is_last(event);
             if self.ends {
                 break;
             }
             self.has_calls |= has_calls(event);
             self.looked_at += length;
+            // A call may still be kept back, and what follows it waits too, so that the order stays.
             if !self.has_calls {
                 passed = self.looked_at;
             }
@@ -206,7 +208,7 @@ impl ResponseRounds {
         passed
     }
 
-    /// No round follows: gives what is left for the client.
+    /// No round follows: returns the client's remaining bytes.
     #[must_use]
     pub fn last_bytes(mut self) -> Vec<u8> {
         let mut passed = Vec::new();
@@ -225,6 +227,7 @@ impl ResponseRounds {
 
     /// Passes on the text that is among the round's last events; of a whole body, takes it.
     fn close_round(&mut self) -> Vec<u8> {
+        // Several texts may be said after a round, each of which closes it.
         if std::mem::replace(&mut self.is_closed, true) {
             return Vec::new();
         }

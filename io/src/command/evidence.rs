@@ -159,7 +159,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
         let names = EventKind::ALL.map(EventKind::name);
         let hint = near::hint(name, names.into_iter());
         format!(
-            "`{name}` is no kind of event{hint} Known are: {}",
+            "`{name}` isn't a kind of event{hint} Known kinds: {}",
             names.join(", ")
         )
     })
@@ -168,7 +168,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
 fn known_reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
         let hint = near::hint(code, Reason::ALL.iter().map(|reason| reason.code()));
-        format!("`{code}` is no reason code{hint} docs/law.md lists all of them")
+        format!("`{code}` isn't a reason code{hint} docs/law.md lists all of them")
     })
 }
 
@@ -213,7 +213,7 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
     let redacted = text.matches(redact::MARKER).count();
     if redacted > 0 {
         tracing::warn!(
-            "`{}` stands {redacted} times where a credential was sent: credentials aren't recorded",
+            "`{}` replaces a credential in {redacted} places: credentials aren't recorded",
             redact::MARKER
         );
     }
@@ -288,7 +288,7 @@ pub(super) fn run_import(file: &Path, to: &Path) -> Result<Exit, CommandFailure>
         imported.data_dir.display()
     ))?;
     out.line(format_args!(
-        "go on with `tslp serve --workspace {} --data-dir {}`",
+        "continue with `tslp serve --workspace {} --data-dir {}`",
         imported.workspace.display(),
         imported.data_dir.display()
     ))?;

@@ -206,7 +206,8 @@ pub(super) fn run_approve(
         .canonicalize()
         .map_err(|error| failed(Exit::Failure, &error))?;
     if real.starts_with(&config.workspace) {
-        let why = "a profile lies outside of the workspace, where no model's client can write it";
+        let why =
+            "a profile must lie outside of the workspace, where no model's client can write to it";
         return Err(failed(Exit::Usage, &why));
     }
     let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;

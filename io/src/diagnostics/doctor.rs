@@ -20,7 +20,7 @@ use crate::startup::{self, StartError};
 
 /// Advice for a ledger that can't be trusted.
 const ADVICE: &str =
-    "restore a backup, or take the events that are there with `tslp salvage --to NEW_DIR`";
+    "restore a backup, or recover the intact events with `tslp salvage --to NEW_DIR`";
 
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -299,15 +299,15 @@ pub(crate) fn head_anchor(
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
-            "{} is missing or damaged, so nothing vouches for the ledger's last events: {ADVICE}",
+            "{} is missing or damaged, so the ledger's last events can't be trusted: {ADVICE}",
             files.anchor.display()
         ));
     };
     let head = reader.head().map_err(|error| error.to_string())?;
     if anchored.seq > head.seq {
         return Err(format!(
-            "the anchor stands at {} and the ledger ends at {}: acknowledged events were lost, as \
-             with a -wal file that was removed or an older copy put back: {ADVICE}",
+            "the anchor is at {} and the ledger ends at {}: acknowledged events were lost, as \
+             when a -wal file is removed or an older copy is restored: {ADVICE}",
             anchored.seq, head.seq
         ));
     }

@@ -584,6 +584,7 @@ impl EngineThread {
             rss_bytes_max: outcome.rss_bytes_max,
         };
         let at = self.wiring.clock.now();
+        // Recorded before the reply is looked up: whatever ran is on record, even if the reply is gone.
         let batch = self.engine.tool_ran(at, ran, &output);
         self.commit(batch);
         let Some(working) = self
@@ -663,6 +664,7 @@ impl EngineThread {
             return self.reply_over(exchange, Ending::Complete { status: 200 }, working.at);
         }
         reply.round += 1;
+        // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
         reply.round_from = running.reply.text.len();
         running.usage_of_first = running.usage_of_first.or(running.decoder.server_usage());
         running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);

@@ -28,6 +28,7 @@ pub(super) fn run_sandbox(
         let watched = stop.map(|stop| PollFd::new(stop, PollFlags::IN));
         watched.is_some_and(|stop| poll(&mut [stop], Some(&NO_TIME)).is_ok_and(|ready| ready > 0))
     };
+    // Its reply may have ended while it waited in the worker's queue: then nothing is started.
     if is_stopped() {
         return RunOutcome {
             ended: RunEnd::Stopped,
