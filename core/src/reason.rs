@@ -87,17 +87,17 @@ reasons! {
     // Gate A (spec §6, §7).
     /// The entity's resolution is CONFIRMED.
     Confirmed = "confirmed",
-    /// It isn't.
+    /// The entity's resolution isn't CONFIRMED.
     NotConfirmed = "not_confirmed",
     /// The definition is there in full.
     FullDefinition = "full_definition",
-    /// A placeholder stands for code that was left out.
+    /// A placeholder replaces code that was left out.
     Elided = "elided",
     /// The reply or its code block broke off.
     Truncated = "truncated",
     /// A body that did something isn't replaced by one that does nothing.
     BodyGiven = "body_given",
-    /// It is: a stub, a TODO.
+    /// A body that did something is replaced by one that does nothing: a stub, a TODO.
     Stub = "stub",
     /// Nothing is defined twice.
     DefinedOnce = "defined_once",
@@ -105,29 +105,29 @@ reasons! {
     DuplicateDefinition = "duplicate_definition",
     /// No top-level symbol of the base is missing.
     SymbolsKept = "symbols_kept",
-    /// One is.
+    /// A top-level symbol of the base is missing.
     SymbolsLost = "symbols_lost",
     /// The AST node count has not collapsed.
     NodesKept = "nodes_kept",
-    /// It has.
+    /// The AST node count has collapsed.
     NodesCollapsed = "nodes_collapsed",
     /// The token count has not collapsed.
     TokensKept = "tokens_kept",
-    /// It has.
+    /// The token count has collapsed.
     TokensCollapsed = "tokens_collapsed",
     /// Nothing was taken out of the code that nobody asked to take out.
     CodeKept = "code_kept",
-    /// A statement that only ends or fails stands where code was.
+    /// Code was replaced by a statement that only returns or fails.
     StubInPlace = "stub_in_place",
-    /// Code is gone, nothing is in its place, and nobody asked for that.
+    /// Code was removed without a replacement, and nobody asked for that.
     RemovedUnasked = "removed_unasked",
-    /// What is defined bears its known name, or one that is new (spec §12).
+    /// The definition has its known name, or a new one (spec §12).
     NameKept = "name_kept",
-    /// It is a known definition under another name.
+    /// The definition is a known one under another name.
     RenameSuspected = "rename_suspected",
-    /// It is a known definition of another file, which stays where it is.
+    /// The definition is a known one of another file, which keeps it.
     MovedOrCopied = "moved_or_copied",
-    /// No tombstone of the user's stands against it (spec §9.2).
+    /// No tombstone of the user's forbids it (spec §9.2).
     NotRemoved = "not_removed",
     /// The user removed it a short while ago and didn't ask for it by name.
     RemovedByUser = "removed_by_user",
@@ -154,7 +154,7 @@ reasons! {
     DiskUnreadable = "disk_unreadable",
     /// The base that the change was made on is still the current one.
     BaseUnmoved = "base_unmoved",
-    /// The change was made on a version that isn't current any more, or on a definition of which the ledger never knew.
+    /// The change was made on a version that isn't current any more, or on a definition that the ledger never knew.
     BaseUnacknowledged = "base_unacknowledged",
     /// The file on disk still holds an earlier version.
     DiskHoldsSuperseded = "disk_holds_superseded",
@@ -166,7 +166,7 @@ reasons! {
     PartReplaced = "part_replaced",
     /// An authoritative update of the whole file left the symbol out.
     OmittedByUpdate = "omitted_by_update",
-    /// What the model proposed became moot when the user supplied the code.
+    /// The user supplied the code, so the model's proposal is moot.
     ProposalOverruled = "proposal_overruled",
 
     // Directives.
@@ -176,9 +176,9 @@ reasons! {
     UserRejected = "user_rejected",
     /// The user confirmed the proposal.
     UserConfirmed = "user_confirmed",
-    /// The directive names nothing that it could be done to.
+    /// The directive names nothing that it applies to.
     NothingToDo = "nothing_to_do",
-    /// The directive is none that the proxy knows.
+    /// The proxy doesn't know the directive.
     UnknownDirective = "unknown_directive",
     /// The proposal didn't pass gate A, so nobody can confirm it.
     NotConfirmable = "not_confirmable",
@@ -186,7 +186,7 @@ reasons! {
     TargetMissing = "target_missing",
     /// The directive names a path outside of the workspace.
     TargetOutside = "target_outside",
-    /// The directive's path can't be used, or stands for several files.
+    /// The directive's path can't be used, or matches several files.
     TargetNotUsable = "target_not_usable",
     /// The file that the user accepts isn't on disk.
     FileMissing = "file_missing",
@@ -198,7 +198,7 @@ reasons! {
     NotText = "not_text",
     /// The file that the user accepts is larger than what is parsed.
     TooLargeToAccept = "too_large_to_accept",
-    /// The file that the user accepts is in no language that is read.
+    /// The file that the user accepts is in a language that isn't supported.
     LanguageNotRead = "language_not_read",
     /// The file that the user accepts defines nothing that parses.
     NothingToAccept = "nothing_to_accept",
@@ -210,7 +210,7 @@ reasons! {
     FileMentioned = "file_mentioned",
     /// A proposal for the entity is open in this session.
     UnderProposal = "under_proposal",
-    /// The name stands for too many entities.
+    /// The name matches too many entities.
     AmbiguousName = "ambiguous_name",
     /// The token budget is used up.
     OverBudget = "over_budget",
@@ -224,7 +224,7 @@ reasons! {
     NoLongerCurrent = "no_longer_current",
     /// Only the file is named, and the client has tools to read it with.
     LeftToTools = "left_to_tools",
-    /// The content is missing from the Vault.
+    /// The Vault lacks the content.
     ContentMissing = "content_missing",
 
     // Replies and notices.
@@ -234,7 +234,7 @@ reasons! {
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.
     PasteWithoutPath = "paste_without_path",
-    /// The user's words were said before, and the file has another version by now than the code in them.
+    /// The user sent the same message before, and the file now holds another version than its code.
     SaidBefore = "said_before",
 
     // Tools (spec §8.5).
@@ -248,9 +248,9 @@ reasons! {
     ToolsResumed = "tools_resumed",
     /// The user stopped all tools.
     ToolsStopped = "tools_stopped",
-    /// A tool used a grant that doesn't hold any more.
+    /// A tool used a grant that is no longer valid.
     CapabilityEscalation = "capability_escalation",
-    /// A tool named what is outside of the workspace, or protected.
+    /// A tool named a path that is protected or outside of the workspace.
     ScopeBreach = "scope_breach",
     /// Tools asked several times for what no tool may do.
     CommandClassViolation = "command_class_violation",

@@ -16,7 +16,7 @@ pub fn capture_edits(data: &[u8]) {
     }
 }
 
-/// What stands in tags covers its tags and is well formed.
+/// A block in tags covers its tags and is well formed.
 pub fn capture_tags(data: &[u8]) {
     capture_edits(data);
 }

@@ -48,7 +48,7 @@ pub fn decode_event(data: &[u8]) {
     );
 }
 
-/// Events without sense fold without a panic, and their row changes tell what their rows do.
+/// Events without sense fold without a panic, and their row changes agree with their rows.
 pub fn fold_events(data: &[u8]) {
     invariants::nonsense_folds(data);
 }

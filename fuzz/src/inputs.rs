@@ -712,7 +712,7 @@ impl NoiseDice<'_> {
     }
 }
 
-/// Lines of code and what may stand between them.
+/// Lines of code and what may come between them.
 pub const CODE_LINES: &[&str] = &[
     "a = b(c);\n",
     "return a;\n",

@@ -13,7 +13,7 @@ use tslp_core::ids::UnixMillis;
 use tslp_grammars::shell;
 use tslp_io::guardian::profile_file;
 
-/// Bash with no program to be found and nearly all builtins off: a command that it would run is told to the handler, which
+/// Bash with no program to be found and nearly all builtins off: a command that it would run goes to the handler, which
 /// prints its words and gives the line's first argument as the status.
 const SCRIPT: &str = r#"
 code=$1
@@ -144,7 +144,7 @@ pub fn policy(data: &[u8]) {
         is_allowed || !judged(&granted, &denying),
         "a denying rule allows"
     );
-    // A rule may ask for the lack of a grant, but no rule stands in for one.
+    // A rule may ask for the lack of a grant, but no rule replaces one.
     let is_reading = action.class == Class::Read;
     assert!(
         is_reading || !judged(&judging_state(&[]), &allowing),

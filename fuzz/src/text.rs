@@ -17,7 +17,7 @@ use tslp_core::view::Truth as _;
 use tslp_snapshots::script::{self, Step};
 use tslp_snapshots::stage::{ROOT, Stage};
 
-/// Blocks stand in order, inside the text, at characters' boundaries, and hold what they say.
+/// Blocks come in order, inside the text, at characters' boundaries, and hold what they say.
 pub fn capture_blocks(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut end = 0;
@@ -75,7 +75,7 @@ pub fn damage(data: &[u8]) {
 /// A definition that texts are searched for.
 const KNOWN: &str = "// Adds.\nint add(int a) {\n    int b = a;\n\n    return b;\n}\n";
 
-/// What is found in a text is, line for line, what was looked for; and it is found behind any gutter.
+/// What is found in a text is, line for line, what was looked for; and it is found after any gutter.
 pub fn known_lines(data: &[u8]) {
     let Some(known) = KnownLines::new(KNOWN, "add") else {
         unreachable!("the definition has its name");
@@ -210,7 +210,7 @@ pub fn rel_path(data: &[u8]) {
         "{text:?}"
     );
     assert!(!text.chars().any(char::is_control), "{text:?}");
-    // A blank at the front, which only an absolute path can bring there, is trimmed from what is written.
+    // A space at the front, which only an absolute path can bring there, is trimmed from what is written.
     if text.trim() == text {
         assert_eq!(RelPath::parse(text, ROOT).as_ref(), Ok(&path), "{text:?}");
     }

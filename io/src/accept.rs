@@ -41,7 +41,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the target is true as it stands on disk.
+    /// Whether the target is true as it is on disk.
     #[must_use]
     pub const fn is_fine(&self) -> bool {
         matches!(self, Self::Accepted | Self::TrueAlready)
@@ -63,7 +63,7 @@ impl Outcome {
     #[must_use]
     pub fn words(&self) -> &str {
         match self {
-            Self::Accepted => "true as it stands on disk",
+            Self::Accepted => "true as it is on disk",
             Self::TrueAlready => "true already: nothing to do",
             Self::NoFile(why) => why,
             Self::NoSymbol => "the file has no such definition, or it doesn't parse",
@@ -80,13 +80,13 @@ const fn refusal_words(reason: Reason) -> &'static str {
     match reason {
         Reason::TargetOutside => "lies outside of the workspace",
         Reason::TargetNotUsable => {
-            "no path that can be used, or one that stands for several files: write it from the workspace's root"
+            "not a usable path, or one that matches several files: write it from the workspace's root"
         }
         Reason::NotText => "not taken: it isn't UTF-8",
         Reason::TooLargeToAccept => {
-            "not taken: it is larger than what is parsed, so that nothing of it can become true"
+            "not taken: it is too large to be parsed, so none of it can become true"
         }
-        Reason::LanguageNotRead => "not taken: its language isn't one that is read",
+        Reason::LanguageNotRead => "not taken: its language isn't supported",
         Reason::NothingToAccept => "not taken: it defines nothing that can be parsed",
         Reason::QuotesDelimiters => "not taken: it quotes the proxy's own delimiters",
         Reason::CredentialRedacted => "not taken: it holds a credential",
@@ -99,7 +99,7 @@ const fn refusal_words(reason: Reason) -> &'static str {
 pub const fn failure_words(failure: ReadFailure) -> &'static str {
     match failure {
         ReadFailure::Denied => "unreadable: no permission",
-        ReadFailure::NotAFile => "unreadable: it is a folder, or no regular file",
+        ReadFailure::NotAFile => "unreadable: it is a folder, or not a regular file",
         ReadFailure::Escapes => "unreadable: a link that leaves the workspace, or an absolute one",
         ReadFailure::TooLarge => "unreadable: larger than etv.read_bytes_max",
         ReadFailure::Unsteady => "unreadable: it changed while it was read",

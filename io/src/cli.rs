@@ -24,7 +24,7 @@ use crate::connect;
 use crate::exit::Exit;
 use crate::out::Out;
 
-/// What the person wants.
+/// A command of the command line.
 #[derive(Clone, Debug, Subcommand)]
 pub enum CliCommand {
     /// Run the proxy (what `tslp` does without a command)
@@ -33,7 +33,7 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Show in a minute, in a temporary workspace, what the proxy does
+    /// Show what the proxy does, in a temporary workspace, in about a minute
     Demo {
         /// The log's flags.
         #[command(flatten)]
@@ -48,9 +48,9 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Show what is true: every entity, its artifact, and what its file held when it was last looked at
+    /// Show what is true: every entity, its artifact, and what its file held at the last look
     State {
-        /// Show only what lies in this file or folder, and which of its code can't be read
+        /// Show only this file or folder, and list its code that can't be read
         path: Option<String>,
         /// Look at every file now, without recording it
         #[arg(long)]
@@ -64,7 +64,7 @@ pub enum CliCommand {
     },
     /// Show what happened last: episodes, their artifacts and the reasons
     Recent {
-        /// How many episodes at the most, instead of `recent_episodes`
+        /// Show at most N episodes, instead of `recent_episodes`
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
         /// The configuration's flags.
@@ -74,9 +74,9 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Print the ledger's events, one a line: the last 50 unless --limit says otherwise
+    /// Print the ledger's events, one per line: the last 50 unless --limit says otherwise
     Log {
-        /// Which ones, and how.
+        /// The filter and the format.
         #[command(flatten)]
         log: LogArgs,
         /// The configuration's flags.
@@ -88,7 +88,7 @@ pub enum CliCommand {
     },
     /// Tell the story of one entity: where it came from, what was refused and why, what disk held at the last look
     Why {
-        /// `src/a.c::name`, `src/a.c`, or a bare name that only one entity bears
+        /// `src/a.c::name`, `src/a.c`, or a bare name that only one entity has
         #[arg(value_name = "ENTITY")]
         entity: String,
         /// The configuration's flags.
@@ -98,9 +98,9 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Print what the model was given in an episode: the request's body, byte for byte, credentials redacted
+    /// Print what was sent to the model in an episode: the request body, byte for byte, with credentials redacted
     ShowPrompt {
-        /// The episode: `7`, or `e7` as the header `x-tslp-episode` has it
+        /// The episode: `7`, or `e7` as in the header `x-tslp-episode`
         #[arg(value_name = "EPISODE", value_parser = episode_number)]
         episode: u64,
         /// The configuration's flags.
@@ -116,7 +116,7 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Rebuild a ledger from an export, if nothing of it was changed
+    /// Rebuild a ledger from an unchanged export
     Import {
         /// The export, or `-` for standard input
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -146,7 +146,7 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Take what the workspace's files hold as true, as if you had pasted it
+    /// Accept what the workspace's files hold as true, as if you had pasted it
     Accept {
         /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
         #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
@@ -158,12 +158,12 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Take a whole tree of files as true, as if you had pasted each; may be interrupted and repeated
+    /// Accept a whole tree of files as true, as if you had pasted each; can be interrupted and repeated
     Adopt {
         /// Folders and files, from here or from the workspace's root; folders as git sees them: without ignored and hidden files
         #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath, value_parser = NonEmptyStringValueParser::new())]
         paths: Vec<String>,
-        /// Decide about everything and append nothing
+        /// Make every decision, but record nothing
         #[arg(long)]
         dry_run: bool,
         /// The configuration's flags.
@@ -185,7 +185,7 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Throw every projection away and fold it anew from the ledger
+    /// Discard every projection and fold it again from the ledger
     Rebuild {
         /// The configuration's flags.
         #[command(flatten)]
@@ -200,7 +200,7 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Print how a client is pointed at the proxy, for the address and token in force; all of them if none is named
+    /// Print how to point a client at the proxy, with the address and token in force; for all clients if none is named
     Connect {
         /// The client
         #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(connect::client_names()))]
@@ -215,7 +215,7 @@ pub enum CliCommand {
     /// Read and approve policy profiles, by which tools are judged
     #[command(subcommand)]
     Policy(PolicyCommand),
-    /// Say what the Guardian of the tools goes by
+    /// Show the Guardian, which judges tools: its mode, profile, grants and halts
     #[command(subcommand)]
     Guardian(GuardianCommand),
     /// Print a completion script for a shell
@@ -425,8 +425,8 @@ impl FromArgMatches for OutputFormat {
     }
 }
 
-/// Where the flags of settings stand in the help.
-const HEADING: &str = "Settings (each also in the configuration file and the environment)";
+/// The help's heading over the flags of settings.
+const HEADING: &str = "Settings (also in the configuration file and the environment)";
 
 fn log_keys() -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(|key| key.audience == Audience::Everyone)

@@ -55,7 +55,7 @@ pub fn run_command(line: impl IntoIterator<Item = OsString>) -> Exit {
     match carry_out(command) {
         Ok(exit) => exit,
         Err(CommandFailure { exit, message }) => {
-            // Standard error may be closed; the exit code still tells.
+            // Standard error may be closed; the exit code still reports it.
             let lines: Vec<String> = message.lines().map(visible).collect();
             let _ = writeln!(io::stderr(), "tslp: {}", lines.join("\n"));
             exit
@@ -115,9 +115,10 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (config, _) = read_config(&flags.0)?;
             let path = path.unwrap_or_default();
             let path = path.strip_prefix("./").unwrap_or(&path);
-            let as_of = match check {
-                true => AsOf::Now(&config),
-                false => AsOf::Recorded,
+            let as_of = if check {
+                AsOf::Now(&config)
+            } else {
+                AsOf::Recorded
             };
             show_page(
                 &config,
@@ -251,12 +252,12 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
     }
 }
 
-/// What a command is about to do.
+/// How a command uses the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LedgerUse {
-    /// Stay, and log what happens.
+    /// Serve until stopped, and log.
     Stay,
-    /// Do one thing and tell what came of it: the log stays quiet unless somebody asks for it.
+    /// Do one thing and print the result: the log stays quiet unless the flags ask for it.
     Act,
 }
 
@@ -322,13 +323,17 @@ fn upstream_url(place: &Upstream) -> Option<UpstreamUrl> {
 
 /// Prints a page of what the projections say. Where nothing vouches for it, it is printed all the same, and standard error
 /// and the exit code say so.
-/// What can't be read of the files that entities lie in, where somebody asks for some files.
+/// The code that can't be read in the entities' files; only where a path was asked for.
 fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<String> {
     if path.is_empty() {
         return Vec::new();
     }
     let of = |entity: &EntityState| {
-        let path = entity.entity.split("::").next().unwrap_or_default();
+        let path = entity
+            .entity
+            .split("::")
+            .next()
+            .expect("a split text has a first part");
         RelPath::from_normalised(path)
     };
     let paths: BTreeSet<RelPath> = entities.iter().map(of).collect();
@@ -368,7 +373,8 @@ fn show_page<T>(
     let Some(flaw) = flaw else {
         return Ok(Exit::Ok);
     };
-    let message = format!("nothing vouches for what is shown, which is read from tables: {flaw}");
+    let message =
+        format!("this page can't be trusted, because its tables couldn't be verified: {flaw}");
     Err(CommandFailure::new(serve::exit_of(&flaw), message))
 }
 
@@ -399,7 +405,7 @@ fn print_report(
     })
 }
 
-/// Prints a report together with what comes of every decision today.
+/// Prints a report together with every decision that would differ today.
 fn show_deep(
     config: &ServeConfig,
     mut report: DoctorReport,
@@ -407,9 +413,10 @@ fn show_deep(
 ) -> Result<Exit, CommandFailure> {
     let is_sound = report.is_healthy();
     let subject = diagnosed_subject(config);
-    let archives = match is_sound {
-        true => Archives::Sound,
-        false => Archives::Doubtful,
+    let archives = if is_sound {
+        Archives::Sound
+    } else {
+        Archives::Doubtful
     };
     let (data_dir, readers) = (&subject.data_dir, &subject.readers);
     let deep = deep::verify(data_dir, readers, &config.policy, archives);
@@ -515,7 +522,7 @@ fn say_when_interrupted(mode: Mode) -> io::Result<()> {
                 return;
             };
             let words = match mode {
-                Mode::Append => "interrupted: what was adopted so far is kept, and the same command goes on from there",
+                Mode::Append => "interrupted: what was adopted so far is kept; run the same command again to continue",
                 Mode::DryRun => "interrupted: nothing was recorded",
             };
             // Whoever interrupts may have closed standard error; the process ends either way.
@@ -531,7 +538,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
     let to = outside_workspace(config, to)?;
     if to.starts_with(&config.data_dir) {
         let message = format!(
-            "{} lies inside the data directory, which is to stay as it is; name another place with --to",
+            "{} lies inside the data directory, which must stay as it is; name another place with --to",
             to.display()
         );
         return Err(CommandFailure::new(Exit::Usage, message));
@@ -547,10 +554,10 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         to.display()
     ))?;
     if let Some(flaw) = salvaged.flaw {
-        out.line(format_args!("what follows was left behind: {flaw}"))?;
+        out.line(format_args!("everything after that was left out: {flaw}"))?;
     }
     out.line(format_args!(
-        "go on with `tslp serve --workspace {} --data-dir {}`",
+        "continue with `tslp serve --workspace {} --data-dir {}`",
         config.workspace.display(),
         to.display()
     ))?;

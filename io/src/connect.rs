@@ -144,9 +144,10 @@ impl ClientSetup {
         let key = token.unwrap_or(ANY_KEY);
         let in_quotes = key.replace('\'', r"'\''");
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:/@%+=".contains(c);
-        let shell_word = match key.chars().all(is_plain) {
-            true => key.to_owned(),
-            false => format!("'{in_quotes}'"),
+        let shell_word = if key.chars().all(is_plain) {
+            key.to_owned()
+        } else {
+            format!("'{in_quotes}'")
         };
         let literal = serde_json::Value::from(key).to_string();
         let in_literal = &literal[1..literal.len() - 1];

@@ -26,7 +26,7 @@ pub enum DataDirError {
         workspace: PathBuf,
     },
     /// Neither a home nor a data folder is known.
-    #[error("no home folder is known to keep the ledger in; name a place with --data-dir DIR")]
+    #[error("there is no home folder to keep the ledger in; name a folder with --data-dir DIR")]
     NoHome,
     /// It can't be found out where it is, created, or written to.
     #[error("the data directory {} can't be used: {cause}; name another one with --data-dir DIR", path.display())]

@@ -45,15 +45,15 @@ pub struct DiagnosedSubject {
     pub data_dir: PathBuf,
     /// The project folder.
     pub workspace: PathBuf,
-    /// The model server; `None` stands for the embedded demo.
+    /// The model server; `None` for the embedded demo.
     pub upstream: Option<UpstreamUrl>,
     /// Its key.
     pub api_key: Option<Secret>,
-    /// Certificates to trust besides the system's.
+    /// Certificates to trust in addition to the system's.
     pub ca_file: Option<PathBuf>,
     /// Why the proxy is in safe mode, if it has been since it started.
     pub safe_mode: Option<String>,
-    /// What looks at the ledger behind the start, in a running proxy.
+    /// The scrub of a running proxy, which checks the ledger after the start.
     pub scrub: Option<Watched>,
     /// The number of episodes that `/recent` lists by default.
     pub recent_episodes: usize,
@@ -92,13 +92,13 @@ pub struct DiagnosticsThread {
 }
 
 impl DiagnosticsThread {
-    /// DiagnosticsThread of a running proxy.
+    /// Diagnostics of a running proxy.
     #[must_use]
     pub const fn new(subject: DiagnosedSubject) -> Self {
         Self { subject }
     }
 
-    /// Answers until nobody can ask any more.
+    /// Answers until all senders of questions are dropped.
     ///
     /// # Errors
     /// If the system gives no thread.

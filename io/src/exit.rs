@@ -45,7 +45,7 @@ impl Exit {
             Self::Failure => "failure",
             Self::Usage => "wrong command line or configuration",
             Self::LedgerDamaged => {
-                "the ledger is damaged (safe mode; serve ends with it when stopped in safe mode)"
+                "the ledger is damaged (safe mode; serve exits with it when stopped in safe mode)"
             }
             Self::InUse => "the port or the ledger is already in use",
             Self::CheckFailed => {

@@ -68,7 +68,7 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
         Ok(folded) => folded,
         Err(error) => {
             report.add_ledger_check("events", Err(&error));
-            let why = "not compared, since the events before them can't be believed";
+            let why = "not compared, because the events before them can't be trusted";
             return report.add_warning_check("tables", Err(why.into()));
         }
     };

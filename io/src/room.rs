@@ -69,7 +69,7 @@ impl RoomWatch {
             .name("room".into())
             .spawn(|| self.wait());
         if let Err(error) = spawned {
-            tracing::error!(%error, "nobody can wait for room on the disk: free space, then restart tslp");
+            tracing::error!(%error, "can't wait for free space on the disk: free some, then restart tslp");
         }
     }
 
@@ -77,9 +77,7 @@ impl RoomWatch {
         while self.over.recv_timeout(TRY_EVERY) == Err(RecvTimeoutError::Timeout) {
             match try_room(&self.data_dir) {
                 Ok(()) => {
-                    tracing::info!(
-                        "there is room on the disk again: starting anew from the ledger"
-                    );
+                    tracing::info!("there is space on the disk again: restarting from the ledger");
                     self.found.store(true, Ordering::Release);
                     return self.handle.shutdown();
                 }

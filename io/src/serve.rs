@@ -176,7 +176,9 @@ pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
             let first = Instant::now();
             asked_to_stop.stop_serving();
             if asked.any(|_| first.elapsed() >= SAME_WISH) {
-                tracing::warn!("asked to stop twice: replies under way are broken off; the ledger survives that");
+                tracing::warn!(
+                    "asked to stop twice: replies in progress are cut off; the ledger stays intact"
+                );
                 std::process::exit(Exit::Failure.code().into());
             }
         })?;
@@ -223,6 +225,7 @@ struct LoopCourse {
 
 impl RunningLoop {
     fn goes_on(&self, handle: LoopHandle) {
+        // A signal may have come between two loops, when there was none to stop.
         let mut course = self.lock_course();
         if course.asked {
             handle.shutdown();
@@ -231,16 +234,17 @@ impl RunningLoop {
     }
 
     fn stop_serving(&self) {
+        // The lock is held up to the exit, so a start that is just done can't begin to serve.
         let mut course = self.lock_course();
         course.asked = true;
         if let Some(handle) = &course.handle {
             tracing::info!(
-                "stopping when the replies under way have ended; ask again to stop at once"
+                "stopping once the replies in progress have ended; ask again to stop at once"
             );
             handle.shutdown();
         } else {
             tracing::info!(
-                "stopping before anything is served; whatever the start was doing, the ledger survives that"
+                "stopping before anything was served; the ledger stays intact whatever the start was doing"
             );
             std::process::exit(Exit::Ok.code().into());
         }
@@ -253,9 +257,9 @@ impl RunningLoop {
 
 /// How serving came to an end.
 pub(crate) enum ServeEnd {
-    /// Somebody asked for it.
+    /// It was asked to stop.
     Asked,
-    /// Somebody asked for it, and there was no ledger to write to.
+    /// It was asked to stop in safe mode, where it had no ledger to write to.
     AskedInSafeMode,
     /// The ledger's disk was full and has room again; the model is still the same.
     RoomAgain(ChosenUpstream),
@@ -270,7 +274,7 @@ impl BoundServer {
         Self::bind_with(config, None)
     }
 
-    /// As [`Self::bind`], with the model that was `chosen` before.
+    /// As [`Self::bind_and_open`], with the model that was `chosen` before.
     fn bind_with(config: &ServeConfig, chosen: Option<ChosenUpstream>) -> Result<Self, ServeError> {
         data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
         let started =
@@ -390,13 +394,13 @@ impl BoundServer {
         })
     }
 
-    /// Where it really listens.
+    /// The address that it listens at, with the port that the system chose for port 0.
     #[must_use]
     pub const fn listen_address(&self) -> SocketAddr {
         self.address
     }
 
-    /// For ending it from another thread.
+    /// A handle that ends it from another thread.
     #[must_use]
     pub fn loop_handle(&self) -> LoopHandle {
         self.handle.clone()
@@ -424,6 +428,8 @@ impl BoundServer {
         // The loop says so itself, unless polling failed.
         let _ = self.threads.to_engine.send(ToEngine::Shutdown);
         self.threads.audits.close();
+        // The engine first, since it may still append; then the writer, which may still need the scrub's verdict for its first
+        // commit; then the scrub.
         if let Some(engine) = self.threads.engine {
             join_thread(engine, "engine");
         }
@@ -444,7 +450,7 @@ impl BoundServer {
 
 fn join_thread(thread: JoinHandle<()>, name: &str) {
     if thread.join().is_err() {
-        tracing::error!(name, "a thread ended by a panic");
+        tracing::error!(name, "a thread panicked");
     }
 }
 
@@ -546,9 +552,9 @@ fn ask_for_context(
                 if let Some(tokens) = server.context_tokens {
                     tracing::info!(
                         tokens,
-                        "the model told its context size; hydration gets half of it"
+                        "the model server reported its context size; hydration gets half of it"
                     );
-                    // The engine may have ended meanwhile; then nobody needs to know.
+                    // A send fails only when the engine has ended, which needs no such message.
                     let _ = to_engine.send(ToEngine::ContextTokens(tokens));
                 }
             }
@@ -558,7 +564,7 @@ fn ask_for_context(
     Ok(())
 }
 
-/// Whom the engine speaks to.
+/// The threads and channels that the engine is connected to.
 struct EngineSurroundings<'s> {
     from_loop: Receiver<ToEngine>,
     handle: &'s LoopHandle,
@@ -623,7 +629,7 @@ fn start_engine(
             }
         });
         if std::panic::catch_unwind(work).is_err() {
-            let message = "the engine stopped by a defect of tslp; everything acknowledged is safe: restart tslp";
+            let message = "the engine stopped because of a bug in tslp; everything acknowledged is safe: restart tslp";
             failed.send(ToLoop::LedgerFailed {
                 message: message.into(),
             });

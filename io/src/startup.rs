@@ -115,7 +115,7 @@ pub fn start(
     let (reason, state) = match &opened.tables {
         TablesState::Rebuild { reason } => (Some(reason.clone()), None),
         TablesState::Doubtful { reason } => {
-            tracing::info!(%reason, "holding the projections' tables against all events");
+            tracing::info!(%reason, "checking the projections' tables against all events");
             let (state, archives) =
                 fold_checked(|visit| opened.log.read(Seq(1), visit), &opened.log)?;
             (damaged_table(&opened.log, &state, &archives), Some(state))

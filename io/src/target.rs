@@ -34,9 +34,7 @@ pub enum TargetError {
         workspace: PathBuf,
     },
     /// A path that the proxy doesn't take from anybody: too long, with control characters, or a device's name.
-    #[error(
-        "{0}: not a path that can be worked with (too long, or with characters that can't be seen)"
-    )]
+    #[error("{0}: not a usable path (too long, or with invisible characters)")]
     Unusable(String),
     /// The system doesn't say what it is.
     #[error("{0}: {1}")]

@@ -1,4 +1,4 @@
-//! The tool loop (spec §8.5): what a reply asks for, how results are written, and the thread that runs tools.
+//! The tool loop (spec §8.5): calls in a reply, their results, and the thread that runs tools.
 
 pub mod calls;
 pub mod results;
@@ -15,10 +15,10 @@ use crate::sandbox::{Sandbox, WorkspaceLayer};
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// What of an output goes to the model and the client; all that is kept of it is in the Vault.
+/// The most of an output that the model and the client get; the Vault has all that is kept.
 pub const SHOWN_BYTES_MAX: usize = 8 << 10;
 
-/// What is recorded of a call that can't be read.
+/// The most that is recorded of a call that can't be read.
 pub(crate) const FLAWED_BYTES_MAX: usize = 4 << 10;
 
 /// Where a character begins, at this byte or shortly before it.
@@ -33,11 +33,11 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
 /// How tools are run for replies.
 #[derive(Clone, Debug)]
 pub struct ToolLoopConfig {
-    /// Whether anything is run.
+    /// Whether tools are run.
     pub run: ToolsChoice,
     /// Whether calls of the client's own tools are judged.
     pub client_tools: ClientTools,
-    /// Where they work.
+    /// The folders that they work with.
     pub scope: ToolScope,
     /// Where the Operator keeps the profile; what counts is the approved one.
     pub policy: Option<PathBuf>,
@@ -49,12 +49,12 @@ pub struct ToolLoopConfig {
     pub calls: usize,
     /// Longest time for all tools of one reply.
     pub time: Duration,
-    /// What is kept of an output.
+    /// Bytes that are kept of an output.
     pub output_bytes: usize,
 }
 
 impl ToolLoopConfig {
-    /// What is configured; none if neither is anything run nor judged.
+    /// From the configuration; `None` if tools are neither run nor judged.
     #[must_use]
     pub fn from_config(config: &ServeConfig) -> Option<Self> {
         let ToolsConfig {
@@ -99,7 +99,7 @@ impl ToolLoopConfig {
     }
 }
 
-/// Tries the sandbox as each layer has it: what the kernel enforces, in words.
+/// Tests the sandbox with each layer, and returns what the kernel enforces, in words.
 ///
 /// # Errors
 /// Why tools can't run.

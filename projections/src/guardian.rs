@@ -1,5 +1,5 @@
-//! Tools: the approved profile, what is granted, which sessions are halted, and the last calls with what came of them
-//! (spec §8.5). Nothing that is true of code depends on any of it.
+//! Tools: the approved profile, grants, halts, and the last calls with their results (spec §8.5). What is true of code doesn't
+//! depend on them.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -68,7 +68,7 @@ const SESSION_COLUMNS: &[Column] = &[
     column("violations", ColumnType::Integer),
 ];
 
-/// `tool_sessions`: why a session's tools are halted, and what they used up. Session 0 stands for all.
+/// `tool_sessions`: why a session's tools are halted, and what they used up. Session 0 means all sessions.
 pub const SESSIONS_TABLE: Table = Table {
     name: "tool_sessions",
     version: 1,
@@ -98,7 +98,7 @@ pub const CALLS_TABLE: Table = Table {
     keep: Keep::Latest,
 };
 
-/// What all sessions have in common.
+/// The session id under which a halt of all sessions is kept.
 const EVERYWHERE: SessionId = SessionId(0);
 
 /// What one session's tools did since they were last resumed.
@@ -109,7 +109,7 @@ struct SessionTally {
     violations: u32,
 }
 
-/// The GuardianState's state.
+/// The Guardian's state.
 #[derive(Default)]
 pub struct GuardianState {
     policy: Option<ApprovedPolicy>,
@@ -193,7 +193,7 @@ impl GuardianState {
         call.is_over = judged.decision == Decision::Deny;
         changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
         if call.door != Door::Bridge {
-            // Whatever comes of it is its client's.
+            // The client runs it, and no event says how that ended.
             call.is_over = true;
             changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
             return;
@@ -249,9 +249,10 @@ impl GuardianState {
             reason, session, ..
         } = notice;
         if reason.halts_tools() {
-            let session = match reason.halts_all_tools() {
-                true => EVERYWHERE,
-                false => *session,
+            let session = if reason.halts_all_tools() {
+                EVERYWHERE
+            } else {
+                *session
             };
             self.change_tally(session, changes, |tally| tally.halt = Some(*reason));
         } else if *reason == Reason::ToolsResumed {
@@ -304,7 +305,7 @@ impl GuardianState {
         }
     }
 
-    /// The sessions whose tools are halted, and why; session 0 stands for all.
+    /// The sessions whose tools are halted, and why; session 0 means all.
     pub fn halted_sessions(&self) -> impl Iterator<Item = (SessionId, Reason)> {
         let sessions = self.sessions.iter();
         sessions.filter_map(|(session, tally)| Some((*session, tally.halt?)))
@@ -324,7 +325,7 @@ impl GuardianState {
         calls.map(|(_, call)| call.clone()).collect()
     }
 
-    /// Calls that may run and of which it isn't known what came of them.
+    /// Calls that were allowed and have no result yet.
     #[must_use]
     pub fn under_way(&self) -> Vec<CallId> {
         let calls = self.calls.iter();

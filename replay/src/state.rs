@@ -27,7 +27,7 @@ use tslp_projections::vault::Vault;
 pub use view::StateView;
 
 /// Everything that is folded from the ledger. Of the archives ([`tslp_projections::table::Keep::First`]) it holds what
-/// isn't [settled](State::settled).
+/// isn't [durable](State::rows_made_durable).
 #[derive(Default)]
 pub struct State {
     head: Seq,

@@ -1,4 +1,4 @@
-//! Tools: what the Guardian decides on a call, what halts them, and what the Operator says about them (spec §8.5).
+//! Tools: verdicts on their calls, halts, and the Operator's directives about them (spec §8.5).
 //!
 //! Nothing here reads or changes what is true of code.
 
@@ -27,7 +27,7 @@ pub const CLASS_VIOLATIONS_MAX: u32 = 3;
 /// How often a reply may make the same call and get the same output.
 pub const SAME_RESULTS_MAX: usize = 3;
 
-/// By what a recorded request is judged.
+/// The inputs by which a recorded request is judged.
 pub struct ToolJudging<'j> {
     /// The profile in force.
     pub profile: &'j Profile,
@@ -123,11 +123,11 @@ pub fn judge_request(
     (judged, Some(line))
 }
 
-/// What a decision on a call means for the session's tools. The decision is folded already.
+/// The halt that follows from a decision on a call, if one does. The state has folded the decision already: its violation counts.
 #[must_use]
 pub fn after_judgement(view: &dyn Tools, judged: &ActionJudged) -> Vec<Event> {
     let call = view.tool_call(judged.call);
-    // Who only looks on halts nothing.
+    // Only calls through the bridge are run for a reply; a verdict on a client's own call is advice and halts nothing.
     let Some(call) = call.filter(|call| call.door == Door::Bridge) else {
         return Vec::new();
     };
@@ -146,7 +146,7 @@ pub fn after_judgement(view: &dyn Tools, judged: &ActionJudged) -> Vec<Event> {
     halt_tools(view, judged.call.episode, call.session, reason)
 }
 
-/// The denial that decides, of each command that has one.
+/// The first denial of each command, which is the one that counts.
 pub fn first_denial_of_each(denials: &[Denial]) -> impl Iterator<Item = &Denial> {
     let mut last = None;
     denials.iter().filter(move |denial| {
@@ -156,7 +156,7 @@ pub fn first_denial_of_each(denials: &[Denial]) -> impl Iterator<Item = &Denial>
     })
 }
 
-/// What a run means for the session's tools. It is folded already.
+/// The halt that follows from a run, if one does. The state has folded the run already: its output counts as a repetition.
 #[must_use]
 pub fn after_run(view: &dyn Tools, ran: &ToolRan) -> Vec<Event> {
     let Some(call) = view.tool_call(ran.call) else {
@@ -178,7 +178,7 @@ pub fn after_run(view: &dyn Tools, ran: &ToolRan) -> Vec<Event> {
     halt_tools(view, ran.call.episode, call.session, reason)
 }
 
-/// What is recorded of a call that was under way when the proxy ended. It is never run again.
+/// The event for a call that was under way when the proxy ended. It is never run again.
 #[must_use]
 pub fn record_interrupted(call: CallId) -> Vec<Event> {
     Vec::from([Event::ToolRan(ToolRan {
@@ -193,17 +193,17 @@ pub fn record_interrupted(call: CallId) -> Vec<Event> {
     })])
 }
 
-/// What evidence begins with in the Vault, so that no message and no code has the same bytes: those would be known by then,
-/// and what is known is decided about otherwise.
+/// The prefix of evidence in the Vault. Without it a message or code with the same bytes would count as known, and known bytes
+/// are decided differently.
 const EVIDENCE_MARK: &str = "[evidence]\n";
 
-/// A text as it is stored.
+/// The text of evidence as the Vault stores it.
 #[must_use]
 pub fn stored_evidence(text: &str) -> String {
     format!("{EVIDENCE_MARK}{text}")
 }
 
-/// The text of what was stored.
+/// The text of stored evidence.
 #[must_use]
 pub fn evidence_text(stored: &str) -> Option<&str> {
     stored.strip_prefix(EVIDENCE_MARK)
@@ -234,7 +234,7 @@ fn tool_notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event 
     })
 }
 
-/// A reply that shows more results than there were calls made some up. `text` is the whole reply, which is over.
+/// A notice if a reply shows more results than it made calls: the model made some up. `text` is the whole reply.
 #[must_use]
 pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Event> {
     if !text.contains(capture::RESULT_FENCE) {
@@ -242,7 +242,10 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
     }
     let fences = capture::tool_talk(text).fences.into_iter();
     let shown = fences.filter(|fence| fence.is_result).count();
-    let session = view.session_of_episode(episode).unwrap_or_default();
+    // Only episodes of long ago have no known session, and their replies are over.
+    let Some(session) = view.session_of_episode(episode) else {
+        return Vec::new();
+    };
     let calls = view.tool_calls_of(episode).into_iter();
     let answered = calls.filter(|call| call.door == Door::Bridge).count();
     if shown > answered {
@@ -252,7 +255,7 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
     }
 }
 
-/// Carries out what the Operator says about tools.
+/// Carries out a directive about tools.
 #[must_use]
 pub fn carry_out(
     view: &dyn Tools,
@@ -294,7 +297,7 @@ pub fn carry_out(
     events
 }
 
-/// How long a grant is for: `for 15m`, `for 1h`, or as long as one action may have it.
+/// The minutes of `for 15m` or `for 1h`, at most [`ACTION_MINUTES`], which is also the default; `None` if it is malformed.
 fn grant_minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
     match words.next() {
         None => return Some(ACTION_MINUTES),
@@ -312,7 +315,7 @@ fn grant_minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
     (minutes > 0 && words.next().is_none()).then_some(minutes.min(ACTION_MINUTES))
 }
 
-/// A grant that holds is prolonged; otherwise it is given anew.
+/// Renews a valid grant; issues a new one otherwise.
 fn grant_or_renew(
     view: &dyn Tools,
     policy: &Policy,

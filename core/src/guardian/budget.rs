@@ -3,7 +3,7 @@
 use crate::words;
 
 words! {
-    /// What is counted.
+    /// A thing that tools use up.
     BudgetItem, "kind of spending" {
         /// Files changed or proposed in a cycle.
         Files = "files",
@@ -24,7 +24,7 @@ words! {
     }
 }
 
-/// An amount of each.
+/// An amount of each [`BudgetItem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BudgetAmounts([u64; BudgetItem::ALL.len()]);
 
@@ -32,20 +32,20 @@ impl BudgetAmounts {
     /// What may be spent unless the Operator says otherwise.
     pub const DEFAULT_MAX: Self = Self([50, 2_000, 5, 500_000, 30 * 60, 200, 8, 8]);
 
-    /// How much of one.
+    /// The amount of one item.
     #[must_use]
     pub const fn amount_of(&self, spend: BudgetItem) -> u64 {
         self.0[spend as usize]
     }
 
-    /// The same with another amount of one.
+    /// The same amounts, but for one item.
     #[must_use]
     pub const fn with_amount(mut self, spend: BudgetItem, amount: u64) -> Self {
         self.0[spend as usize] = amount;
         self
     }
 
-    /// What is left of each after `spent`.
+    /// The amounts that are left after `spent`, zero at least.
     #[must_use]
     pub fn left_after(&self, spent: &Self) -> Self {
         let mut left = *self;
@@ -55,7 +55,7 @@ impl BudgetAmounts {
         left
     }
 
-    /// The first of which there is less here than `cost` takes.
+    /// The first item of which there isn't enough for `cost`.
     #[must_use]
     pub fn lacking_for(&self, cost: &Self) -> Option<BudgetItem> {
         let mut all = BudgetItem::ALL.iter().copied();

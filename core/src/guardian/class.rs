@@ -1,4 +1,4 @@
-//! What kind of thing a command does, and what it needs to be allowed to do it.
+//! Classes of commands, the capabilities that they need, and their risk.
 
 use crate::words;
 
@@ -15,7 +15,7 @@ words! {
         Package = "PACKAGE",
         /// Speaks to other machines.
         Network = "NETWORK",
-        /// Is an interpreter: its words don't tell what it does.
+        /// Is an interpreter: its arguments don't show what it will do.
         Shell = "SHELL",
         /// Changes the system, other processes or its own confinement.
         System = "SYSTEM",
@@ -25,7 +25,7 @@ words! {
 }
 
 impl Class {
-    /// What a tool needs for it; `None` if no tool may do it, whoever grants it: there is no network in the sandbox, and
+    /// The capability that a tool needs for it; `None` if no grant is enough: there is no network in the sandbox, and
     /// nothing writes to the workspace (spec §15.3).
     #[must_use]
     pub const fn needed_capability(self) -> Option<Capability> {
@@ -37,7 +37,7 @@ impl Class {
         }
     }
 
-    /// What would be needed for a class that no tool may have, for the words of a denial.
+    /// The capability that a denial names for a class that no tool may have.
     #[must_use]
     pub const fn missing_capability(self) -> &'static str {
         match self {

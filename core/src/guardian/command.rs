@@ -1,4 +1,4 @@
-//! A command line in pieces: what a shell would make of it, as far as that is beyond doubt.
+//! A command line split into commands, where every shell would split it the same way.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -51,7 +51,7 @@ pub struct SimpleCommand {
     pub join: Join,
     /// Its words without their quotes; the first names the program.
     pub words: Vec<String>,
-    /// Where it stands in the line.
+    /// Its bytes in the line.
     pub span: Range<usize>,
 }
 
@@ -63,7 +63,7 @@ impl SimpleCommand {
     }
 }
 
-/// Why a line can't be told apart into commands without a shell.
+/// Why a line can't be split into commands without a shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SplitError {
     /// Nothing is to be run.
@@ -81,7 +81,7 @@ pub enum SplitError {
     /// A control character.
     #[error("a control character")]
     Control,
-    /// A letter outside of ASCII that isn't quoted, where look-alikes of operators and blanks would be.
+    /// A letter outside of ASCII that isn't quoted, which may look like an operator or a space.
     #[error("a character outside of ASCII without quotes")]
     NotAscii,
     /// `$` or a backtick: variables, arithmetic, command substitution.
@@ -120,7 +120,7 @@ pub enum SplitError {
     /// A program without a name.
     #[error("an empty program name")]
     NoProgram,
-    /// A quote that isn't closed, an operator with nothing behind it.
+    /// A quote that isn't closed, an operator with nothing after it.
     #[error("broken syntax")]
     Syntax,
     /// Anything else that isn't a word, a quote or one of the four operators.
@@ -129,7 +129,7 @@ pub enum SplitError {
 }
 
 impl SplitError {
-    /// What the first character of a word that isn't plain means to a shell. A tilde is plain behind a letter or a digit, as
+    /// What the first character of a word that isn't plain means to a shell. A tilde is plain after a letter or a digit, as
     /// in `HEAD~1`.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! What a command does, told from its words by a table: `commands.txt`.
+//! Classifies commands by their words, with the table `commands.txt`.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -16,12 +16,12 @@ pub struct CommandTable {
     rows: BTreeMap<&'static str, Vec<CommandRow>>,
 }
 
-/// What the table says of one command.
+/// A command as the table classifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassifiedCommand {
-    /// What it does.
+    /// Its class.
     pub class: Class,
-    /// The argument that makes it so, if the program alone doesn't.
+    /// The argument that raised the class, if one did.
     pub because: Option<String>,
     /// Words, or parts of words, that may be paths.
     pub paths: Vec<String>,
@@ -44,7 +44,7 @@ enum ArgumentRule {
     Operands(Class),
     Contains(&'static str, Class),
     SedScript,
-    /// The option may stand in front of the subcommand.
+    /// The option may come before the subcommand.
     Before(&'static str),
     BeforeWithValue(&'static str),
 }
@@ -81,7 +81,7 @@ impl CommandTable {
         Ok(Self { rows })
     }
 
-    /// What a command does. A program with a slash in its name is none that the table knows.
+    /// Classifies a command. A program with a slash in its name isn't in the table, so its class is unknown.
     #[must_use]
     pub fn classify(&self, words: &[String]) -> ClassifiedCommand {
         let rows = words.first().and_then(|it| self.rows.get(it.as_str()));
@@ -111,14 +111,14 @@ impl CommandTable {
             deep => start + deep,
         };
         let mut seen = ArgumentReader::new(row);
-        // What stands in front of a subcommand was looked at; its values may be paths.
+        // `subcommand_at` has read the options before a subcommand; their values may be paths.
         seen.paths_of(words[1..start.min(arguments)].iter());
         seen.read_arguments(&words[arguments..]);
         seen.found
     }
 }
 
-/// Where a subcommand would stand: after the options that may be in front of it.
+/// The index of the word where a subcommand would be: after the options that may come before it.
 fn subcommand_at(rows: &[CommandRow], words: &[String]) -> usize {
     let rules = rows.iter().flat_map(|row| &row.rules);
     let mut at = 1;
@@ -142,7 +142,7 @@ impl CommandRow {
     }
 }
 
-/// What was found so far in a command's arguments.
+/// Reads a command's arguments, and collects the class and the paths.
 struct ArgumentReader<'r> {
     rules: &'r [ArgumentRule],
     found: ClassifiedCommand,
@@ -375,7 +375,7 @@ fn parse_rule(word: &'static str) -> Option<ArgumentRule> {
 mod tests {
     use super::*;
 
-    /// Words are parted by blanks; `_` stands for a blank in a word.
+    /// Words are separated by spaces; `_` is a space within a word.
     fn classify(line: &str) -> ClassifiedCommand {
         let words = line.split(' ').map(|word| word.replace('_', " "));
         CommandTable::built_in().classify(&words.collect::<Vec<_>>())

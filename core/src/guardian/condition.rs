@@ -33,12 +33,12 @@ pub enum ConditionError {
     /// Longer than 4 KiB, or nested deeper than 32 levels.
     #[error("longer than {BYTES_MAX} bytes, or nested deeper than {DEPTH_MAX} levels")]
     TooLarge,
-    /// Something else should be there.
+    /// A token that the grammar doesn't allow here.
     #[error("expected {wanted} where it says `{found}`")]
     Expected {
-        /// What should be there.
+        /// The tokens that may follow.
         wanted: &'static str,
-        /// What is there.
+        /// The token that was read.
         found: String,
     },
     /// Nobody knows this name.
@@ -88,7 +88,7 @@ enum Literal {
     Flag(bool),
 }
 
-/// What can be asked about.
+/// A fact that a condition can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FactField {
     Class,
@@ -277,7 +277,7 @@ enum ConditionToken<'t> {
     Sign(&'t str),
 }
 
-/// What stands between texts, names and numbers, the longer ones first.
+/// Operators and punctuation, longer ones first.
 const SIGNS: [&str; 9] = ["==", "!=", "<=", ">=", "<", ">", "(", ")", ","];
 
 fn expected_error(wanted: &'static str, found: Option<ConditionToken<'_>>) -> ConditionError {

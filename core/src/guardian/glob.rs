@@ -42,7 +42,7 @@ impl GlobPart {
 }
 
 impl Glob {
-    /// Reads a pattern; `None` if it is empty or has `**` beside other characters, which would say nothing more than `*`.
+    /// Reads a pattern; `None` if it is empty or has `**` next to other characters, which would mean no more than `*`.
     #[must_use]
     pub fn parse_pattern(written: &str) -> Option<Self> {
         let (negated, written) = match written.strip_prefix('!') {
@@ -65,7 +65,10 @@ impl Glob {
     #[must_use]
     pub fn matches_path(&self, path: &str) -> bool {
         // Most patterns name a folder that most paths aren't in.
-        let first = path.split('/').next().unwrap_or_default();
+        let first = path
+            .split('/')
+            .next()
+            .expect("a split text has a first part");
         if !self.parts.first().is_some_and(|part| part.fits_part(first)) {
             return self.negated;
         }
@@ -76,8 +79,8 @@ impl Glob {
     }
 }
 
-/// Whether a pattern fits a whole text, where `is_star` tells what stands for any number of items. Goes back to the last
-/// star only, which is enough, so it takes at most the product of both lengths.
+/// Whether a pattern fits a whole text; an item for which `is_star` holds fits any number of the text's items. Backtracking to
+/// the last star is enough, so the work is at most the product of both lengths.
 pub fn fits_with_stars<P, T>(
     pattern: &[P],
     text: &[T],

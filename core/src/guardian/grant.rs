@@ -12,20 +12,20 @@ pub const SESSION_MINUTES: u32 = 24 * 60;
 
 const MINUTE_MS: i64 = 60_000;
 
-/// One grant. Position and chain of its event stand for a nonce and a signature.
+/// One grant. It needs no nonce and no signature: its event has a position in the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantToken {
     /// The number of its event.
     pub id: u64,
     /// The goal that it is bound to; without one, the session.
     pub goal: Option<u64>,
-    /// What it allows.
+    /// The capability that it grants.
     pub capability: Capability,
-    /// What is at stake, by the Operator's word.
+    /// The risk class that the Operator set.
     pub risk: Risk,
-    /// When it was issued.
+    /// The time of the first grant; renewals don't change it.
     pub issued_at: UnixMillis,
-    /// From when on it allows nothing.
+    /// The first moment at which it is no longer valid.
     pub expires_at: UnixMillis,
     /// How often it was prolonged.
     pub renewed_count: u32,
@@ -55,7 +55,7 @@ impl Default for GrantLimit {
     }
 }
 
-/// What a token says about an action.
+/// Whether a token allows an action, and if not, why. The best of several tokens is the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GrantStanding {
     /// It allows it.
@@ -64,7 +64,7 @@ pub enum GrantStanding {
     Expired,
     /// It was taken back.
     Revoked,
-    /// Its risk class is too low, which is the Operator's to change.
+    /// Its risk class is too low; only the Operator can raise it.
     RiskTooLow,
 }
 
@@ -104,7 +104,7 @@ impl GrantToken {
             && (self.goal.is_none() || self.goal == goal)
     }
 
-    /// What it says at a time.
+    /// The token's standing at a moment.
     #[must_use]
     pub fn standing_at(&self, now: UnixMillis) -> GrantStanding {
         if self.revoked {
@@ -134,7 +134,7 @@ impl GrantToken {
     }
 }
 
-/// When a grant of some minutes is over.
+/// The moment some minutes after `now`.
 #[must_use]
 pub fn minutes_after(now: UnixMillis, minutes: u32) -> UnixMillis {
     UnixMillis(now.0.saturating_add(i64::from(minutes) * MINUTE_MS))

@@ -1,4 +1,4 @@
-//! What a tool may name: the workspace and the system's own read-only folders.
+//! The paths that a tool may name: the workspace and the system's own read-only folders.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ pub struct Jail {
     pub protected: Vec<String>,
 }
 
-/// What is wrong with a path.
+/// Why a path is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathTrespass {
     /// It is neither in the workspace nor visible.
@@ -23,13 +23,13 @@ pub enum PathTrespass {
     Protected,
 }
 
-/// What the lines of a jail's text begin with.
+// Prefixes of the lines in a jail's text.
 const ROOT: &str = "root ";
 const VISIBLE: &str = "visible ";
 const PROTECTED: &str = "protected ";
 
 impl Jail {
-    /// The jail as text, for the ledger: a path in each line, behind what it is. A path with a line break in it can't be
+    /// The jail as text, for the ledger: a path in each line, after its kind. A path with a line break can't be
     /// written; tools don't run in such a workspace.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
@@ -67,7 +67,7 @@ impl Jail {
         (!jail.root.is_empty()).then_some(jail)
     }
 
-    /// What a path, given as an absolute and normal one, trespasses on.
+    /// Why a path is refused, if it is; it must be absolute and normal.
     #[must_use]
     pub fn trespass_of(&self, path: &str) -> Option<PathTrespass> {
         let inside = |folder: &String| is_within(path, folder);

@@ -1,4 +1,4 @@
-//! A whole command line before the judge: its commands one after the other, with what each leaves of the budget.
+//! Judges a whole command line: its commands in order, each with the budget that those before it left.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use super::{
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
 
-/// By what a line is judged.
+/// The inputs by which a line is judged.
 pub struct LineContext<'c> {
     /// The rules.
     pub profile: &'c Profile,
@@ -21,7 +21,7 @@ pub struct LineContext<'c> {
     pub mode: Mode,
     /// The time.
     pub now: UnixMillis,
-    /// What the line is for: its session.
+    /// The goal that grants must be for: the line's session.
     pub goal: Option<u64>,
     /// What the Operator granted.
     pub grants: &'c [GrantToken],
@@ -36,11 +36,11 @@ pub struct LineContext<'c> {
 /// One command of a line with its verdict.
 #[derive(Clone, Debug)]
 pub struct JudgedCommand {
-    /// As it is run.
+    /// The command.
     pub command: SimpleCommand,
-    /// What it would do.
+    /// Its action.
     pub action: Action,
-    /// What comes of it.
+    /// The verdict.
     pub report: ActionReport,
 }
 
@@ -160,7 +160,7 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
     }
 }
 
-/// A grant lives no longer than the profile says.
+/// The token, expiring no later than the profile allows.
 fn within_profile(token: GrantToken, profile: &Profile) -> GrantToken {
     let since = token.last_renewed_at.unwrap_or(token.issued_at);
     let most = minutes_after(since, profile.grant_limit(token.capability).minutes);

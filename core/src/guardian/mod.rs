@@ -1,7 +1,7 @@
 //! The Guardian: whether an action of a tool is allowed, by rules, and why (spec §8.5).
 //!
-//! [`evaluate`] is pure: the same goal, action, state and profile give the same report, now and when it is verified. What it
-//! says is advice to a careful program; what holds a careless one is the kernel (`io/src/sandbox`).
+//! [`evaluate`] is pure: the same goal, action, state and profile give the same report, now and when it is verified. It stops
+//! careless programs early; hostile ones are held by the kernel (`io/src/sandbox`).
 
 mod budget;
 mod class;
@@ -57,13 +57,13 @@ words! {
 pub struct ActionGoal {
     /// The goal, if one is active.
     pub id: Option<u64>,
-    /// What is at stake, by the Operator's word: an action of a higher risk isn't allowed.
+    /// The highest risk that the Operator accepts for it.
     pub risk: Risk,
     /// The workspace.
     pub scope_root: ArtifactHash,
 }
 
-/// One command that somebody wants to be run.
+/// One command that is to be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     /// Who asks.
@@ -72,16 +72,16 @@ pub struct Action {
     pub words: Vec<String>,
     /// Where it runs, absolute.
     pub cwd: String,
-    /// What it does.
+    /// Its class.
     pub class: Class,
-    /// The argument that makes it so.
+    /// The argument that raised the class.
     pub because: Option<String>,
     /// The paths that it names, absolute and normal.
     pub targets: Vec<String>,
 }
 
 impl Action {
-    /// What a command, run in a folder, would do.
+    /// The action of a command that is run in `cwd`.
     #[must_use]
     pub fn from_command(words: &[String], cwd: &str, door: Door, table: &CommandTable) -> Self {
         let ClassifiedCommand {
@@ -106,7 +106,7 @@ impl Action {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// What it takes of the budget before it has run.
+    /// The budget that it uses before it has run.
     #[must_use]
     pub fn budget_cost(&self) -> BudgetAmounts {
         let builds = u64::from(matches!(self.class, Class::Build | Class::Shell));
@@ -116,7 +116,7 @@ impl Action {
     }
 }
 
-/// What is known when the action is judged.
+/// The state by which an action is judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgingState {
     /// What tslp is able to do.
@@ -134,7 +134,7 @@ pub struct JudgingState {
 words! {
     /// The eight questions, in the order in which they are asked.
     Step, "step of the Guardian" {
-        /// What no rule can lift.
+        /// Conditions that no rule can lift.
         Invariants = "invariants",
         /// Whether tools run at all.
         Mode = "mode",
@@ -148,7 +148,7 @@ words! {
         Budget = "budget",
         /// Whether a rule denies it.
         Rules = "rules",
-        /// Whether a rule allows it: what nobody allows is denied.
+        /// Whether a rule allows it; the default is to deny.
         DefaultDeny = "default_deny",
     }
 }
@@ -156,7 +156,7 @@ words! {
 /// Why a step denies an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DenialCause {
-    /// It names no program.
+    /// The command names no program.
     NoProgram,
     /// Its risk is higher than its goal's.
     RiskTooHigh(Risk),
@@ -164,15 +164,15 @@ pub enum DenialCause {
     Mode(Mode),
     /// A path leads out of the workspace, or to what is protected.
     Trespass(PathTrespass, String),
-    /// Nobody granted it.
+    /// The capability was never granted.
     NotGranted(Capability),
-    /// What was granted doesn't hold any more, or not for this.
+    /// A grant exists, and isn't valid for this action.
     GrantInvalid(Capability, GrantStanding),
     /// No tool may do it.
     ClassDenied(Class),
     /// The profile names the programs that may run, and this isn't one.
     ProgramNotListed,
-    /// Too little is left.
+    /// Too little of the budget is left.
     BudgetExhausted(BudgetItem),
     /// A rule denies it.
     Denied(String),
@@ -181,7 +181,7 @@ pub enum DenialCause {
 }
 
 impl DenialCause {
-    /// The code by which it is known, which also names the halt that follows from it.
+    /// Its code in events and reports; a halt that follows bears the same one.
     #[must_use]
     pub const fn denial_code(&self) -> &'static str {
         match self {
@@ -239,7 +239,7 @@ impl fmt::Display for DenialCause {
 }
 
 words! {
-    /// What comes of an action.
+    /// Whether an action is run.
     Decision, "decision on an action" {
         /// It isn't run.
         Deny = "DENY",
@@ -253,7 +253,7 @@ words! {
 /// All eight verdicts on an action, also those after the first denial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionReport {
-    /// What comes of it.
+    /// Whether the action is run.
     pub decision: Decision,
     /// Why each step denies it; `None` where it is met. In the order of [`Step::ALL`].
     pub verdicts: [Option<DenialCause>; Step::ALL.len()],
@@ -272,7 +272,7 @@ impl ActionReport {
     }
 }
 
-/// What conditions can ask about.
+/// The facts that conditions can name.
 struct JudgingFacts<'f> {
     goal: &'f ActionGoal,
     action: &'f Action,
@@ -281,7 +281,7 @@ struct JudgingFacts<'f> {
 }
 
 impl JudgingFacts<'_> {
-    /// What the best token for a capability says; `None` if there is none. Reading needs none.
+    /// The standing of the best token for a capability; `None` without a token. Reading needs none.
     fn best_standing(&self, capability: Capability) -> Option<GrantStanding> {
         let (id, root) = (self.goal.id, self.goal.scope_root);
         let tokens = self.state.grants.iter();
@@ -384,7 +384,7 @@ pub fn judge_action(
     }
 }
 
-/// What all rules together say.
+/// The verdict of all rules together.
 #[derive(Default)]
 struct RulesVerdict<'p> {
     denied_by: Option<&'p str>,

@@ -55,7 +55,7 @@ impl Hindrance {
 }
 
 impl Mode {
-    /// The mode that all hindrances together lead to.
+    /// The strictest mode among those of all hindrances.
     #[must_use]
     pub fn under_hindrances(hindrances: &[Hindrance]) -> Self {
         let modes = hindrances

@@ -16,11 +16,11 @@ pub const RULES_MAX: usize = 1_000;
 /// capabilities, the sandbox) isn't expressible.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// What it is known by.
+    /// Its id, by which events name it.
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// What it is for.
+    /// Its purpose, for people.
     pub description: String,
     /// When it was written, by its author's word.
     pub created_at: String,
@@ -39,17 +39,17 @@ pub struct Profile {
 /// One rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyRule {
-    /// What it is known by.
+    /// Its id, by which verdicts name it.
     pub id: String,
-    /// Why it is there.
+    /// Its purpose, for people.
     pub description: String,
-    /// When it speaks.
+    /// The condition under which it applies.
     pub when: Condition,
-    /// What it says.
+    /// Whether it denies or allows.
     pub effect: RuleEffect,
 }
 
-/// What a rule says.
+/// Whether a rule denies or allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleEffect {
     /// No, whatever other rules say.

@@ -1,4 +1,4 @@
-//! Tells sed scripts that only print from those that write files or run programs.
+//! Recognises sed scripts that only print: they write no files and run no programs.
 
 /// Whether every command of a script is one that prints, changes or drops lines on their way: `s` without the flags that
 /// write or run, `p`, `d`, `q`, `=` and the like, each with an address or none.
@@ -16,7 +16,7 @@ pub(super) fn only_prints(script: &str) -> bool {
     }
 }
 
-/// What of a script isn't read yet.
+/// The part of a script that isn't read yet.
 struct ScriptReader<'s>(&'s [u8]);
 
 impl ScriptReader<'_> {

@@ -455,6 +455,7 @@ const fn next_part(pattern: &'static [u8]) -> (PatternPart, &'static [u8]) {
     }
 }
 
+/// The decimal number at the beginning, and the rest.
 const fn leading_number(text: &'static [u8]) -> (usize, &'static [u8]) {
     let mut value = 0;
     let mut rest = text;

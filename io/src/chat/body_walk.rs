@@ -14,7 +14,7 @@ use super::request::BadRequest;
 /// The hash of a message's JSON text.
 pub(super) type MessageHash = [u8; 32];
 
-/// How the messages stand in a body.
+/// How a body holds its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum MessagesForm {
     /// An array.
@@ -103,7 +103,7 @@ impl KnownBeginnings {
             let message = json.as_bytes().get(range.clone());
             message.is_some_and(|message| *hash == message_hash(message))
         };
-        // The last message alone tells most other conversations apart.
+        // The last message alone differs in most other conversations.
         let fits =
             |beginning: &BodyBeginning| beginning.messages.last().is_some_and(is_last_message);
         let known = self.kept.iter().enumerate();
@@ -301,7 +301,7 @@ impl<'b> BodyWalk<'b> {
         self.walk_messages()
     }
 
-    /// What comes behind a message, up to the end of all.
+    /// Walks what follows a message, up to the end of the list.
     fn walk_messages(&mut self) -> Result<(), WalkStop> {
         while self.take_mark(b',') {
             self.walk_message()?;
@@ -368,7 +368,7 @@ mod tests {
         Ok(format!("{messages:?} {before} {:?}", body.fields))
     }
 
-    /// A body that begins as another did is read the same as by who knows none, whatever comes behind the beginning.
+    /// A body that begins as another did reads the same with and without that knowledge, whatever follows the beginning.
     #[test]
     fn a_known_beginning_changes_nothing() {
         let mut known = KnownBeginnings::default();

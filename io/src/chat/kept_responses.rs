@@ -1,4 +1,4 @@
-//! Which session a response belongs to that the model server keeps: a client may name it in place of the conversation.
+//! The sessions of responses that the model server keeps: a client may name a response in place of the conversation.
 
 use std::collections::{HashMap, VecDeque};
 

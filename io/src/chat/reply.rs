@@ -90,7 +90,7 @@ impl DecodedPiece {
         }
     }
 
-    /// Adds what there is besides, if it is anything.
+    /// Adds a part that isn't text, unless it is empty.
     pub(super) fn add_part(&mut self, kind: PartKind, choice: u32, text: &str) {
         if !text.is_empty() {
             self.parts.push((kind, choice, text.to_owned()));
@@ -218,7 +218,7 @@ impl ReplyDecoder {
         (String::from_utf8_lossy(text).into_owned(), left_out)
     }
 
-    /// What the reply carried besides text.
+    /// The tool calls and the finish reason.
     #[must_use]
     pub fn into_parts(mut self) -> (Vec<ToolCall>, Option<String>) {
         // These clients read the arguments and write them anew.
@@ -233,7 +233,7 @@ impl ReplyDecoder {
         (self.tool_calls, self.finish_reason)
     }
 
-    /// The paths that tool calls begin with, as far as they are there, those of the first `known` calls left out; and how
+    /// The paths in the tool calls after the first `known`, once they are whole; and how
     /// many calls needn't be asked about again.
     pub fn paths_begun(&self, known: usize) -> (Vec<String>, usize) {
         let mut paths = Vec::new();
@@ -435,7 +435,7 @@ struct ReportedUsage<'j> {
 }
 
 impl ReportedUsage<'_> {
-    /// Later figures stand above earlier ones.
+    /// Later figures replace earlier ones.
     fn add_to(&self, known: &mut ServerUsage) {
         let read = |raw: Option<&RawValue>| {
             let read = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
@@ -445,7 +445,7 @@ impl ReportedUsage<'_> {
         let (usage, timings) = (read(self.usage), read(self.timings));
         let details = usage.get("prompt_tokens_details");
         let cached = figure(details.and_then(|details| details.get("cached_tokens")));
-        // llama.cpp tells both what it took out of its cache and what it read.
+        // llama.cpp reports both the tokens from its cache and those it read.
         let cached = cached.or_else(|| figure(timings.get("cache_n")));
         let evaluated = figure(timings.get("prompt_n"));
         known.prompt_tokens = figure(usage.get("prompt_tokens")).or(known.prompt_tokens);

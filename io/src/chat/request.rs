@@ -28,7 +28,7 @@ pub enum BadRequest {
     Message {
         /// The field that holds the messages.
         field: &'static str,
-        /// Which of them.
+        /// The message's index.
         index: usize,
         /// What is wrong.
         error: serde_json::Error,
@@ -38,12 +38,12 @@ pub enum BadRequest {
         "the request has more than {PIECES_MAX} messages, text parts and tool calls together, each of which takes memory however short it is; start a new conversation"
     )]
     TooMany,
-    /// A field stands twice, so that two readers could see different requests.
-    #[error("the field `{0}` stands twice in the request body")]
+    /// A field occurs twice, so two readers could see different requests.
+    #[error("the field `{0}` occurs twice in the request body")]
     Twice(String),
 }
 
-/// Messages, text parts and tool calls of one request. Each takes up to a kilobyte besides its bytes.
+/// Messages, text parts and tool calls of one request. Each takes up to a kilobyte in addition to its bytes.
 const PIECES_MAX: usize = 8192;
 
 /// Facts about a chat request that its body doesn't hold.
@@ -259,8 +259,8 @@ pub fn model_field(bytes: &[u8]) -> Option<String> {
     named.model.map(|model| model.get().to_owned())
 }
 
-/// Whether the request is no prompt whose words are somebody's: what a client fills in at a cursor, or has put into a
-/// template itself.
+/// Whether the prompt has no author: a completion at a cursor, or a conversation that the client has put into a template
+/// itself.
 fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {
     if !matches!(dialect, Dialect::Completions | Dialect::OllamaGenerate) {
         return false;
@@ -321,7 +321,7 @@ impl RequestBody<'_> {
         serde_json::from_str(id).ok()
     }
 
-    /// Where the model server's prompt stands in the bytes that the body was read from.
+    /// The position of the model server's prompt in the bytes that the body was read from.
     #[must_use]
     pub fn prompt_in(&self, bytes: &[u8]) -> PromptPlaces {
         let place = |json: &str| range_in(bytes, json.as_bytes());
@@ -355,7 +355,7 @@ impl RequestBody<'_> {
     }
 }
 
-/// Where in a client's body that stands of which the model server makes the prompt.
+/// The positions in a client's body of everything that goes into the model server's prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptPlaces {
     /// The fields before the messages: tools, and the system message where it is no message.
@@ -412,7 +412,7 @@ mod tests {
         let nested = r#"{"messages":[{"role":"user","content":[["x"]]}]}"#;
         assert!(complaint(nested).contains("not an object"));
         assert!(
-            complaint(r#"{"messages":[{"role":"user"}],"messages":[]}"#).contains("stands twice")
+            complaint(r#"{"messages":[{"role":"user"}],"messages":[]}"#).contains("occurs twice")
         );
         let deep = format!(
             r#"{{"messages":[{}1{}]}}"#,

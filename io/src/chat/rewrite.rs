@@ -220,7 +220,7 @@ impl RequestBody<'_> {
         0..0
     }
 
-    /// Writes what one or several messages are read from, with their changes. Gives a hash that stands for what is written.
+    /// Writes the JSON of one message, or of several that were read from one, with their changes. Returns the hash of what it wrote.
     fn write_unit(
         &self,
         request: &Request,

@@ -39,7 +39,7 @@ pub struct ResponseRounds {
     has_calls: bool,
     /// Whether the round's last events have begun.
     ends: bool,
-    /// ResponseRounds before this one.
+    /// Rounds before this one.
     past: u32,
     /// Whether this round is over, and all of its text was passed on.
     is_closed: bool,
@@ -69,7 +69,7 @@ impl ResponseRounds {
         }
     }
 
-    /// How it is written.
+    /// The form of the response.
     #[must_use]
     pub const fn response_form(&self) -> ResponseForm {
         self.form
@@ -114,7 +114,7 @@ impl ResponseRounds {
         std::mem::take(&mut self.held)
     }
 
-    /// Takes more of the model server's response; gives what the client gets of it now.
+    /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(data);
         if self.form == ResponseForm::Whole || self.ends {
@@ -128,12 +128,14 @@ impl ResponseRounds {
             {
                 self.shared = shared_of(&json);
             }
+            // The last events carry the finish reason and the usage, which another round would make false: they wait.
             self.ends = is_last(event);
             if self.ends {
                 break;
             }
             self.has_calls |= has_calls(event);
             self.looked_at += length;
+            // A call may still be kept back, and what follows it waits too, so that the order stays.
             if !self.has_calls {
                 passed = self.looked_at;
             }
@@ -141,9 +143,10 @@ impl ResponseRounds {
         self.looked_at -= passed;
         let rest = self.held.split_off(passed);
         let events = std::mem::replace(&mut self.held, rest);
-        match self.is_continued() {
-            false => events,
-            true => self.events_renamed(&events),
+        if self.is_continued() {
+            self.events_renamed(&events)
+        } else {
+            events
         }
     }
 
@@ -157,7 +160,7 @@ impl ResponseRounds {
         passed
     }
 
-    /// The client doesn't get the calls of its own tools that are kept back: it is told why, and that the reply is over.
+    /// The client doesn't get the calls of its own tools that are kept back: it gets the reason and the reply's end.
     pub fn keep_calls_back(&mut self, why: &str) -> Vec<u8> {
         if !self.may_hold_calls() {
             return Vec::new();
@@ -168,9 +171,10 @@ impl ResponseRounds {
             ResponseForm::Whole => self.held = body_without_calls(&held),
             ResponseForm::Stream => {
                 for piece in StreamEvents(&held).flat_map(without_calls) {
-                    match self.held.is_empty() && !is_last(&piece) {
-                        true => passed.extend(piece),
-                        false => self.held.extend(piece),
+                    if self.held.is_empty() && !is_last(&piece) {
+                        passed.extend(piece)
+                    } else {
+                        self.held.extend(piece)
                     }
                 }
             }
@@ -204,7 +208,7 @@ impl ResponseRounds {
         passed
     }
 
-    /// No round follows: gives what is left for the client.
+    /// No round follows: returns the client's remaining bytes.
     #[must_use]
     pub fn last_bytes(mut self) -> Vec<u8> {
         let mut passed = Vec::new();
@@ -223,6 +227,7 @@ impl ResponseRounds {
 
     /// Passes on the text that is among the round's last events; of a whole body, takes it.
     fn close_round(&mut self) -> Vec<u8> {
+        // Several texts may be said after a round, each of which closes it.
         if std::mem::replace(&mut self.is_closed, true) {
             return Vec::new();
         }
@@ -260,7 +265,7 @@ impl ResponseRounds {
         event_of(&Value::Object(chunk))
     }
 
-    /// StreamEvents of a later round as pieces of the same response.
+    /// Events of a later round as pieces of the same response.
     fn events_renamed(&self, events: &[u8]) -> Vec<u8> {
         let mut written = Vec::with_capacity(events.len());
         for event in StreamEvents(events) {
@@ -322,7 +327,7 @@ fn event_length(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// StreamEvents of a stream; what isn't a whole one comes last.
+/// Events of a stream; what isn't a whole one comes last.
 struct StreamEvents<'e>(&'e [u8]);
 
 impl<'e> Iterator for StreamEvents<'e> {
@@ -339,7 +344,7 @@ impl<'e> Iterator for StreamEvents<'e> {
     }
 }
 
-/// What an event says.
+/// The data of an event.
 fn data_of(event: &[u8]) -> Option<Value> {
     let data = data_lines(event).next()?;
     serde_json::from_slice(data).ok()

@@ -157,7 +157,7 @@ impl EscapedText {
         }
     }
 
-    /// The first `bytes` from `start`, as far as they are whole characters and escapes, and how long they are unescaped.
+    /// The length of the whole characters and escapes within `bytes` from `start`, and their length unescaped.
     fn whole_characters(&self, start: usize, bytes: usize) -> (usize, usize) {
         let json = self.json.as_bytes();
         let mut end = start + bytes;
@@ -184,7 +184,7 @@ impl EscapedText {
 /// The lines of known texts, by their first bytes; of equal ones the first.
 struct KnownLines<'e> {
     known: &'e [EscapedText],
-    /// Which text, where in it, and where in its escaped form.
+    /// For a line's beginning: the index of its text, its position in it, and in the escaped form.
     beginnings: HashMap<&'e [u8], (usize, usize, usize)>,
 }
 

@@ -1,5 +1,5 @@
-//! Messages as they stand in a request body: what the engine reads of each, and where it stands, so that what changes is put
-//! in its place and all else stays byte for byte.
+//! Messages as a request body holds them: what the engine reads of each, with its position, so that changes are written there
+//! and all else stays byte for byte.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -114,7 +114,7 @@ impl WireMessage {
         Ok(())
     }
 
-    /// A call without arguments, or whose arguments stand nowhere.
+    /// A call without arguments in the body.
     pub(super) fn add_bare_call(&mut self, name: String) {
         let arguments = String::new();
         self.message.tool_calls.push(ToolCall { name, arguments });
@@ -273,7 +273,7 @@ pub(super) struct WirePart<'b> {
 
 /// Reads a message's content: a string, an array of parts, or null. What is no text of the one who speaks becomes a message
 /// of its own, before theirs: what a tool returned is a tool's, whatever role brings it, and a file or a quotation that a
-/// client attaches is nobody's. So none of it counts as the user's words.
+/// client attaches has no author. So none of it counts as the user's words.
 ///
 /// # Errors
 /// When it is something else.

@@ -20,13 +20,13 @@ pub struct LogArgs {
     /// Only events that say this reason code, such as `symbols_lost`; may be given several times
     #[arg(long, value_name = "CODE")]
     pub reason: Vec<String>,
-    /// Not before this moment: 2026-01-31T12:00:00Z, 2026-01-31 (UTC), or how long ago, as 2h
+    /// Not before this moment: 2026-01-31T12:00:00Z, 2026-01-31 (UTC), or how long ago, such as 2h
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// Not after this moment
     #[arg(long, value_name = "WHEN", conflicts_with = "follow")]
     pub until: Option<String>,
-    /// The last N events of those asked for; 0 prints all
+    /// Print only the last N matching events; 0 prints all
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: usize,
     /// Go on printing as events are appended, until interrupted

@@ -11,7 +11,7 @@ use super::{ConfigFlags, LogFlags, OutputFormat};
 /// What is asked of tools.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ToolCommand {
-    /// Say of each command of a line what it does and whether it may run, without running it
+    /// Show what each command of a line does and whether it may run, without running it
     Check(ToolArgs),
     /// Run a line in the sandbox, if all of its commands may run
     Run(ToolArgs),
@@ -31,7 +31,7 @@ pub enum PolicyCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Record a profile as the one in force; while no proxy runs
+    /// Put a profile in force; no proxy may be running
     Approve {
         /// The profile, TOML, outside of the workspace
         file: PathBuf,
@@ -47,7 +47,7 @@ pub enum PolicyCommand {
 /// What is asked of the Guardian.
 #[derive(Clone, Debug, Subcommand)]
 pub enum GuardianCommand {
-    /// Say whether tools run and why, by which profile, what is granted, halted and was done last
+    /// Show whether tools run and why, the profile in force, grants, halts and the last calls
     Status {
         /// The configuration's flags.
         #[command(flatten)]

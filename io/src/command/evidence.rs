@@ -77,7 +77,7 @@ fn begin_scan(config: &ServeConfig) -> Result<LedgerScan, StartError> {
     LedgerScan::begin(&config.data_dir, &diagnosed_subject(config).readers)
 }
 
-/// Prints what comes until somebody interrupts it, or nobody reads any more.
+/// Prints events as they are appended, until it is interrupted or its output is closed.
 fn follow_log(
     log: &mut EventPrinter,
     interrupted: &Receiver<()>,
@@ -92,7 +92,7 @@ fn follow_log(
     Ok(())
 }
 
-/// Says when somebody asks the process to end.
+/// Receives a message when the process is asked to end.
 fn watch_interrupts() -> io::Result<Receiver<()>> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let (tell, told) = bounded(1);
@@ -162,7 +162,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
         let names = EventKind::WORDS;
         let hint = near::did_you_mean(name, names.iter().copied());
         format!(
-            "`{name}` is no kind of event{hint} Known are: {}",
+            "`{name}` isn't a kind of event{hint} Known kinds: {}",
             names.join(", ")
         )
     })
@@ -171,7 +171,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
 fn known_reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
         let hint = near::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
-        format!("`{code}` is no reason code{hint} docs/law.md lists all of them")
+        format!("`{code}` isn't a reason code{hint} docs/law.md lists all of them")
     })
 }
 
@@ -216,12 +216,12 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
     let redacted = text.matches(redact::MARKER).count();
     if redacted > 0 {
         tracing::warn!(
-            "`{}` stands {redacted} times where a credential was sent: credentials aren't recorded",
+            "`{}` replaces a credential in {redacted} places: credentials aren't recorded",
             redact::MARKER
         );
     }
     let mut out = Out::stdout();
-    // Byte for byte for programs; a terminal would obey what stands in it.
+    // Byte for byte for programs; a terminal would obey control characters in it.
     if io::stdout().is_terminal() {
         out.lines(text.lines().map(str::to_owned))?;
     } else {
@@ -291,7 +291,7 @@ pub(super) fn run_import(file: &Path, to: &Path) -> Result<Exit, CommandFailure>
         imported.data_dir.display()
     ))?;
     out.line(format_args!(
-        "go on with `tslp serve --workspace {} --data-dir {}`",
+        "continue with `tslp serve --workspace {} --data-dir {}`",
         imported.workspace.display(),
         imported.data_dir.display()
     ))?;

@@ -96,7 +96,7 @@ impl GuardianTables {
         })
     }
 
-    /// How the profile on disk stands to the one in force.
+    /// Whether the profile on disk is the one in force.
     fn policy_file(&self, file: Option<&Path>) -> Option<&'static str> {
         let approved = self.policy.first().and_then(|row| row.get(2));
         Some(match (fs::read_to_string(file?), approved) {
@@ -206,7 +206,8 @@ pub(super) fn run_approve(
         .canonicalize()
         .map_err(|error| failed(Exit::Failure, &error))?;
     if real.starts_with(&config.workspace) {
-        let why = "a profile lies outside of the workspace, where no model's client can write it";
+        let why =
+            "a profile must lie outside of the workspace, where no model's client can write to it";
         return Err(failed(Exit::Usage, &why));
     }
     let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;

@@ -1,4 +1,4 @@
-//! What disk holds at this moment of what is true (spec §15.1, §15.7): looked at for a page, and recorded nowhere.
+//! Compares the truth with the disk at this moment (spec §15.1, §15.7), for a page; nothing is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -34,9 +34,9 @@ pub struct DiskNow {
 /// What differs from the last look on record.
 #[derive(Debug, Default)]
 pub(crate) struct DiskChanges {
-    /// What disk holds by now of each entity whose file has changed: `same`, `unknown`, `missing` or `unreadable`.
+    /// What disk holds now of each entity whose file has changed: `same`, `unknown`, `missing` or `unreadable`.
     pub(crate) entities: BTreeMap<String, &'static str>,
-    /// The files, each with why it can't be read by now, if it can't.
+    /// The changed files; with the reason, if one can't be read now.
     pub(crate) files: BTreeMap<String, Option<&'static str>>,
 }
 
@@ -175,9 +175,10 @@ fn word_for_held(now: &DiskFinding, symbol: &str, truth: SliceHash) -> &'static 
                 .and_then(|slice| slice.slice)
         }
     };
-    match slice == Some(truth) {
-        true => "same",
-        false => "unknown",
+    if slice == Some(truth) {
+        "same"
+    } else {
+        "unknown"
     }
 }
 

@@ -1,4 +1,4 @@
-//! `/doctor`: looks deep into everything that the proxy stands on, and changes nothing (spec §14.3).
+//! `/doctor`: checks everything that the proxy depends on, and changes nothing (spec §14.3).
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,9 +18,9 @@ use crate::probe::{self, Target};
 use crate::scrub::{Progress, Watched};
 use crate::startup::{self, StartError};
 
-/// What to do about a ledger that nothing vouches for.
+/// Advice for a ledger that can't be trusted.
 const ADVICE: &str =
-    "restore a backup, or take the events that are there with `tslp salvage --to NEW_DIR`";
+    "restore a backup, or recover the intact events with `tslp salvage --to NEW_DIR`";
 
 /// Free bytes below which the disk is as good as full.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -73,7 +73,7 @@ pub struct DoctorReport {
     pub price: Option<PriceSum>,
 }
 
-/// How much is true, and how it stands against the disk.
+/// Counts of what is true, STALE and unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TruthCounts {
     /// Entities in the State Map.
@@ -90,7 +90,7 @@ pub struct TruthCounts {
 const NAMES_MAX: usize = 10;
 
 impl DoctorReport {
-    /// Whether nothing is broken, as far as this program can tell.
+    /// Whether no check failed; a newer program's ledger counts as failed.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
         self.worst_health() <= CheckHealth::Warning
@@ -299,15 +299,15 @@ pub(crate) fn head_anchor(
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
-            "{} is missing or damaged, so nothing vouches for the ledger's last events: {ADVICE}",
+            "{} is missing or damaged, so the ledger's last events can't be trusted: {ADVICE}",
             files.anchor.display()
         ));
     };
     let head = reader.head().map_err(|error| error.to_string())?;
     if anchored.seq > head.seq {
         return Err(format!(
-            "the anchor stands at {} and the ledger ends at {}: acknowledged events were lost, as \
-             with a -wal file that was removed or an older copy put back: {ADVICE}",
+            "the anchor is at {} and the ledger ends at {}: acknowledged events were lost, as \
+             when a -wal file is removed or an older copy is restored: {ADVICE}",
             anchored.seq, head.seq
         ));
     }
@@ -350,7 +350,7 @@ fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
     ))
 }
 
-/// What `/metrics` tells from the tables.
+/// The figures of `/metrics` that come from the tables.
 pub(super) fn metric_tables(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,

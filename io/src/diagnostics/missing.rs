@@ -1,4 +1,4 @@
-//! Which lines of what is true a refused proposal lacks: for people, on `/recent`.
+//! Lines of the true code that a refused proposal lacks: for people, on `/recent`.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ impl CodeLocation {
     }
 }
 
-/// Adds the missing lines to the episodes' refusals for missing code, as far as the proposal is still open and what it was
-/// judged by is still true.
+/// Adds the missing lines to refusals for missing code, where the proposal is still open and the version that it was judged
+/// against is still true.
 ///
 /// # Errors
 /// When the rows can't be read.

@@ -30,14 +30,14 @@ pub struct CharacterCounts {
     pub anew: u64,
 }
 
-/// The model server's figures, as far as it has said them.
+/// The model server's own figures; those that it didn't report are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenCounts {
     /// The whole prompt.
     pub prompt: Option<u64>,
-    /// What it had in its cache.
+    /// Tokens from its cache.
     pub cached: Option<u64>,
-    /// What it read.
+    /// Tokens that it read.
     pub evaluated: Option<u64>,
 }
 
@@ -103,7 +103,7 @@ impl CharacterCounts {
 }
 
 impl TokenCounts {
-    /// TokenCounts in the cache and in all, where the server has said enough to know both.
+    /// Tokens in the cache and in all, where the server has said enough to know both.
     fn cached_share(&self) -> Option<(u64, u64)> {
         let from_evaluated = || self.prompt?.checked_sub(self.evaluated?);
         let cached = self.cached.or_else(from_evaluated)?;
@@ -163,7 +163,7 @@ impl PriceSum {
         })
     }
 
-    /// CharacterCounts that the model server read anew: of what was sent, and of what clients wrote.
+    /// Characters that the model server read anew: of what was sent, and of what clients wrote.
     #[must_use]
     pub const fn read_anew(&self) -> (u64, u64) {
         (self.sent.anew, self.client.anew)

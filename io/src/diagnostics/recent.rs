@@ -27,14 +27,14 @@ pub struct RecentQuery {
 pub enum MissingLines {
     /// It doesn't: the page is metadata (spec §14.3).
     Hidden,
-    /// It does, since somebody asked for that.
+    /// It does, because the query asked for that.
     Shown,
 }
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeReport {
-    /// Its number; 0 stands for what happened outside of prompts, on the command line for the most part.
+    /// Its number; 0 is for everything outside of prompts, mostly on the command line.
     pub id: i64,
     /// Its session's number.
     pub session: i64,
@@ -80,7 +80,7 @@ pub struct EntryReport {
     pub missing: Option<MissingCode>,
 }
 
-/// What came to an end where an entry says TOMBSTONED.
+/// The kind of version that an entry's TOMBSTONED ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TombstonedKind {
     /// Something that was true.
@@ -102,7 +102,7 @@ impl EntryReport {
     }
 }
 
-/// The last episodes, newest first; what happened outside of them stands where its last act belongs.
+/// The last episodes, newest first; everything outside of them is one entry, at the time of its last act.
 ///
 /// # Errors
 /// When the ledger can't be read.

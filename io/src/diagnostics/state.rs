@@ -32,8 +32,8 @@ pub struct EntityState {
     /// `unreadable`, or `not_checked`.
     pub disk: String,
     /// When a look last found something else at the path than the look before; looks that find the same leave no record.
-    /// What `disk` says was so then, and may have changed since the last look. `None` on a page that looked itself, where disk
-    /// holds something else by now: that is recorded with the next prompt.
+    /// What `disk` says was so then, and may have changed since the last look. `None` on a page that looked itself and found
+    /// something else: that is recorded with the next prompt.
     pub looked_at: Option<String>,
     /// Whether a shadow audit doubts that it is complete (spec §10).
     pub contested: bool,
@@ -222,7 +222,7 @@ fn visit_entities<E>(
         let (seen_word, looked_at) = match seen.get(path) {
             None => ("not_checked", None),
             Some((word, seq)) => {
-                // The entities of a file stand together.
+                // The entities of a file follow one another.
                 let known = last.filter(|(of, _)| of == seq);
                 let (_, moment) = *last.insert(known.unwrap_or_else(|| (*seq, at(*seq))));
                 (word.as_deref().unwrap_or("same"), moment)

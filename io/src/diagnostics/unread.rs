@@ -1,5 +1,5 @@
-//! Code that couldn't be read: of a file that is tracked, the lines at which the parser lost its way. Definitions that lie
-//! there are never true, so whoever misses one should see where to look.
+//! Code that couldn't be read: lines of tracked files at which the parser failed. Definitions there are never true, so a user
+//! who misses one should see where to look.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -110,7 +110,7 @@ pub(crate) fn in_files(
 /// Whether all code of the tracked files can be read, as it is on disk.
 ///
 /// # Errors
-/// Which lines of which files can't, or why the ledger can't be read.
+/// The files and lines that can't be read, or why the ledger can't be.
 pub(crate) fn of_tracked(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,

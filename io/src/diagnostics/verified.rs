@@ -10,7 +10,7 @@ use crate::config::ServeConfig;
 use crate::evidence::scan::LedgerScan;
 use crate::startup::StartError;
 
-/// ProjectionRows of one projection.
+/// Rows of one projection.
 pub(crate) type ProjectionRows = Vec<Vec<Value>>;
 
 /// Where the rows of a projection come from, by its number.
@@ -25,12 +25,12 @@ pub struct VerifiedPage<T> {
     pub flaw: Option<StartError>,
 }
 
-/// Of what moment a page tells what disk holds.
+/// The moment whose disk contents a page shows.
 #[derive(Clone, Copy)]
 pub(crate) enum AsOf<'c> {
-    /// Of the last look that was recorded.
+    /// The last look on record.
     Recorded,
-    /// Of now.
+    /// Now: every file is looked at.
     Now(&'c ServeConfig),
 }
 

@@ -42,15 +42,15 @@ use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
 use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
 
-/// What the engine needs for tools.
+/// The engine's state for tools.
 pub(super) struct ToolLoop {
     config: ToolLoopConfig,
     to_engine: Sender<ToEngine>,
     /// The worker's, once it has started.
     jobs: Option<Sender<ToolJob>>,
-    /// What the sandbox's test said; none while it wasn't asked.
+    /// The result of the sandbox's test; `None` until it ends.
     tested: Option<Result<(), String>>,
-    /// When it was asked last.
+    /// When the test was last started.
     tested_at: UnixMillis,
     /// The rules in force, once they are needed.
     rules: Option<RulesInForce>,
@@ -71,7 +71,7 @@ struct RulesInForce {
 /// A reply that may ask for tools.
 pub(super) struct ToolReply {
     session: SessionId,
-    /// What the first round was asked for with.
+    /// The request body of the first round.
     body: Arc<Vec<u8>>,
     /// Where its messages end.
     tail: usize,
@@ -85,7 +85,7 @@ pub(super) struct ToolReply {
     phase: ReplyPhase,
 }
 
-/// What a reply waits for.
+/// The party that a reply waits for.
 enum ReplyPhase {
     /// The model.
     Speaking,
@@ -120,7 +120,7 @@ struct RunningTool {
     stop: Option<PipeWriter>,
 }
 
-/// Who asks for a call.
+/// The place that a call comes from.
 struct CallOrigin {
     episode: EpisodeId,
     session: SessionId,
@@ -135,7 +135,7 @@ const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
 /// Calls of the client's tools in one reply that are judged.
 const JUDGED_CALLS_MAX: usize = 32;
 
-/// What is shown of a command line that was kept back.
+/// The most that is shown of a command line that was kept back.
 const SHOWN_LINE_BYTES_MAX: usize = 200;
 
 impl ToolReply {
@@ -289,7 +289,7 @@ impl EngineThread {
         true
     }
 
-    /// The model server refuses messages of the role `tool`: it is told of the results in a user message.
+    /// Asks again with the results in a user message, because the model server refuses messages of the role `tool`.
     fn tell_otherwise(&mut self, exchange: ExchangeId) -> bool {
         let (Some(tools), Some(running)) = (&mut self.tools, self.running.get_mut(&exchange))
         else {
@@ -499,6 +499,8 @@ impl EngineThread {
         };
         let (batch, judged, read) = self.judge_command_line(&asker, &line, commands, links);
         let call = judged.call;
+        // The commit runs on while the plan is made; the worker waits for it. So nothing runs whose decision a crash could
+        // still lose.
         let durable_at = batch.last().unwrap_or(Seq(0));
         self.commit(batch);
         match read.filter(|_| judged.decision != Decision::Deny) {
@@ -583,6 +585,7 @@ impl EngineThread {
             rss_bytes_max: outcome.rss_bytes_max,
         };
         let at = self.wiring.clock.now();
+        // Recorded before the reply is looked up: whatever ran is on record, even if the reply is gone.
         let batch = self.engine.tool_ran(at, ran, &output);
         self.commit(batch);
         let Some(working) = self
@@ -605,7 +608,7 @@ impl EngineThread {
         self.make_waiting_calls(exchange);
     }
 
-    /// Says to client and model what came of a call.
+    /// Hands a call's result to the client and the model.
     fn answer_call(&mut self, exchange: ExchangeId, result: CallResult) {
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
@@ -662,6 +665,7 @@ impl EngineThread {
             return self.reply_over(exchange, Ending::Complete { status: 200 }, working.at);
         }
         reply.round += 1;
+        // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
         reply.round_from = running.reply.text.len();
         running.usage_of_first = running.usage_of_first.or(running.decoder.server_usage());
         running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
@@ -677,9 +681,10 @@ impl EngineThread {
             return;
         };
         let model = &running.addressee.model;
-        let tell_as = match tools.without_tool_role.contains(model) {
-            true => TellAs::UserMessage,
-            false => TellAs::ToolMessages,
+        let tell_as = if tools.without_tool_role.contains(model) {
+            TellAs::UserMessage
+        } else {
+            TellAs::ToolMessages
         };
         let body = next_body(&reply.body, reply.tail, &reply.past, tell_as);
         self.wiring.to_loop.send(ToLoop::NextRound {
@@ -714,7 +719,7 @@ impl EngineThread {
     }
 
     /// Judges the calls of the client's own tools in a reply that is over. If one is denied, the client gets none of them,
-    /// and is told so.
+    /// but a text that says so.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: Ending) -> bool {
         let is_wanted = self.holds_client_calls();
         let running = self.running.get_mut(&exchange);
@@ -753,9 +758,10 @@ impl EngineThread {
             return false;
         };
         running.decoder.drop_calls();
-        let others = match calls.len() > denied.len() {
-            true => " The reply's other calls were kept back with it.",
-            false => "",
+        let others = if calls.len() > denied.len() {
+            " The reply's other calls were kept back with it."
+        } else {
+            ""
         };
         let is_first = running.reply.tail.is_empty() && running.reply.text.is_empty();
         let gap = if is_first { "" } else { "\n\n" };
@@ -924,7 +930,7 @@ fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) ->
     Mode::under_hindrances(&hindrances)
 }
 
-/// What a line names.
+/// The paths that a line's commands name.
 fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &Profile) -> BTreeSet<String> {
     let named = RefCell::new(BTreeSet::new());
     let leads_to = |path: &str| {
@@ -980,9 +986,10 @@ fn command_line(arguments: &str) -> Option<Result<String, &'static str>> {
 /// A word as a line has it.
 fn quoted_text(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:@%+,".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\"'\"'")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\"'\"'"))
     }
 }
 

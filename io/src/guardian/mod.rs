@@ -19,21 +19,21 @@ use crate::sandbox::{
     SandboxPlan, SandboxTask, WorkspaceLayer, find_program,
 };
 
-/// What tools may name besides the workspace: what the sandbox shows of the system.
+/// Paths that tools may name outside of the workspace; the sandbox shows them.
 const VISIBLE: &[&str] = &["/tmp", "/dev/null", "/dev/zero", "/dev/stdin", "/proc/self"];
 
-/// Where tools work, and with what.
+/// The folders that tools work with.
 #[derive(Clone, Debug)]
 pub struct ToolScope {
     /// The workspace: absolute, without symbolic links.
     pub workspace: PathBuf,
-    /// What no tool may see: data and configuration.
+    /// Paths that no tool may see: data and configuration.
     pub hidden: Vec<PathBuf>,
-    /// Folders with programs besides the system's.
+    /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
 }
 
-/// By what a line is judged.
+/// The inputs by which a line is judged.
 #[derive(Clone, Debug)]
 pub struct JudgeInputs {
     /// The rules.
@@ -82,12 +82,12 @@ impl ToolScope {
     /// Splits a line and judges each of its commands.
     ///
     /// # Errors
-    /// Why only a shell could tell what the line does.
+    /// Why the line can't be split without a shell.
     pub fn judge_line(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
         Ok(self.judge_commands(shell::split(line)?, inputs))
     }
 
-    /// Judges commands that were told apart already.
+    /// Judges commands that are split already.
     #[must_use]
     pub fn judge_commands(&self, commands: Vec<SimpleCommand>, inputs: &JudgeInputs) -> JudgedLine {
         let jail = self.tool_jail();
@@ -110,7 +110,7 @@ impl ToolScope {
         judge_line(commands, &context)
     }
 
-    /// What the sandbox is to run.
+    /// The sandbox's plan for an allowed line.
     ///
     /// # Errors
     /// If a program isn't there, or can't be trusted.

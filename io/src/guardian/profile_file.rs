@@ -63,9 +63,10 @@ pub fn parse_profile(text: &str) -> Result<Profile, ProfileError> {
             (key, _) => return Err(file.unknown_key(key, at)),
         }
     }
-    match profile.id.is_empty() {
-        true => Err(file.error_at(None, "`profile_id` is missing")),
-        false => Ok(profile),
+    if profile.id.is_empty() {
+        Err(file.error_at(None, "`profile_id` is missing"))
+    } else {
+        Ok(profile)
     }
 }
 

@@ -19,7 +19,7 @@ pub enum BodyError {
     #[error("a chunk does not end with CR LF")]
     LineEnd,
     /// A control character in a chunk extension or trailer.
-    #[error("a control character stands in a chunk extension or trailer")]
+    #[error("a chunk extension or trailer has a control character")]
     Control,
 }
 

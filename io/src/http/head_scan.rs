@@ -7,16 +7,16 @@ pub enum HeadFault {
     #[error("a line of the head ends with a bare LF; CR LF is needed")]
     BareLf,
     /// A carriage return without a line feed after it.
-    #[error("a bare CR stands in the head")]
+    #[error("the head has a bare CR")]
     BareCr,
     /// A NUL byte.
-    #[error("a NUL byte stands in the head")]
+    #[error("the head has a NUL byte")]
     Nul,
     /// A header line begins with whitespace (obsolete line folding).
-    #[error("a header line is folded or begins with a blank")]
+    #[error("a header line is folded or begins with whitespace")]
     Fold,
     /// The start line begins with whitespace.
-    #[error("the start line begins with a blank")]
+    #[error("the start line begins with whitespace")]
     BlankStart,
 }
 

@@ -12,10 +12,10 @@ use super::outcome::{InitReport, RunEnd};
 use super::system;
 use crate::exit::Exit;
 
-/// The user that tools are inside: nobody special, whoever starts tslp, so that an exec takes all capabilities away.
+/// The user id inside: never root, whoever started tslp, so that an exec drops all capabilities.
 const USER_INSIDE: u32 = 1000;
 
-/// All of them: what is outside isn't there.
+/// All namespaces: nothing of the outside is visible.
 const NAMESPACES: UnshareFlags = UnshareFlags::NEWUSER
     .union(UnshareFlags::NEWNS)
     .union(UnshareFlags::NEWPID)
@@ -35,7 +35,7 @@ pub(super) fn run_first_helper() -> Exit {
     }
 }
 
-/// Tells the parent why nothing is run. If it doesn't listen, nothing is run all the same.
+/// Reports to the parent why nothing is run. A failed write is ignored: nothing is run either way.
 pub(super) fn report_refusal(why: String) {
     let report = InitReport {
         ended: RunEnd::NotStarted(why),
@@ -46,7 +46,7 @@ pub(super) fn report_refusal(why: String) {
     let _ = io::stderr().flush();
 }
 
-/// What failed, and how.
+/// The step that failed, and its error.
 pub(super) type SetupFailure = (&'static str, io::Error);
 
 fn enter_namespaces() -> Result<(), SetupFailure> {

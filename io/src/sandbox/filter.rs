@@ -1,7 +1,7 @@
-//! Which system calls a tool can't make.
+//! The seccomp filter: system calls that a tool can't make.
 //!
-//! Most of what is refused isn't there anyway: the namespaces have no network, and Landlock forbids mounts. What only an
-//! escape needs is *held*: the call doesn't return, pid 1 is told of it and ends everything.
+//! Most refused calls would fail anyway: the namespaces have no network, and Landlock forbids mounts. A call that only an
+//! escape needs is *held*: it doesn't return, the kernel reports it to pid 1, and pid 1 ends everything.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
@@ -31,13 +31,13 @@ macro_rules! calls {
 
 type SystemCall = (&'static str, libc::c_long);
 
-/// No program needs these but to get out.
+/// Calls that a program needs only to escape.
 const HELD: &[SystemCall] = calls! {
     SYS_ptrace SYS_setns SYS_unshare SYS_kexec_load SYS_kexec_file_load
     SYS_init_module SYS_finit_module SYS_delete_module
 };
 
-/// Programs try these without harm, and do without.
+/// Calls that programs try without harm; they get EPERM and go on.
 const REFUSED: &[SystemCall] = calls! {
     SYS_socket SYS_connect SYS_bind SYS_listen SYS_accept SYS_accept4
     SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_fsopen SYS_fsconfig SYS_fsmount SYS_fspick
@@ -110,7 +110,7 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
         skip_unless(BPF_JSET, NEW_NAMESPACES as u32, 0, 1),
         return_action(SECCOMP_RET_USER_NOTIF),
     ];
-    // Pid 1 is of the same user: nobody but itself may limit it.
+    // Pid 1 runs as the same user, so a tool could lower its limits: only a process's own limits (pid 0) may be changed.
     let limits = [
         load_word(argument_offset(0)),
         skip_unless(BPF_JEQ, 0, 1, 0),

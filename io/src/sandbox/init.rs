@@ -11,13 +11,13 @@ use super::outcome::RunEnd;
 use super::plan::{Pipeline, RunCondition, SandboxPlan, SandboxTask};
 use super::{probe, programs, restrict, root, system, watch};
 
-/// What a shell says of a program that can't be started.
+/// A shell's exit status for a program that can't be started.
 const STATUS_NOT_FOUND: i32 = 127;
 
-/// Told once everything is in place: what follows isn't for want of the kernel's help.
+/// The byte that reports that everything is in place: a later failure is the tool's, not the kernel's.
 pub(super) const STARTED: u8 = b'\n';
 
-/// Never comes back.
+/// Runs pid 1 until it ends, which ends everything in its namespace.
 pub(super) fn run_init() -> ! {
     let (what, error) = match prepare_sandbox() {
         Ok(plan) => run_plan(&plan),
@@ -50,7 +50,7 @@ fn read_plan() -> io::Result<SandboxPlan> {
     Ok(serde_json::from_slice(&json)?)
 }
 
-/// Carries it out; comes back only if it can't.
+/// Carries the plan out; returns only if that fails.
 fn run_plan(plan: &SandboxPlan) -> SetupFailure {
     let told = io::stderr().write_all(&[STARTED]);
     if let Err(error) = told {
@@ -76,7 +76,7 @@ fn run_plan(plan: &SandboxPlan) -> SetupFailure {
     }
 }
 
-/// What was run so far.
+/// A plan's pipelines as they are run, with what they used so far.
 struct TaskRun<'p> {
     plan: &'p SandboxPlan,
     ended: RunEnd,
@@ -96,9 +96,10 @@ impl TaskRun<'_> {
         let mut waited = Vec::new();
         let last = pipeline.programs.len().saturating_sub(1);
         for (at, program) in pipeline.programs.iter().enumerate() {
-            let output = match at == last {
-                true => Stdio::from(output_pipe()?),
-                false => Stdio::piped(),
+            let output = if at == last {
+                Stdio::from(output_pipe()?)
+            } else {
+                Stdio::piped()
             };
             let mut words = program.words.iter();
             let name = words.next().map_or("", String::as_str);
@@ -145,12 +146,12 @@ impl TaskRun<'_> {
     }
 }
 
-/// Where programs print to, errors included.
+/// The pipe that programs print to, errors included.
 fn output_pipe() -> io::Result<OwnedFd> {
     io::stdout().as_fd().try_clone_to_owned()
 }
 
-/// All that a program is told of the world.
+/// A program's whole environment.
 fn program_environment(plan: &SandboxPlan) -> Vec<(&'static str, String)> {
     let folders = programs::program_folders(&plan.toolchains);
     let folders: Vec<String> = folders

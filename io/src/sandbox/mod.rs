@@ -65,7 +65,7 @@ pub fn run_as_helper(first_argument: Option<&OsStr>) -> Option<Exit> {
     None
 }
 
-/// What runs tools.
+/// Starts the helpers that run tools.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     /// The `tslp` executable, for the helpers.
@@ -90,14 +90,14 @@ impl Sandbox {
         Self { helper }
     }
 
-    /// Carries a plan out and waits for its end: nothing that it started is alive afterwards.
+    /// Carries a plan out and waits for its end; no process that it started is alive afterwards.
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn run_plan(&self, plan: &SandboxPlan) -> RunOutcome {
         run::run_sandbox(&self.helper, plan, None)
     }
 
-    /// As [`run_plan`](Self::run_plan), and ends it as soon as the other end of the pipe is closed.
+    /// As [`run_plan`](Self::run_plan), and ends the run as soon as the other end of `stop` is closed.
     #[cfg(target_os = "linux")]
     #[must_use]
     pub fn run_until(&self, plan: &SandboxPlan, stop: &PipeReader) -> RunOutcome {

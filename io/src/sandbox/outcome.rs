@@ -1,11 +1,11 @@
-//! What came of a run.
+//! The outcome of a run.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What came of a run, with its output and what it took.
+/// The outcome of a run, with its output and the resources that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
     /// How it ended.
@@ -43,13 +43,13 @@ pub enum RunEnd {
     Signalled(i32),
     /// The deadline ended it.
     TimedOut,
-    /// It took too much.
+    /// It exceeded a limit.
     Limit(ResourceBound),
     /// Nothing was run, and why.
     NotStarted(String),
-    /// It tried what only an escape would; it was ended there.
+    /// It made a call that only an escape needs, and was ended there.
     Breach(String),
-    /// Somebody stopped it.
+    /// It was stopped from outside.
     Stopped,
 }
 
@@ -60,7 +60,7 @@ pub enum ResourceBound {
     Memory,
     /// Processes.
     Processes,
-    /// KeptOutput.
+    /// Output.
     Output,
 }
 
@@ -114,8 +114,8 @@ impl KeptOutput {
         }
     }
 
-    /// What was kept, as text, with a line that says what wasn't. The word that was cut is left out at both ends: of a
-    /// credential, a piece alone wouldn't be recognised.
+    /// The kept bytes as text, with a line for what was left out. The words at the cut are left out too: a piece of a credential
+    /// wouldn't be recognised as one.
     #[must_use]
     pub fn kept_text(&self) -> String {
         let mut head = &self.head[..];
@@ -139,7 +139,7 @@ impl KeptOutput {
     }
 }
 
-/// What pid 1 tells when it ends.
+/// Pid 1's report when it ends.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InitReport {

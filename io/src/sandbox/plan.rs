@@ -1,4 +1,4 @@
-//! What is to be run in the sandbox, as the helpers read it.
+//! A plan of a sandbox's run, as the helpers read it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 pub struct SandboxPlan {
     /// The workspace; it has the same path inside.
     pub workspace: PathBuf,
-    /// How it is seen.
+    /// Whether it can be written to.
     pub layer: WorkspaceLayer,
-    /// What isn't visible, although it may lie in the workspace: data and configuration of tslp.
+    /// Paths that aren't visible, even within the workspace: tslp's data and configuration.
     pub hidden: Vec<PathBuf>,
-    /// Folders that are visible, read-only, besides the system's.
+    /// Folders that are visible, read-only, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
     /// Where the programs start.
     pub cwd: PathBuf,
-    /// What happens.
+    /// The task.
     pub task: SandboxTask,
-    /// How much it may take.
+    /// Its limits.
     pub limits: SandboxLimits,
 }
 
-/// How the workspace is seen.
+/// Whether the workspace can be written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WorkspaceLayer {
     /// It can only be read.
     ReadOnly,
-    /// What is written goes to a layer that is thrown away.
+    /// Writes go to a layer that is thrown away.
     Scratch,
 }
 
-/// What happens in the sandbox.
+/// The sandbox's task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum SandboxTask {
     /// Programs run.
@@ -51,7 +51,7 @@ pub struct Pipeline {
     pub programs: Vec<PlannedProgram>,
 }
 
-/// RunCondition a pipeline runs.
+/// When a pipeline runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunCondition {
     /// In any case.
@@ -65,7 +65,7 @@ pub enum RunCondition {
 /// A program and its words.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedProgram {
-    /// Where it is.
+    /// Its file.
     pub path: PathBuf,
     /// Its words; the first is its own name.
     pub words: Vec<String>,

@@ -30,7 +30,7 @@ pub(super) fn program_folders(toolchains: &[PathBuf]) -> impl Iterator<Item = Pa
     of_toolchains.chain(PROGRAM_FOLDERS.iter().map(PathBuf::from))
 }
 
-/// Where a program is. Neither the workspace nor anybody's `PATH` has a say.
+/// The path of a program. Neither the workspace nor `PATH` is consulted.
 ///
 /// # Errors
 /// If there is none, or one that others can change.

@@ -1,4 +1,4 @@
-//! What pid 1 takes away from itself before it starts a tool: rights that nothing that it starts ever gets back.
+//! Drops pid 1's rights before it starts a tool. No process that it starts can get them back.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,7 +23,7 @@ use super::{filter, system};
 /// The least Landlock that is enough, of Linux 6.2: before it, files could be truncated that can't be written to.
 const LANDLOCK_NEEDED: ABI = ABI::V3;
 
-/// For the whole process: limits, and no capabilities. Nobody inside can look into it.
+/// Sets the process's limits and drops its capabilities; other processes inside can't inspect it.
 pub(super) fn restrict_process(limits: &SandboxLimits) -> Result<(), SetupFailure> {
     let step = |what: &'static str| move |error: rustix::io::Errno| (what, io::Error::from(error));
     for (resource, most) in [
@@ -63,7 +63,7 @@ pub(super) fn restrict_process(limits: &SandboxLimits) -> Result<(), SetupFailur
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(step("dumpable"))
 }
 
-/// For this thread and all that it starts: paths and system calls. Gives what tells of calls that are held.
+/// Restricts paths and system calls of this thread and all that it starts. Returns the descriptor that reports held calls.
 pub(super) fn restrict_thread(plan: &SandboxPlan) -> Result<OwnedFd, SetupFailure> {
     let enforced = apply_landlock(plan).map_err(|error| ("Landlock", error))?;
     if enforced == RulesetStatus::NotEnforced {

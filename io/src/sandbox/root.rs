@@ -1,4 +1,4 @@
-//! What a tool sees: a root of its own with the system's folders, the workspace and nothing else.
+//! A tool's file system: a root of its own with the system's folders, the workspace and nothing else.
 
 use std::ffi::CString;
 use std::fs;
@@ -61,7 +61,7 @@ pub(super) fn enter_new_root(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     pivot_to_new_root().map_err(step("pivot_root"))
 }
 
-/// Where a path of the outside is while the root is put together.
+/// Where an outside path is while the root is put together.
 fn path_inside(path: &Path) -> PathBuf {
     Path::new(NEW_ROOT).join(path.strip_prefix("/").unwrap_or(path))
 }
@@ -175,7 +175,7 @@ fn mount_scratch_layer(workspace: &Path, to: &Path, bytes: u64) -> io::Result<()
     fs::remove_dir(hold)
 }
 
-/// Covers what tools may not see, where it lies in something that they see.
+/// Covers hidden paths that lie in a visible folder.
 fn hide_paths(plan: &SandboxPlan) -> io::Result<()> {
     for path in &plan.hidden {
         let at = path_inside(path);

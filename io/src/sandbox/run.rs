@@ -28,6 +28,7 @@ pub(super) fn run_sandbox(
         let watched = stop.map(|stop| PollFd::new(stop, PollFlags::IN));
         watched.is_some_and(|stop| poll(&mut [stop], Some(&NO_TIME)).is_ok_and(|ready| ready > 0))
     };
+    // Its reply may have ended while it waited in the worker's queue: then nothing is started.
     if is_stopped() {
         return RunOutcome {
             ended: RunEnd::Stopped,
@@ -68,7 +69,7 @@ fn start_helper(helper: &Path, plan: &SandboxPlan) -> io::Result<Child> {
     let mut child = command.spawn()?;
     if let Some(stdin) = &mut child.stdin {
         let written = stdin.write_all(&length.to_le_bytes());
-        // A helper that doesn't take the plan says why.
+        // A helper that stops reading reports the reason on standard error, which is more precise than a broken pipe.
         let _ = written.and_then(|()| stdin.write_all(&json));
     }
     Ok(child)
@@ -77,12 +78,12 @@ fn start_helper(helper: &Path, plan: &SandboxPlan) -> io::Result<Child> {
 /// A sandbox under way. It ends when its standard input is closed.
 struct RunningSandbox<'s> {
     child: Child,
-    /// Closed by whoever stops it.
+    /// Closing its other end stops the run.
     stop: Option<&'s PipeReader>,
     output: KeptOutput,
     output_bytes_max: u64,
     report: Vec<u8>,
-    /// Until when it has to be over.
+    /// The moment at which it is ended from outside.
     deadline: Instant,
     /// Why it was ended from outside.
     ended: Option<RunEnd>,
@@ -93,10 +94,10 @@ impl RunningSandbox<'_> {
         let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
         let read = self.read_all(stdout, stderr);
         drop(self.child.stdin.take());
-        // The first helper is through when pid 1 is, and that when nothing is left in its namespace.
+        // The first helper ends after pid 1, which ends only when its namespace is empty.
         let waited = match read {
             Ok(()) => self.child.wait(),
-            // It hangs in the kernel, as on a dead network drive; so does whoever waits for it.
+            // It hangs in the kernel, as on a dead network drive. Waiting for it would hang the tools' thread as well.
             Err(error) => self.child.kill().and(Err(error)),
         };
         let started = self.report.first() == Some(&STARTED);

@@ -49,7 +49,7 @@ pub(super) fn lock_mounts(path: &Path, read_only: bool) -> io::Result<()> {
     check_result(done).map(drop)
 }
 
-/// Filters the system calls of this thread and of all that it starts, for ever; gives what tells of those that are held.
+/// Filters the system calls of this thread and of all that it starts, for ever. Returns the descriptor that reports held calls.
 pub(super) fn install_filter(program: &mut [libc::sock_filter]) -> io::Result<OwnedFd> {
     let program = libc::sock_fprog {
         len: u16::try_from(program.len()).map_err(io::Error::other)?,
@@ -91,7 +91,7 @@ pub(super) fn kill_all_others() {
     unsafe { libc::kill(-1, libc::SIGKILL) };
 }
 
-/// Starts something that no signal reaches: a thread has the signals blocked that its maker had.
+/// Starts a thread that gets no signals: it inherits the mask of its maker, which blocks all of them meanwhile.
 pub(super) fn without_signals<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     mask_all_signals(libc::SIG_BLOCK)?;
     let started = start();
@@ -115,7 +115,7 @@ fn mask_all_signals(how: libc::c_int) -> io::Result<()> {
 
 /// A process that ended.
 pub(super) struct ReapedProcess {
-    /// Which.
+    /// Its process id.
     pub(super) pid: i32,
     /// Its exit status, or the signal that ended it.
     pub(super) status: Result<i32, i32>,
@@ -138,16 +138,17 @@ pub(super) fn wait_for_any() -> io::Result<ReapedProcess> {
     };
     Ok(ReapedProcess {
         pid,
-        status: match libc::WIFSIGNALED(status) {
-            true => Err(libc::WTERMSIG(status)),
-            false => Ok(libc::WEXITSTATUS(status)),
+        status: if libc::WIFSIGNALED(status) {
+            Err(libc::WTERMSIG(status))
+        } else {
+            Ok(libc::WEXITSTATUS(status))
         },
         cpu: time(usage.ru_utime) + time(usage.ru_stime),
         rss_bytes_max: u64::try_from(usage.ru_maxrss).unwrap_or_default() * 1024,
     })
 }
 
-/// What a call gives, or the error that -1 stands for.
+/// A call's result; -1 becomes the last error.
 fn check_result<N: PartialEq + From<i8>>(done: N) -> io::Result<N> {
     if done == N::from(-1) {
         return Err(io::Error::last_os_error());

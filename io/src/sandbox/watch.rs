@@ -18,7 +18,7 @@ use super::{filter, system};
 /// How often memory and processes are counted: what a bomb makes in that time the system bears.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Starts the thread, which isn't filtered; it waits for what tells of held calls.
+/// Starts the thread, which isn't filtered. The descriptor that reports held calls is sent to it later.
 ///
 /// Pid 1 gets no signal from inside that would end it, unless it has it blocked. The other thread does for a moment when it
 /// starts a program, and the kernel gave the signal to this one then: a tool could end its sandbox without a report.
@@ -41,7 +41,7 @@ pub(super) fn report_end(ended: RunEnd, cpu: Duration, rss_bytes_max: u64) -> ! 
         cpu,
         rss_bytes_max,
     };
-    // If nobody reads it, tslp is gone.
+    // A failed write means that tslp is gone.
     let _ = serde_json::to_writer(io::stderr(), &report);
     let _ = io::stderr().flush();
     process::exit(0);
@@ -59,7 +59,7 @@ fn watch_sandbox(receiver: &Receiver<OwnedFd>, limits: &SandboxLimits, deadline:
     }
 }
 
-/// Waits a moment; tells what has to end the run.
+/// Waits a moment; returns why the run must end, if it must.
 fn reason_to_end(
     listener: &OwnedFd,
     limits: &SandboxLimits,
@@ -78,7 +78,7 @@ fn reason_to_end(
         Err(error) => return Some(RunEnd::Breach(format!("the watch was disturbed: {error}"))),
     }
     if !watched[0].revents().is_empty() {
-        // tslp is gone, or wants an end of it; either way it needs no report.
+        // tslp is gone, or stops the run; it reads no report in either case.
         process::exit(0);
     }
     if watched[1].revents().contains(PollFlags::IN)
@@ -109,7 +109,7 @@ fn resources_in_use() -> (u64, u64) {
             continue;
         }
         processes += 1;
-        // A process may be gone by now.
+        // A process may have ended since the folder was listed.
         let figures = fs::read_to_string(entry.path().join("statm")).unwrap_or_default();
         let mut figures = figures
             .split(' ')

@@ -58,7 +58,7 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
     }
     found.sort_by_key(|(start, _)| *start);
     let mut calls: Vec<WrittenCall> = found.into_iter().flat_map(|(_, calls)| calls).collect();
-    // One that is one too many says so, and stands for all that follow.
+    // The first call over the limit reports that; those after it are dropped.
     calls.truncate(calls_max + 1);
     if let Some(last) = calls.get_mut(calls_max) {
         *last = WrittenCall::with_flaw(

@@ -1,4 +1,4 @@
-//! What came of calls, as the client reads it and as the model is told.
+//! Results of calls, for the client's reply and for the model's next round.
 
 use serde_json::{Value, json};
 use tslp_core::capture::RESULT_FENCE;
@@ -7,14 +7,14 @@ use tslp_core::event::CallId;
 
 use super::{SHOWN_BYTES_MAX, boundary_before};
 
-/// What came of one call.
+/// The result of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallResult {
     /// The call.
     pub call: CallId,
     /// Its command line.
     pub line: String,
-    /// What was printed, as far as it is shown; nothing if nothing was run.
+    /// The shown part of its output; empty if nothing was run.
     output: String,
     /// How it ended, or why it wasn't run.
     status: String,
@@ -38,7 +38,7 @@ impl CallResult {
         Self::from_run(call, line, "", format!("not run: {why}"))
     }
 
-    /// What the model is told.
+    /// The result as the model reads it.
     fn model_text(&self) -> String {
         let output = self.output.trim_end_matches('\n');
         let status = &self.status;
@@ -48,7 +48,7 @@ impl CallResult {
         }
     }
 
-    /// What stands in the reply, after `before`: a fence that nothing in the output closes.
+    /// The fence that shows the result in the reply, after `before`. Nothing in the output closes it.
     #[must_use]
     pub fn result_fence(&self, before: &str) -> String {
         let text = self.model_text();
@@ -81,7 +81,7 @@ fn shown_output(output: &str) -> String {
     )
 }
 
-/// How the model is told of results.
+/// The form in which the model gets results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TellAs {
     /// In messages of the role `tool`.
@@ -90,7 +90,7 @@ pub enum TellAs {
     UserMessage,
 }
 
-/// A round that is over: what the model said, and what came of its calls.
+/// A round that is over: the model's text and its calls' results.
 #[derive(Clone, Debug)]
 pub struct PastRound {
     /// The model's text.

@@ -14,32 +14,32 @@ use crate::guardian::beyond_links;
 use crate::ledger::DurableHead;
 use crate::sandbox::{RunOutcome, Sandbox, SandboxPlan};
 
-/// What the thread is to do.
+/// A job of the thread.
 #[derive(Debug)]
 pub enum ToolJob {
     /// Test the sandbox by these plans.
     Test(Vec<SandboxPlan>),
     /// Look where these paths lead.
     LookAt {
-        /// Whose reply names them.
+        /// The exchange whose reply names them.
         exchange: ExchangeId,
         /// Absolute and normal.
         paths: BTreeSet<String>,
     },
-    /// ToolRun a tool.
+    /// Run a tool.
     Run(Box<ToolRun>),
 }
 
 /// A tool to be run.
 #[derive(Debug)]
 pub struct ToolRun {
-    /// Whose reply asked for it.
+    /// The exchange whose reply asked for it.
     pub exchange: ExchangeId,
     /// The call.
     pub call: CallId,
-    /// What to run.
+    /// The plan.
     pub plan: SandboxPlan,
-    /// Nothing is started before the decision on it is on disk.
+    /// The decision's event: nothing is started before it is on disk.
     pub durable_at: Seq,
     /// The tool ends when the other end is closed.
     pub stop: PipeReader,

@@ -20,7 +20,7 @@ pub enum TlsError {
     #[error("{0}")]
     Rustls(#[from] rustls::Error),
     /// The upstream's host can't be a certificate's name.
-    #[error("the upstream's host is no valid name for a certificate")]
+    #[error("the upstream's host isn't a valid name for a certificate")]
     Name,
 }
 

@@ -374,7 +374,7 @@ fn accept_tells_a_typo_from_what_is_true_already() {
     check(&["src/ring.c::nope"], 1, "no such definition");
     check(&["src"], 1, "tslp adopt");
     assert!(!places.data.exists(), "a typo made a ledger");
-    check(&["src/ring.c::ring_put"], 0, "true as it stands on disk");
+    check(&["src/ring.c::ring_put"], 0, "true as it is on disk");
     check(&["src/ring.c::ring_put"], 0, "true already");
     check(&["src/ring.c::nope"], 1, "no such definition");
     check(&["src/nope.c"], 1, "no such file");
@@ -382,7 +382,7 @@ fn accept_tells_a_typo_from_what_is_true_already() {
     check(&["ring.c"], 0, "true");
     // What is in the root isn't taken for a tracked file of the same name.
     places.write("ring.c", ADD);
-    check(&["ring.c"], 0, "true as it stands on disk");
+    check(&["ring.c"], 0, "true as it is on disk");
     assert!(entities(&places).contains(&"ring.c::add".to_owned()));
 }
 
@@ -436,7 +436,7 @@ fn a_file_whose_name_looks_like_a_symbol_can_be_accepted() {
     let (code, text) = said(&places, &["accept", "co::lon.c"]);
     assert_eq!(
         (code, text.as_str()),
-        (0, "co::lon.c: true as it stands on disk\n")
+        (0, "co::lon.c: true as it is on disk\n")
     );
 }
 
@@ -461,12 +461,12 @@ fn accept_says_in_words_why_not_and_in_json_by_code() {
         (
             "large.c",
             "too_large_to_accept",
-            "it is larger than what is parsed",
+            "it is too large to be parsed",
         ),
         (
             "README.md",
             "language_not_read",
-            "its language isn't one that is read",
+            "its language isn't supported",
         ),
     ];
     for (file, code, words) in cases {

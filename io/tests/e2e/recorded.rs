@@ -189,10 +189,7 @@ fn what_is_not_on_record_is_not_shown_and_it_says_why() {
     check_shown(&places, &[(response.episode(), clean)]);
     let output = places.in_workspace(&["show-prompt", "2"]).output().unwrap();
     let note = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        note.contains("3 times where a credential was sent"),
-        "{note}"
-    );
+    assert!(note.contains("replaces a credential in 3 places"), "{note}");
     tslp.stop();
     for (name, bytes) in ledger_file::evidence(&places.data) {
         assert!(!ledger_file::holds(&bytes, "1234567890abcd"), "{name}");

@@ -71,11 +71,11 @@ fn bodies_that_are_no_chat_requests_are_refused_before_ledger_and_upstream() {
     );
     check(
         br#"{"messages":[{"role":"user","content":"x"}],"messages":[{"role":"user","content":"y"}]}"#,
-        "stands twice",
+        "occurs twice",
     );
     check(
         br#"{"model":"a","messages":[{"role":"user","content":"x"}],"model":"b"}"#,
-        "stands twice",
+        "occurs twice",
     );
     let deep = |open: &str, close: &str| {
         let (open, close) = (open.repeat(200_000), close.repeat(200_000));

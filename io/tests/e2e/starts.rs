@@ -101,7 +101,7 @@ fn what_another_version_folded_is_held_against_all_events_before_it_is_believed(
     ledger_file::open(&places.data)
         .execute_batch(older)
         .unwrap();
-    let held = "holding the projections' tables against all events";
+    let held = "checking the projections' tables against all events";
     check_start(&places, &upstream, &pages, held);
 }
 
@@ -228,7 +228,7 @@ fn a_doubt_about_sound_tables_costs_a_fold_and_nothing_else() {
     let database = || std::fs::read(places.data.join("ledger.db")).unwrap();
     let before = database();
     doubt(&places.data);
-    let held = "holding the projections' tables against all events";
+    let held = "checking the projections' tables against all events";
     check_start(&places, &upstream, &pages, held);
     assert!(database() == before, "nothing was to be written");
     check_start(&places, &upstream, &pages, FROM_TABLES);

@@ -218,16 +218,16 @@ fn routes_and_methods() {
     let cases = [
         ("GET /health", 200, "{\"mode\":\"BOOT\",\"status\":\"ok\"}"),
         ("GET /doctor", 200, "{\"page\":\"Doctor\"}"),
-        ("GET /state", 200, "State(Wanted"),
+        ("GET /state", 200, "State(StateQuery"),
         (
             "GET /recent",
             200,
-            "{\"page\":\"Recent(Wanted { limit: None, missing_lines: Hidden })\"}",
+            "{\"page\":\"Recent(RecentQuery { limit: None, missing_lines: Hidden })\"}",
         ),
         (
             "GET /recent?limit=3",
             200,
-            "{\"page\":\"Recent(Wanted { limit: Some(3), missing_lines: Hidden })\"}",
+            "{\"page\":\"Recent(RecentQuery { limit: Some(3), missing_lines: Hidden })\"}",
         ),
         (
             "GET /recent?limit=99999999999999999999999&missing_lines=true",

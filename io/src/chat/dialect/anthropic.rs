@@ -187,7 +187,7 @@ fn take_block(
     }
 }
 
-/// The prompt's tokens are told in three sums.
+/// The prompt's tokens come in three sums.
 fn take_usage(decoder: &mut ReplyDecoder, usage: &Value) {
     let figure = |name: &str| u32::try_from(usage.get(name)?.as_u64()?).ok();
     let fresh = figure("input_tokens");

@@ -22,8 +22,8 @@ const TEMPLATE_TOKENS: [(&str, &str); 10] = [
 /// How far the end of such a token is from its beginning at most.
 const TOKEN_CHARS_MAX: usize = 48;
 
-/// Whether a client has put a whole conversation, or the surroundings of a cursor, into the text: nobody can tell whose words
-/// are whose.
+/// Whether a client has put a whole conversation, or the surroundings of a cursor, into the text: its authors can't be
+/// told apart.
 pub(in crate::chat) fn is_templated(text: &str) -> bool {
     TEMPLATE_TOKENS.iter().any(|(open, close)| {
         text.match_indices(open).any(|(at, _)| {
