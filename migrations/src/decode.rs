@@ -43,7 +43,7 @@ pub enum DecodeError {
     Invalid {
         /// The stored kind.
         kind: String,
-        /// What.
+        /// The value that has no meaning.
         invalid: Invalid,
     },
 }
@@ -79,7 +79,7 @@ fn is_name_of_a_layout(kind: &str) -> bool {
 /// A stored value without meaning.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// A number that stands for nothing.
+    /// A number without a meaning.
     #[error("{code} is no {what}")]
     Code {
         /// What it should be.

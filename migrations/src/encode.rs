@@ -31,7 +31,7 @@ pub enum EncodeError {
     TooLarge {
         /// Name and layout version.
         kind: &'static str,
-        /// Its size, as far as it is known.
+        /// Its size, or that of its content where that alone is too large.
         bytes: usize,
     },
     /// The serialiser gave up.

@@ -1,6 +1,6 @@
 //! Stored bytes: the layout of every event version ever written, and the steps of the database schema.
 //!
-//! Core types carry no serialisation. A layout that has been released never changes; a new one stands beside it, and
+//! Core types carry no serialisation. A layout that has been released never changes; a new one is added, and
 //! old events are read into today's core types. `fixtures/` holds frozen bytes of every event.
 
 #![forbid(unsafe_code)]

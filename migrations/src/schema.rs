@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn released_steps_never_change() {
-        // A step's place in this list is for ever: databases stand on it.
+        // A step keeps its place in this list: databases record how many they have taken.
         const RELEASED: &[&str] =
             &["90a298d6548578b7932dbb68ad779221e44944856df1174781da48ad08cae778"];
         assert_eq!(STEPS.len(), RELEASED.len(), "add the new step's hash");

@@ -1,7 +1,7 @@
-//! Version 1 of every event's stored bytes. Frozen: a change of any layout here is a version 2 beside it.
+//! Version 1 of every event's stored bytes. Frozen: a change of any layout is a new version of it.
 //!
 //! The layouts borrow from the core event while it is written, and are read where they lie. Everything is
-//! little-endian, unaligned, with 32-bit relative pointers; the root stands at the end of the bytes. Enums without
+//! little-endian, unaligned, with 32-bit relative pointers; the root is at the end of the bytes. Enums without
 //! data are numbers from [`codes`]; reasons are their stable words.
 
 use rkyv::with::{InlineAsBox, Map};
@@ -172,7 +172,7 @@ pub(crate) struct DiskObserved<'a> {
     finding: DiskFinding<'a>,
 }
 
-/// The user told the proxy something.
+/// A directive of the user's.
 #[derive(Archive, Serialize)]
 pub(crate) struct DirectiveGiven<'a> {
     episode: u64,
@@ -181,7 +181,7 @@ pub(crate) struct DirectiveGiven<'a> {
     target: &'a str,
 }
 
-/// Where code stands in a stored message.
+/// The place of code in a stored message.
 #[derive(Archive, Serialize)]
 pub(crate) struct Within {
     container: Hash,
@@ -327,7 +327,7 @@ pub(crate) struct AuditAnswered<'a> {
     verdicts: Vec<AuditVerdict<'a>>,
 }
 
-/// Something to tell.
+/// A notice.
 #[derive(Archive, Serialize)]
 pub(crate) struct NoticeIssued<'a> {
     episode: u64,
@@ -417,7 +417,7 @@ pub(crate) struct PromptComposed<'a> {
     budget_tokens: u32,
 }
 
-/// A request beside a conversation.
+/// A request that belongs to no conversation.
 #[derive(Archive, Serialize)]
 pub(crate) struct SideRequestReceived<'a> {
     episode: u64,

@@ -14,9 +14,9 @@ use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::pending::{DiskCheck, FileFinding};
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DiskEntry {
     /// A file with this text.
     File(String),
     /// A file that can't be read.
@@ -26,14 +26,14 @@ pub enum Place {
 /// Files by path.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
-    places: BTreeMap<RelPath, Place>,
+    places: BTreeMap<RelPath, DiskEntry>,
     /// What is known of files that were looked at since they changed.
-    read: RefCell<BTreeMap<RelPath, Arc<Contents>>>,
+    read: RefCell<BTreeMap<RelPath, Arc<FileContents>>>,
 }
 
-/// All that a look at a file may ask for.
+/// What a check of a file may ask for.
 #[derive(Debug)]
-struct Contents {
+struct FileContents {
     whole: SliceHash,
     slices: BTreeMap<Symbol, SliceHash>,
     definitions: u32,
@@ -42,20 +42,20 @@ struct Contents {
 
 impl Disk {
     /// Puts something at a path.
-    pub fn put(&mut self, path: RelPath, place: Place) {
+    pub fn put(&mut self, path: RelPath, place: DiskEntry) {
         self.read.get_mut().remove(&path);
         self.places.insert(path, place);
     }
 
-    /// Deletes what stands at a path.
+    /// Deletes a path.
     pub fn delete(&mut self, path: &RelPath) {
         self.read.get_mut().remove(path);
         self.places.remove(path);
     }
 
-    /// What stands at a path.
+    /// What is at a path.
     #[must_use]
-    pub fn at(&self, path: &RelPath) -> Option<&Place> {
+    pub fn at(&self, path: &RelPath) -> Option<&DiskEntry> {
         self.places.get(path)
     }
 
@@ -63,8 +63,8 @@ impl Disk {
     #[must_use]
     pub fn text(&self, path: &RelPath) -> FileText {
         self.at(path).map(|place| match place {
-            Place::File(text) => Ok(text.clone()),
-            Place::Locked => Err(ReadFailure::Denied),
+            DiskEntry::File(text) => Ok(text.clone()),
+            DiskEntry::Locked => Err(ReadFailure::Denied),
         })
     }
 
@@ -76,8 +76,8 @@ impl Disk {
             .map(|check| {
                 let finding = match self.at(&check.path) {
                     None => DiskFinding::Missing,
-                    Some(Place::Locked) => DiskFinding::Unreadable(ReadFailure::Denied),
-                    Some(Place::File(text)) => {
+                    Some(DiskEntry::Locked) => DiskFinding::Unreadable(ReadFailure::Denied),
+                    Some(DiskEntry::File(text)) => {
                         DiskFinding::File(fingerprint(check, &self.contents(&check.path, text)))
                     }
                 };
@@ -86,7 +86,7 @@ impl Disk {
             .collect()
     }
 
-    fn contents(&self, path: &RelPath, text: &str) -> Arc<Contents> {
+    fn contents(&self, path: &RelPath, text: &str) -> Arc<FileContents> {
         let mut known = self.read.borrow_mut();
         let contents = known
             .entry(path.clone())
@@ -102,7 +102,7 @@ pub fn extraction_of(path: &RelPath, bytes: &[u8]) -> Option<Extraction> {
     TreeSitterGrammars.extract(language, bytes).ok()
 }
 
-fn read(path: &RelPath, bytes: &[u8]) -> Contents {
+fn read(path: &RelPath, bytes: &[u8]) -> FileContents {
     let extraction = extraction_of(path, bytes);
     let slices = extraction
         .as_ref()
@@ -112,7 +112,7 @@ fn read(path: &RelPath, bytes: &[u8]) -> Contents {
                 .map(|(symbol, slice)| (symbol.clone(), slice))
                 .collect()
         });
-    Contents {
+    FileContents {
         whole: slice::hash_of_whole(bytes),
         slices,
         definitions: extraction.as_ref().map_or(0, |extraction| {
@@ -122,7 +122,7 @@ fn read(path: &RelPath, bytes: &[u8]) -> Contents {
     }
 }
 
-fn fingerprint(check: &DiskCheck, contents: &Contents) -> DiskFile {
+fn fingerprint(check: &DiskCheck, contents: &FileContents) -> DiskFile {
     let asked = check.symbols.iter().map(|symbol| DiskSlice {
         symbol: symbol.clone(),
         slice: contents.slices.get(symbol).copied(),

@@ -6,7 +6,7 @@
 //!    v4 PROPOSED -> TOMBSTONED replaced          steps of the state machine with their reasons,
 //!    v5 PROPOSED -> AUTHORITATIVE structural_parity: nodes_kept 38/16      and rules: seen/needed
 //! e3 s1 prompt in window history, messages 4; without src/b.c stale
-//!    system: code src/a.c::f v5 mentioned; notice elided src/b.c::g; recent context, 32 lines, 5 (src/a.c::f withheld)
+//!    system: code src/a.c::f v5, 6 lines, mentioned; notice elided src/b.c::g; recent context, 32 lines, 5 (src/a.c::f withheld)
 //! true: src/a.c ::f v5
 //! ```
 //!
@@ -115,6 +115,7 @@ enum Part {
     Code {
         entity: String,
         version: String,
+        lines: String,
         reason: Option<String>,
     },
     Other(String),
@@ -241,9 +242,12 @@ impl<'l> PromptSummary<'l> {
         if source != "AST" {
             version = format!("{version} by {source}");
         }
+        // After a blank line, up to the delimiter.
+        let code = lines.count().saturating_sub(2);
         Part::Code {
             entity: entity.into(),
             version,
+            lines: lines_text(code),
             reason: None,
         }
     }
@@ -399,10 +403,11 @@ impl std::fmt::Display for Part {
             Self::Code {
                 entity,
                 version,
+                lines,
                 reason,
             } => {
-                write!(f, "code {entity} {version}")?;
-                reason.iter().try_for_each(|reason| write!(f, " {reason}"))
+                write!(f, "code {entity} {version}, {lines}")?;
+                reason.iter().try_for_each(|reason| write!(f, ", {reason}"))
             }
             Self::Other(text) => f.write_str(text),
         }

@@ -20,7 +20,7 @@ struct Arguments {
     /// All seeds from A up to B, B not included, in place of one.
     #[arg(long, value_name = "A..B", value_parser = seeds)]
     seeds: Option<Range<u64>>,
-    /// Goes on behind a seed that fails.
+    /// Goes on after a seed that fails.
     #[arg(long)]
     keep_going: bool,
     /// Says what happens in each step.

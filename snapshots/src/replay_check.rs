@@ -36,7 +36,7 @@ pub fn check(ledger: &[Recorded], live: &State, tables: &Tables) {
     for recorded in ledger {
         folded.apply(recorded, &mut Changes::discarding());
     }
-    let stored = restored(ledger);
+    let stored = state_of_stored_bytes(ledger);
     let archives = MemoryStore::of_ledger(ledger);
     for (index, table) in TABLES.iter().enumerate() {
         let live = rows(live, index);
@@ -59,7 +59,7 @@ fn check_restored(ledger: &[Recorded], live: &State, folded: &State) {
         for (number, recorded) in (1..).zip(ledger) {
             state.apply(recorded, &mut Changes::discarding());
             if number == apart {
-                state = again(&state, ledger);
+                state = restored_from_rows(&state, ledger);
             }
         }
         for (index, table) in TABLES.iter().enumerate() {
@@ -81,7 +81,7 @@ fn check_restored(ledger: &[Recorded], live: &State, folded: &State) {
 /// # Panics
 /// When a row can't be taken back.
 #[must_use]
-pub fn again(state: &State, ledger: &[Recorded]) -> State {
+pub fn restored_from_rows(state: &State, ledger: &[Recorded]) -> State {
     let event = |seq: Seq| {
         let mut events = ledger.iter();
         events.find(|recorded| recorded.seq == seq).cloned()
@@ -115,7 +115,7 @@ fn check_names(one: &State, other: &State) {
 }
 
 /// The state that a store's bytes give.
-fn restored(ledger: &[Recorded]) -> State {
+fn state_of_stored_bytes(ledger: &[Recorded]) -> State {
     let mut replay = Replay::default();
     let mut chain = ChainHash::GENESIS;
     for recorded in ledger {

@@ -28,7 +28,7 @@
 //! audit                   the model's answer to the oldest audit that awaits one; `audit cancelled` and
 //! | {"entity": …}         `audit failed` end it without
 //! back 2                  the client forgets its last two messages: an edited or regenerated turn
-//! again                   the client sends its conversation as it stands
+//! again                   the client sends its conversation as it is
 //! retry                   the same, marked as a retry
 //! ```
 //!
@@ -103,16 +103,16 @@ pub enum Step {
     Thought(String),
     /// The oldest audit without an answer ends.
     Audit {
-        /// How.
+        /// How it ends.
         outcome: AuditOutcome,
         /// What the model says.
         answer: String,
     },
     /// The client forgets its last messages.
     Back(usize),
-    /// The client sends its conversation as it stands.
+    /// The client sends its conversation as it is.
     Again,
-    /// The client sends its conversation as it stands, marked as a retry.
+    /// The client sends its conversation as it is, marked as a retry.
     Retry,
 }
 

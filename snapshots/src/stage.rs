@@ -18,7 +18,7 @@ use tslp_replay::pending::{Batch, DiskAnswers};
 use tslp_replay::state::{State, StateView};
 use tslp_replay::store::EmptyStore;
 
-use crate::disk::{Disk, Place};
+use crate::disk::{Disk, DiskEntry};
 use crate::script::{self, Ending, Script, Step};
 use crate::store::MemoryStore;
 use crate::tables::Tables;
@@ -264,11 +264,11 @@ impl Stage {
         match step {
             Step::Disk { path, text } => self
                 .disk
-                .put(RelPath::from_normalised(&path), Place::File(text)),
+                .put(RelPath::from_normalised(&path), DiskEntry::File(text)),
             Step::Gone(path) => self.disk.delete(&RelPath::from_normalised(&path)),
             Step::Locked(path) => self
                 .disk
-                .put(RelPath::from_normalised(&path), Place::Locked),
+                .put(RelPath::from_normalised(&path), DiskEntry::Locked),
             Step::Client(name) => self.in_front = name,
             Step::Session(name) => self.session_name = Some(name),
             Step::Tools => self.tools = Tools::Offered,

@@ -1,4 +1,4 @@
-//! The numbers that stand for enums without data in stored events. A number is never used for anything else again.
+//! The numbers of enums without data in stored events. A number is never used for anything else again.
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::event::{

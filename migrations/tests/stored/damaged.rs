@@ -117,7 +117,7 @@ fn words_and_numbers_that_a_newer_program_may_know_are_told_from_damage() {
 
 #[test]
 fn numbers_words_and_paths_without_meaning_are_refused() {
-    // The kind of a content event stands behind its hash in the 41 bytes at the end.
+    // The kind of a content event follows its hash in the 41 bytes at the end.
     let mut payload = encode(&samples()[0]).unwrap().payload;
     let kind_at = payload.len() - 9;
     payload[kind_at] = 77;

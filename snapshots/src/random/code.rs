@@ -10,7 +10,7 @@ use tslp_core::slice;
 /// Files of the random project; two share their base name.
 pub const FILES: [&str; 3] = ["src/list.c", "src/tree.c", "lib/list.c"];
 
-/// Functions that may stand in any of them; the last two are plain words.
+/// Functions that may be in any of them; the last two are plain words.
 pub const NAMES: [&str; 5] = ["list_push", "treeGrow", "hash2", "push", "grow"];
 
 /// Bodies that a function may have.

@@ -7,17 +7,17 @@ use tslp_core::view::Truth as _;
 use tslp_projections::table::Value;
 
 use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
-use super::edits::{self, FORMS, Said};
+use super::edits::{self, FORMS, WrittenEdit};
 use super::player::{Player, block, changed, some_function};
 use crate::script::{Ending, Step};
 use crate::verdicts::{self, Detail};
 
-/// Events that are told when the law is broken.
+/// How many of the last events are shown when the law is broken.
 const EVENTS_TOLD: usize = 40;
 
 /// What an edit does to the definition that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change {
+enum EditEffect {
     /// Another body.
     Faithful,
     /// Another body for one that was never true.
@@ -30,20 +30,20 @@ enum Change {
     Dropped,
     /// The same under another name.
     Renamed,
-    /// The same and another one behind it.
+    /// The same, and another one after it.
     Extended,
 }
 
-const CHANGES: [Change; 9] = [
-    Change::Faithful,
-    Change::Faithful,
-    Change::Faithful,
-    Change::OfAnotherBase,
-    Change::Lazy,
-    Change::Collapsed,
-    Change::Dropped,
-    Change::Renamed,
-    Change::Extended,
+const CHANGES: [EditEffect; 9] = [
+    EditEffect::Faithful,
+    EditEffect::Faithful,
+    EditEffect::Faithful,
+    EditEffect::OfAnotherBase,
+    EditEffect::Lazy,
+    EditEffect::Collapsed,
+    EditEffect::Dropped,
+    EditEffect::Renamed,
+    EditEffect::Extended,
 ];
 
 /// The function with the body that comes next.
@@ -58,14 +58,15 @@ impl Player {
     /// The model edits a definition, in one of the formats.
     pub(super) fn edit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
-        let tracked = self.tracked(path);
-        let old = match tracked.is_empty() {
-            true => some_function(u)?,
-            false => *u.choose(&tracked)?,
+        let tracked = self.functions_tracked(path);
+        let old = if tracked.is_empty() {
+            some_function(u)?
+        } else {
+            *u.choose(&tracked)?
         };
         let change = *u.choose(&CHANGES)?;
         let said = edit_of(u, path, old, change)?;
-        // What stands outside of the vocabulary, or several times, may hold what the edit asks for.
+        // What is not in the vocabulary, or there several times, may hold what the edit asks for.
         let current = self.stage.view().current_version(&old.entity(path));
         let is_exact =
             current.is_some_and(|current| current.slice == old.slice() && current.spans.len() == 1);
@@ -74,7 +75,8 @@ impl Player {
         let text = self.model_says(said, ending);
         self.check_kept(&before, &text);
         let may_change = !is_exact
-            || matches!(change, Change::Faithful | Change::Extended) && ending != Ending::Cut;
+            || matches!(change, EditEffect::Faithful | EditEffect::Extended)
+                && ending != Ending::Cut;
         self.check_unchanged(
             &before,
             may_change,
@@ -86,11 +88,12 @@ impl Player {
     /// The model writes a whole file by a tool call: faithfully, or without one of its functions.
     pub(super) fn written(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
-        let tracked = self.tracked(path);
+        let tracked = self.functions_tracked(path);
         let drops = u.arbitrary()?;
-        let kept = match drops {
-            true => tracked.get(1..).unwrap_or_default(),
-            false => &tracked,
+        let kept = if drops {
+            tracked.get(1..).unwrap_or_default()
+        } else {
+            &tracked
         };
         let function = some_function(u)?;
         let text = text_of(&changed(kept, function), Preamble::Include);
@@ -99,7 +102,7 @@ impl Player {
                 .first()
                 .is_some_and(|first| first.name != function.name);
         let before = self.state_map();
-        let text = self.model_says(edits::written(path, &text), Ending::Whole);
+        let text = self.model_says(edits::whole_file_call(path, &text), Ending::Whole);
         self.check_kept(&before, &text);
         self.check_unchanged(&before, !gone, &text);
         Ok(())
@@ -108,13 +111,14 @@ impl Player {
     /// The user edits a definition; whether it applies is the law's business.
     pub(super) fn user_edit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
-        let tracked = self.tracked(path);
-        let old = match tracked.is_empty() {
-            true => some_function(u)?,
-            false => *u.choose(&tracked)?,
+        let tracked = self.functions_tracked(path);
+        let old = if tracked.is_empty() {
+            some_function(u)?
+        } else {
+            *u.choose(&tracked)?
         };
         let change = *u.choose(&CHANGES)?;
-        if let Said::Text(text) = edit_of(u, path, old, change)? {
+        if let WrittenEdit::Text(text) = edit_of(u, path, old, change)? {
             self.stage.step(Step::User(text));
         }
         Ok(())
@@ -207,21 +211,24 @@ impl Player {
         match u.int_in_range(0..=2_u8)? {
             0 => block(u, path, &function.text()),
             1 => {
-                let text = text_of(&changed(&self.tracked(path), function), Preamble::Include);
+                let text = text_of(
+                    &changed(&self.functions_tracked(path), function),
+                    Preamble::Include,
+                );
                 block(u, path, &text)
             }
-            _ => Ok(match edit_of(u, path, function, Change::Faithful)? {
-                Said::Text(text) => text,
-                Said::Call(_, arguments) => arguments,
+            _ => Ok(match edit_of(u, path, function, EditEffect::Faithful)? {
+                WrittenEdit::Text(text) => text,
+                WrittenEdit::Call(_, arguments) => arguments,
             }),
         }
     }
 
     /// Returns what was said, for who reads of a broken law.
-    fn model_says(&mut self, said: Said, ending: Ending) -> String {
+    fn model_says(&mut self, said: WrittenEdit, ending: Ending) -> String {
         let (text, told) = match said {
-            Said::Text(text) => (text.clone(), text),
-            Said::Call(name, arguments) => {
+            WrittenEdit::Text(text) => (text.clone(), text),
+            WrittenEdit::Call(name, arguments) => {
                 let told = format!("{name} {arguments}");
                 self.stage.step(Step::Call {
                     name: name.into(),
@@ -246,19 +253,24 @@ impl Player {
     }
 }
 
-fn edit_of(u: &mut Unstructured<'_>, path: &str, old: Function, change: Change) -> Result<Said> {
+fn edit_of(
+    u: &mut Unstructured<'_>,
+    path: &str,
+    old: Function,
+    change: EditEffect,
+) -> Result<WrittenEdit> {
     let form = *u.choose(&FORMS)?;
     let (base, new) = match change {
-        Change::Faithful => (old.text(), next(old).text()),
-        Change::OfAnotherBase => (next(old).text(), next(next(old)).text()),
-        Change::Lazy => (old.text(), old.lazy()),
-        Change::Collapsed => (old.text(), old.collapsed()),
-        Change::Dropped => (old.text(), String::new()),
-        Change::Renamed => (old.text(), old.named("renamed_one")),
-        Change::Extended => {
+        EditEffect::Faithful => (old.text(), next(old).text()),
+        EditEffect::OfAnotherBase => (next(old).text(), next(next(old)).text()),
+        EditEffect::Lazy => (old.text(), old.lazy()),
+        EditEffect::Collapsed => (old.text(), old.collapsed()),
+        EditEffect::Dropped => (old.text(), String::new()),
+        EditEffect::Renamed => (old.text(), old.named("renamed_one")),
+        EditEffect::Extended => {
             let added = next(old).named("added_one");
             (old.text(), format!("{}\n{added}", old.text()))
         }
     };
-    Ok(edits::said(form, path, &base, &new))
+    Ok(edits::written_edit(form, path, &base, &new))
 }

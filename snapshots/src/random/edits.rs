@@ -2,7 +2,7 @@
 
 /// A format of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum EditForm {
     /// aider's block.
     SearchReplace,
     /// A unified diff with line numbers that mean nothing.
@@ -16,17 +16,17 @@ pub enum Form {
 }
 
 /// All formats.
-pub const FORMS: [Form; 5] = [
-    Form::SearchReplace,
-    Form::UnifiedDiff,
-    Form::ApplyPatch,
-    Form::EditCall,
-    Form::PatchCall,
+pub const FORMS: [EditForm; 5] = [
+    EditForm::SearchReplace,
+    EditForm::UnifiedDiff,
+    EditForm::ApplyPatch,
+    EditForm::EditCall,
+    EditForm::PatchCall,
 ];
 
 /// An edit as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum WrittenEdit {
     /// In the message's text.
     Text(String),
     /// As a tool call: its name and its arguments.
@@ -35,45 +35,52 @@ pub enum Said {
 
 /// The replacement of `old` by `new` in a file; both end with a line break, or are empty.
 #[must_use]
-pub fn said(form: Form, path: &str, old: &str, new: &str) -> Said {
-    let minus = marked('-', old);
-    let plus = marked('+', new);
+pub fn written_edit(form: EditForm, path: &str, old: &str, new: &str) -> WrittenEdit {
+    let minus = with_mark('-', old);
+    let plus = with_mark('+', new);
     let patch =
         format!("*** Begin Patch\n*** Update File: {path}\n@@\n{minus}{plus}*** End Patch\n");
     match form {
-        Form::SearchReplace => Said::Text(format!(
+        EditForm::SearchReplace => WrittenEdit::Text(format!(
             "{path}\n```c\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```\n"
         )),
-        Form::UnifiedDiff => Said::Text(format!(
+        EditForm::UnifiedDiff => WrittenEdit::Text(format!(
             "```diff\n--- a/{path}\n+++ b/{path}\n@@ -100,5 +100,5 @@\n{minus}{plus}```\n"
         )),
-        Form::ApplyPatch => Said::Text(patch),
-        Form::EditCall => Said::Call(
+        EditForm::ApplyPatch => WrittenEdit::Text(patch),
+        EditForm::EditCall => WrittenEdit::Call(
             "edit",
             format!(
                 "{{\"filePath\": {}, \"oldString\": {}, \"newString\": {}}}",
-                json(path),
-                json(old),
-                json(new)
+                json_string(path),
+                json_string(old),
+                json_string(new)
             ),
         ),
-        Form::PatchCall => Said::Call("apply_patch", format!("{{\"input\": {}}}", json(&patch))),
+        EditForm::PatchCall => WrittenEdit::Call(
+            "apply_patch",
+            format!("{{\"input\": {}}}", json_string(&patch)),
+        ),
     }
 }
 
 /// A call that writes the whole file.
 #[must_use]
-pub fn written(path: &str, text: &str) -> Said {
-    let arguments = format!("{{\"path\": {}, \"content\": {}}}", json(path), json(text));
-    Said::Call("write_file", arguments)
+pub fn whole_file_call(path: &str, text: &str) -> WrittenEdit {
+    let arguments = format!(
+        "{{\"path\": {}, \"content\": {}}}",
+        json_string(path),
+        json_string(text)
+    );
+    WrittenEdit::Call("write_file", arguments)
 }
 
 /// Each line with a mark in front.
-fn marked(mark: char, text: &str) -> String {
+fn with_mark(mark: char, text: &str) -> String {
     text.lines().map(|line| format!("{mark}{line}\n")).collect()
 }
 
 /// A JSON string. The vocabulary is ASCII, where Rust escapes as JSON does.
-fn json(text: &str) -> String {
+fn json_string(text: &str) -> String {
     format!("{text:?}")
 }

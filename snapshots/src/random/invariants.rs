@@ -19,7 +19,7 @@ use tslp_projections::table::{Changes, Value};
 use tslp_replay::state::State;
 
 use super::events;
-use crate::disk::{Disk, Place, extraction_of};
+use crate::disk::{Disk, DiskEntry, extraction_of};
 use crate::replay_check::{self, rows};
 use crate::stage::{Sent, Stage};
 use crate::tables::Tables;
@@ -30,7 +30,7 @@ const CLAMPED: Value = Value::Integer(i64::MAX);
 /// Folds events without sense.
 ///
 /// # Panics
-/// When a fold panics, or when its row changes don't tell what its rows do.
+/// When a fold panics, or when its row changes differ from its rows.
 pub fn nonsense_folds(data: &[u8]) {
     let Ok(ledger) = events::ledger(&mut Unstructured::new(data)) else {
         return;
@@ -75,7 +75,7 @@ fn taken_apart(ledger: &[Recorded], state: &State) {
     if is_clamped(&other) {
         return;
     }
-    other = replay_check::again(&other, ledger);
+    other = replay_check::restored_from_rows(&other, ledger);
     for recorded in rest {
         other.apply(recorded, &mut Changes::discarding());
     }
@@ -95,7 +95,7 @@ pub struct Law {
     acknowledged: BTreeMap<EntityId, Option<SliceHash>>,
     vault: BTreeMap<ArtifactHash, Vec<u8>>,
     captured: BTreeMap<CaptureId, ArtifactHash>,
-    /// The text that each version stands in.
+    /// The text that holds each version.
     sources: BTreeMap<VersionId, ArtifactHash>,
     /// Whole files that the model's code became since the last check.
     files_promoted: Vec<(EntityId, VersionId)>,
@@ -112,8 +112,8 @@ impl Law {
     pub fn check(&mut self, stage: &Stage) {
         let new = &stage.ledger()[self.read..];
         self.read = stage.ledger().len();
-        self.follow(new, stage.disk());
-        self.compare(stage.state(), &stage.view());
+        self.follow_events(new, stage.disk());
+        self.compare_state(stage.state(), &stage.view());
         for recorded in new {
             if let (Event::PromptComposed(composed), Some(sent)) = (&recorded.event, stage.sent())
                 && composed.episode == sent.episode
@@ -171,7 +171,7 @@ impl Law {
     ///
     /// # Panics
     /// When the law is broken.
-    pub fn follow(&mut self, new: &[Recorded], disk: &Disk) {
+    pub fn follow_events(&mut self, new: &[Recorded], disk: &Disk) {
         for recorded in new {
             self.read_one(recorded, disk);
         }
@@ -189,7 +189,7 @@ impl Law {
     ///
     /// # Panics
     /// When they differ.
-    pub fn compare(&self, state: &State, view: &dyn View) {
+    pub fn compare_state(&self, state: &State, view: &dyn View) {
         assert!(state.anomalies().is_empty(), "{}", state.anomalies());
         assert_eq!(state.state_map().len(), self.authoritative.len());
         for (entity, version) in &self.authoritative {
@@ -267,7 +267,8 @@ impl Law {
                 let before = self.authoritative.insert(entity.clone(), moved.version);
                 assert_eq!(before, None, "two truths of {entity}");
                 self.acknowledged.remove(entity);
-                if let (Origin::User, Some(Place::File(_))) = (moved.origin, disk.at(&entity.path))
+                if let (Origin::User, Some(DiskEntry::File(_))) =
+                    (moved.origin, disk.at(&entity.path))
                 {
                     self.acknowledged
                         .insert(entity.clone(), on_disk(disk, entity));
@@ -321,7 +322,7 @@ impl Law {
         let Some(place) = disk.at(&entity.path) else {
             return;
         };
-        assert_ne!(*place, Place::Locked, "{moved:?}");
+        assert_ne!(*place, DiskEntry::Locked, "{moved:?}");
         let seen = on_disk(disk, entity);
         let base = self.replaced.get(entity);
         let agrees = match base {
@@ -344,7 +345,7 @@ impl Law {
     /// Whether what becomes true is just what disk holds: the aftermath of an agent's refused edit that passes the gates.
     fn is_on_disk(&self, moved: &Transitioned, disk: &Disk) -> bool {
         let text = &self.vault[&self.sources[&moved.version]];
-        matches!(disk.at(&moved.entity.path), Some(Place::File(held)) if held.as_bytes() == text)
+        matches!(disk.at(&moved.entity.path), Some(DiskEntry::File(held)) if held.as_bytes() == text)
     }
 
     /// No part of the model's enters a file that disk contradicts as a whole: the user hasn't acknowledged the rest.
@@ -422,8 +423,8 @@ impl Law {
     fn check_against_disk(&self, disk: &Disk, entity: &EntityId, shown: SliceHash) {
         match disk.at(&entity.path) {
             None => {}
-            Some(Place::Locked) => panic!("shown, though disk can't be read: {entity}"),
-            Some(Place::File(_)) => {
+            Some(DiskEntry::Locked) => panic!("shown, though disk can't be read: {entity}"),
+            Some(DiskEntry::File(_)) => {
                 let seen = on_disk(disk, entity);
                 let is_acknowledged = self.acknowledged.get(entity) == Some(&seen);
                 assert!(
@@ -473,7 +474,7 @@ fn check_report(moved: &Transitioned) {
 
 /// What disk holds of an entity, found by reading it.
 fn on_disk(disk: &Disk, entity: &EntityId) -> Option<SliceHash> {
-    let Some(Place::File(text)) = disk.at(&entity.path) else {
+    let Some(DiskEntry::File(text)) = disk.at(&entity.path) else {
         return None;
     };
     match &entity.symbol {

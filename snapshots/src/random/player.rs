@@ -15,7 +15,7 @@ use tslp_projections::table::Value;
 
 use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
 use super::invariants::Law;
-use crate::disk::Place;
+use crate::disk::DiskEntry;
 use crate::replay_check::rows;
 use crate::script::{Ending, Step};
 use crate::stage::{Keeping, Stage};
@@ -23,7 +23,7 @@ use crate::stage::{Keeping, Stage};
 /// Longest story.
 const STEPS_MAX: usize = 60;
 
-/// Plays the story that the bytes tell.
+/// Plays the story that the bytes encode.
 ///
 /// # Panics
 /// When the law is broken.
@@ -38,7 +38,7 @@ pub fn play(data: &[u8]) {
     );
 }
 
-/// Plays the story that the bytes tell on a stage of this kind, and gives it as it is at its end.
+/// Plays the story that the bytes encode on a stage of this kind, and returns the stage at its end.
 ///
 /// # Panics
 /// When the law is broken.
@@ -68,7 +68,7 @@ pub(super) struct Player {
 
 /// What a model does in a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deed {
+enum ModelAction {
     Talk,
     Fragment,
     WholeFile,
@@ -82,19 +82,19 @@ enum Deed {
     WithoutPath,
 }
 
-const DEEDS: [Deed; 12] = [
-    Deed::Talk,
-    Deed::Fragment,
-    Deed::Fragment,
-    Deed::WholeFile,
-    Deed::Lazy,
-    Deed::Cut,
-    Deed::Unclosed,
-    Deed::Broken,
-    Deed::Dropped,
-    Deed::Renamed,
-    Deed::Collapsed,
-    Deed::WithoutPath,
+const DEEDS: [ModelAction; 12] = [
+    ModelAction::Talk,
+    ModelAction::Fragment,
+    ModelAction::Fragment,
+    ModelAction::WholeFile,
+    ModelAction::Lazy,
+    ModelAction::Cut,
+    ModelAction::Unclosed,
+    ModelAction::Broken,
+    ModelAction::Dropped,
+    ModelAction::Renamed,
+    ModelAction::Collapsed,
+    ModelAction::WithoutPath,
 ];
 
 impl Player {
@@ -109,7 +109,7 @@ impl Player {
             0..=4 => self.paste(u)?,
             5..=7 => self.ask(u)?,
             8..=14 => self.reply(u)?,
-            15..=17 => self.disk(u)?,
+            15..=17 => self.change_disk(u)?,
             18 => {
                 let window = u.choose(&["A", "B"])?;
                 self.stage.step(Step::Client((*window).into()));
@@ -134,7 +134,7 @@ impl Player {
     /// The first message of an old conversation, word for word: a client asks for another reply to it, or another
     /// conversation begins with it. What was true and is on disk stays so.
     fn begin_again(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
-        let beginnings: Vec<String> = self.beginnings();
+        let beginnings: Vec<String> = self.first_messages();
         if beginnings.is_empty() {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Player {
     }
 
     /// What conversations began with.
-    fn beginnings(&self) -> Vec<String> {
+    fn first_messages(&self) -> Vec<String> {
         let ledger = self.stage.ledger().iter();
         let contents = ledger.filter_map(|recorded| match &recorded.event {
             Event::PromptReceived(prompt) if prompt.length == 1 => Some(prompt.messages[0].content),
@@ -196,7 +196,7 @@ impl Player {
             );
             assert!(
                 self.stage.view().divergence(&entity).is_none()
-                    || self.stage.disk().at(&entity.path) == Some(&Place::Locked)
+                    || self.stage.disk().at(&entity.path) == Some(&DiskEntry::Locked)
                     || quoted
                     || self.was_said(),
                 "pasting {entity} didn't settle it"
@@ -232,7 +232,7 @@ impl Player {
             .iter()
             .any(|proposal| proposal.origin == Origin::Model && proposal.slice == function.slice());
         let is_on_disk = match self.stage.disk().at(&entity.path) {
-            Some(Place::File(text)) => text.contains(&function.text()),
+            Some(DiskEntry::File(text)) => text.contains(&function.text()),
             _ => false,
         };
         is_proposed && !is_on_disk
@@ -258,26 +258,26 @@ impl Player {
         let path = *u.choose(&FILES)?;
         let deed = *u.choose(&DEEDS)?;
         let function = some_function(u)?;
-        let tracked = self.tracked(path);
+        let tracked = self.functions_tracked(path);
         let mut ending = match deed {
-            Deed::Cut => Ending::Cut,
-            Deed::Broken => *u.choose(&[Ending::Broken, Ending::ClientGone])?,
+            ModelAction::Cut => Ending::Cut,
+            ModelAction::Broken => *u.choose(&[Ending::Broken, Ending::ClientGone])?,
             _ => *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces])?,
         };
         let text = match deed {
-            Deed::Talk => String::from("It adds numbers.\n"),
-            Deed::Fragment => block(u, path, &function.text())?,
-            Deed::WholeFile => {
+            ModelAction::Talk => String::from("It adds numbers.\n"),
+            ModelAction::Fragment => block(u, path, &function.text())?,
+            ModelAction::WholeFile => {
                 let changed = changed(&tracked, function);
                 block(u, path, &text_of(&changed, Preamble::Include))?
             }
-            Deed::Lazy => block(u, path, &function.lazy())?,
-            Deed::Cut | Deed::Broken => block(u, path, &function.text())?,
-            Deed::Unclosed => {
+            ModelAction::Lazy => block(u, path, &function.lazy())?,
+            ModelAction::Cut | ModelAction::Broken => block(u, path, &function.text())?,
+            ModelAction::Unclosed => {
                 let closed = block(u, path, &function.text())?;
                 closed.trim_end().trim_end_matches('`').into()
             }
-            Deed::Dropped => {
+            ModelAction::Dropped => {
                 let kept = changed(tracked.get(1..).unwrap_or_default(), function);
                 let kept: Vec<Function> = kept
                     .into_iter()
@@ -285,17 +285,17 @@ impl Player {
                     .collect();
                 block(u, path, &text_of(&kept, Preamble::Include))?
             }
-            Deed::Renamed => {
+            ModelAction::Renamed => {
                 let mut text = text_of(tracked.get(1..).unwrap_or_default(), Preamble::Include);
                 if let Some(first) = tracked.first() {
                     text.push_str(&first.named("renamed_one"));
                 }
                 block(u, path, &text)?
             }
-            Deed::Collapsed => block(u, path, &function.collapsed())?,
-            Deed::WithoutPath => format!("```c\n{}```\n", function.text()),
+            ModelAction::Collapsed => block(u, path, &function.collapsed())?,
+            ModelAction::WithoutPath => format!("```c\n{}```\n", function.text()),
         };
-        if deed == Deed::Talk {
+        if deed == ModelAction::Talk {
             ending = Ending::Whole;
         }
         let text = match u.int_in_range(0..=5_u8)? {
@@ -324,7 +324,7 @@ impl Player {
     )]
     fn check_reply(
         &self,
-        deed: Deed,
+        deed: ModelAction,
         path: &str,
         function: Function,
         tracked: &[Function],
@@ -335,21 +335,21 @@ impl Player {
         let after = self.state_map();
         let is_tracked = tracked.iter().any(|known| known.name == function.name);
         let must_not_change = match deed {
-            Deed::Talk
-            | Deed::Lazy
-            | Deed::Cut
-            | Deed::Unclosed
-            | Deed::Broken
-            | Deed::WithoutPath => true,
-            Deed::Dropped | Deed::Renamed => !tracked.is_empty(),
-            Deed::Collapsed => is_tracked,
-            Deed::Fragment | Deed::WholeFile => false,
+            ModelAction::Talk
+            | ModelAction::Lazy
+            | ModelAction::Cut
+            | ModelAction::Unclosed
+            | ModelAction::Broken
+            | ModelAction::WithoutPath => true,
+            ModelAction::Dropped | ModelAction::Renamed => !tracked.is_empty(),
+            ModelAction::Collapsed => is_tracked,
+            ModelAction::Fragment | ModelAction::WholeFile => false,
         };
         assert!(
             before == after || !must_not_change,
             "{deed:?} changed the truth:\n{text}"
         );
-        let is_faithful = matches!(deed, Deed::Fragment | Deed::WholeFile);
+        let is_faithful = matches!(deed, ModelAction::Fragment | ModelAction::WholeFile);
         let entity = function.entity(path);
         // A function that is new may look like another one, or be one that the user removed: then the user is asked.
         let proposals = self.stage.view().proposals_for(&entity);
@@ -367,7 +367,7 @@ impl Player {
         // What an edit added isn't in the vocabulary, so the reply's whole file lacks it.
         let symbols = self.stage.view().symbols_of(&entity.path);
         let is_foreign = |symbol: &Symbol| !NAMES.contains(&symbol.as_str());
-        let is_all_there = deed == Deed::Fragment || !symbols.iter().any(is_foreign);
+        let is_all_there = deed == ModelAction::Fragment || !symbols.iter().any(is_foreign);
         let counts = self.profile == Profile::Standard
             && is_faithful
             && is_all_there
@@ -419,19 +419,20 @@ impl Player {
         }
     }
 
-    fn disk(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    fn change_disk(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
         let step = match u.int_in_range(0..=7_u8)? {
             0 => Step::Gone(path.into()),
             1 => Step::Locked(path.into()),
             2..=4 => {
-                let functions = match self.tracked(path) {
+                let functions = match self.functions_tracked(path) {
                     tracked if tracked.is_empty() => some_functions(u)?,
                     tracked => tracked,
                 };
-                let functions = match u.arbitrary()? {
-                    true => functions,
-                    false => changed(&functions, some_function(u)?),
+                let functions = if u.arbitrary()? {
+                    functions
+                } else {
+                    changed(&functions, some_function(u)?)
                 };
                 Step::Disk {
                     path: path.into(),
@@ -447,8 +448,8 @@ impl Player {
         Ok(())
     }
 
-    /// What is true of a file, as far as it is in the vocabulary.
-    pub(super) fn tracked(&self, path: &str) -> Vec<Function> {
+    /// The functions of the vocabulary that are true in a file.
+    pub(super) fn functions_tracked(&self, path: &str) -> Vec<Function> {
         let view = self.stage.view();
         NAMES
             .iter()
@@ -473,7 +474,7 @@ fn policy(u: &mut Unstructured<'_>) -> Result<Policy> {
     })
 }
 
-/// The functions with this one in its namesake's place, or behind them.
+/// The functions with this one in its namesake's place, or after them.
 pub(super) fn changed(functions: &[Function], function: Function) -> Vec<Function> {
     let mut changed: Vec<Function> = functions
         .iter()
@@ -514,7 +515,7 @@ fn preamble(u: &mut Unstructured<'_>) -> Result<Preamble> {
     Ok(*u.choose(&[Preamble::Include, Preamble::None])?)
 }
 
-/// A fenced block whose path stands in one of the places that count.
+/// A fenced block with its path in one of the places that count.
 pub(super) fn block(u: &mut Unstructured<'_>, path: &str, code: &str) -> Result<String> {
     Ok(match u.int_in_range(0..=2_u8)? {
         0 => format!("Here:\n```c:{path}\n{code}```\n"),

@@ -60,10 +60,7 @@ pub fn tool_event(u: &mut Unstructured<'_>) -> Result<Event> {
                 2 => ToolOutcome::Interrupted,
                 _ => ToolOutcome::Stopped,
             },
-            output: match u.arbitrary()? {
-                true => Some(hash(u)?),
-                false => None,
-            },
+            output: if u.arbitrary()? { Some(hash(u)?) } else { None },
             redacted: u.arbitrary()?,
             bytes: u.arbitrary()?,
             duration_ms: u.arbitrary()?,

@@ -16,14 +16,14 @@ pub(super) struct Window {
     session: Option<String>,
     streams: bool,
     tools: bool,
-    line: Option<Line>,
+    line: Option<ClientConnection>,
     open: Option<Request>,
     /// How often the last prompt was sent already.
     attempts: u32,
 }
 
 /// A connection to the proxy.
-struct Line {
+struct ClientConnection {
     /// None once the proxy's process is gone.
     end: Option<ClientEnd>,
     sending: Vec<u8>,
@@ -34,7 +34,7 @@ struct Line {
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// A prompt; the ticket stands in its last message of the user.
+    /// A prompt; the user's last message holds the ticket.
     Chat {
         /// Found nowhere else.
         ticket: String,
@@ -47,8 +47,8 @@ pub(super) enum Request {
     Nonsense,
 }
 
-/// A response, as far as it came.
-pub(super) struct Finished {
+/// A response, or the part of it that came.
+pub(super) struct FinishedResponse {
     /// What was asked.
     pub(super) request: Request,
     /// What came; `None` if not even a head did.
@@ -60,7 +60,7 @@ pub(super) struct Finished {
 }
 
 /// What a window did.
-pub(super) enum Done {
+pub(super) enum WindowStep {
     /// Nothing.
     Idle,
     /// It sent or read something.
@@ -68,7 +68,7 @@ pub(super) enum Done {
     /// It asked; of which kind, for the counters.
     Asked(&'static str),
     /// A response is over.
-    Finished(Box<Finished>),
+    FinishedResponse(Box<FinishedResponse>),
 }
 
 impl Window {
@@ -120,12 +120,12 @@ impl Window {
         chance: &mut Chance,
         ticket: &mut u64,
         calm: bool,
-    ) -> Done {
+    ) -> WindowStep {
         if self.open.is_none() {
             if calm {
-                return Done::Idle;
+                return WindowStep::Idle;
             }
-            return Done::Asked(self.ask(network, chance, ticket));
+            return WindowStep::Asked(self.ask(network, chance, ticket));
         }
         if !calm && chance.percent(1) {
             return self.leave(network);
@@ -154,7 +154,7 @@ impl Window {
         let is_usable = self.line.as_ref().is_some_and(|line| !line.has_ended);
         if !is_usable || chance.percent(10) {
             self.hang_up(network);
-            self.line = Some(Line {
+            self.line = Some(ClientConnection {
                 end: Some(network.dial(chance.pick(&[300, 5000, 1 << 20]))),
                 sending: Vec::new(),
                 received: Vec::new(),
@@ -293,16 +293,16 @@ impl Window {
         }
     }
 
-    fn finished(&mut self, network: &Network) -> Done {
+    fn finished(&mut self, network: &Network) -> WindowStep {
         let Some(line) = &mut self.line else {
-            return Done::Idle;
+            return WindowStep::Idle;
         };
         let response = http::read(&line.received, Framing::Response, line.has_ended);
         let is_complete = response
             .as_ref()
             .is_some_and(|response| response.complete.is_some());
         if !is_complete && !line.has_ended {
-            return Done::Busy;
+            return WindowStep::Busy;
         }
         let closes = response
             .as_ref()
@@ -317,17 +317,17 @@ impl Window {
     }
 
     /// The user presses stop.
-    fn leave(&mut self, network: &Network) -> Done {
+    fn leave(&mut self, network: &Network) -> WindowStep {
         let received = self.received();
         let response = http::read(received, Framing::Response, false);
         self.hang_up(network);
         self.finish(response, true)
     }
 
-    fn finish(&mut self, response: Option<Message>, has_left: bool) -> Done {
+    fn finish(&mut self, response: Option<Message>, has_left: bool) -> WindowStep {
         match self.open.take() {
-            None => Done::Idle,
-            Some(request) => Done::Finished(Box::new(Finished {
+            None => WindowStep::Idle,
+            Some(request) => WindowStep::FinishedResponse(Box::new(FinishedResponse {
                 request,
                 response,
                 window: self.name,

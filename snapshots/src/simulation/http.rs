@@ -1,6 +1,6 @@
 //! HTTP read as naively as possible, from all bytes so far: for the ends of the simulated connections.
 
-/// A message as far as it has come.
+/// The part of a message that has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Message {
     /// The first line.

@@ -61,12 +61,12 @@ pub(super) struct Process {
     writer: Option<Writer>,
     durable: Arc<DurableHead>,
     audits: AuditQueue,
-    auditing: Auditing,
+    auditing: AuditorState,
     scrub: Scrub,
 }
 
 /// How far the auditor is.
-enum Auditing {
+enum AuditorState {
     Idle,
     /// The model thinks about this.
     Asking(Audit),
@@ -82,12 +82,12 @@ impl Process {
     pub(super) fn start(
         around: &Surroundings<'_>,
         chance: &mut Chance,
-    ) -> Result<(Self, Started), StartError> {
+    ) -> Result<(Self, StartFindings), StartError> {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
-        let folded = Started {
+        let folded = StartFindings {
             from_tables: opened.log.is_unverified(),
-            ..Started::of(&state)
+            ..StartFindings::of(&state)
         };
         let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
         let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
@@ -163,7 +163,7 @@ impl Process {
             writer: Some(writer),
             durable,
             audits,
-            auditing: Auditing::Idle,
+            auditing: AuditorState::Idle,
             scrub,
         };
         Ok((process, folded))
@@ -241,10 +241,10 @@ impl Process {
 
     /// The auditor does one thing; says what became of an audit, for the counters.
     pub(super) fn audit_step(&mut self, chance: &mut Chance) -> Option<&'static str> {
-        match std::mem::replace(&mut self.auditing, Auditing::Idle) {
-            Auditing::Idle => match self.audits.try_next()? {
+        match std::mem::replace(&mut self.auditing, AuditorState::Idle) {
+            AuditorState::Idle => match self.audits.try_next()? {
                 AuditorTask::Ask(audit) => {
-                    self.auditing = Auditing::Asking(audit);
+                    self.auditing = AuditorState::Asking(audit);
                     Some("audits asked")
                 }
                 AuditorTask::Report(episodes) => {
@@ -257,7 +257,7 @@ impl Process {
                     Some("audits called off")
                 }
             },
-            Auditing::Asking(audit) => {
+            AuditorState::Asking(audit) => {
                 let answer = answer(&audit, chance);
                 let (outcome, kind) = match (&answer, self.audits.end_audit()) {
                     (Some(_), _) => (AuditOutcome::Answered, "audits answered"),
@@ -271,7 +271,7 @@ impl Process {
                 }]);
                 Some(kind)
             }
-            Auditing::Telling(messages) => {
+            AuditorState::Telling(messages) => {
                 self.tell(messages);
                 None
             }
@@ -288,7 +288,7 @@ impl Process {
             }
         }
         if !unsent.is_empty() {
-            self.auditing = Auditing::Telling(unsent);
+            self.auditing = AuditorState::Telling(unsent);
         }
     }
 }
@@ -318,7 +318,7 @@ fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
 }
 
 /// What a process found in the ledger when it started.
-pub(super) struct Started {
+pub(super) struct StartFindings {
     /// The last event.
     pub(super) head: Seq,
     /// Whether the state was taken from the tables.
@@ -327,7 +327,7 @@ pub(super) struct Started {
     pub(super) digests: Vec<TableDigest>,
 }
 
-impl Started {
+impl StartFindings {
     /// Of this state.
     #[must_use]
     pub(super) fn of(state: &State) -> Self {

@@ -5,11 +5,11 @@ use tslp_core::slice;
 
 use super::chance::Chance;
 use crate::random::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
-use crate::random::edits::{FORMS, Form, Said, said};
+use crate::random::edits::{EditForm, FORMS, WrittenEdit, written_edit};
 
 /// What a model does in a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Deed {
+pub(super) enum ReplyDeed {
     /// No code.
     Talk,
     /// One whole definition, with its path.
@@ -37,35 +37,35 @@ pub(super) enum Deed {
 }
 
 /// All of them; the sound ones more than once.
-const DEEDS: [Deed; 16] = [
-    Deed::Talk,
-    Deed::Fragment,
-    Deed::Fragment,
-    Deed::Fragment,
-    Deed::WholeFile,
-    Deed::WholeFile,
-    Deed::Echo,
-    Deed::Edit,
-    Deed::Edit,
-    Deed::Lazy,
-    Deed::Cut,
-    Deed::Unclosed,
-    Deed::Dropped,
-    Deed::Renamed,
-    Deed::Collapsed,
-    Deed::WithoutPath,
+const DEEDS: [ReplyDeed; 16] = [
+    ReplyDeed::Talk,
+    ReplyDeed::Fragment,
+    ReplyDeed::Fragment,
+    ReplyDeed::Fragment,
+    ReplyDeed::WholeFile,
+    ReplyDeed::WholeFile,
+    ReplyDeed::Echo,
+    ReplyDeed::Edit,
+    ReplyDeed::Edit,
+    ReplyDeed::Lazy,
+    ReplyDeed::Cut,
+    ReplyDeed::Unclosed,
+    ReplyDeed::Dropped,
+    ReplyDeed::Renamed,
+    ReplyDeed::Collapsed,
+    ReplyDeed::WithoutPath,
 ];
 
 /// A reply as it was made.
 #[derive(Clone, Debug)]
 pub(super) struct Speech {
     /// Its label.
-    pub(super) deed: Deed,
+    pub(super) deed: ReplyDeed,
     /// The file that it is about.
     pub(super) path: &'static str,
     /// The definition that it gives.
     pub(super) function: Function,
-    /// What was true of the file when it was made, as far as it is in the vocabulary.
+    /// The functions of the vocabulary that were true in the file when it was made.
     pub(super) base: Vec<Function>,
     /// The text.
     pub(super) text: String,
@@ -79,7 +79,11 @@ impl Speech {
     pub(super) const fn is_never_true(&self) -> bool {
         matches!(
             self.deed,
-            Deed::Talk | Deed::Lazy | Deed::Cut | Deed::Unclosed | Deed::WithoutPath
+            ReplyDeed::Talk
+                | ReplyDeed::Lazy
+                | ReplyDeed::Cut
+                | ReplyDeed::Unclosed
+                | ReplyDeed::WithoutPath
         )
     }
 
@@ -88,8 +92,8 @@ impl Speech {
     pub(super) fn damages(&self, base: &[Function]) -> bool {
         let is_known = base.iter().any(|known| known.name == self.function.name);
         match self.deed {
-            Deed::Dropped | Deed::Renamed => !base.is_empty(),
-            Deed::Collapsed => is_known,
+            ReplyDeed::Dropped | ReplyDeed::Renamed => !base.is_empty(),
+            ReplyDeed::Collapsed => is_known,
             _ => false,
         }
     }
@@ -98,7 +102,7 @@ impl Speech {
     #[must_use]
     pub(super) fn is_faithful(&self, base: &[Function]) -> bool {
         let is_known = base.iter().any(|known| known.name == self.function.name);
-        is_known && matches!(self.deed, Deed::Fragment)
+        is_known && matches!(self.deed, ReplyDeed::Fragment)
     }
 }
 
@@ -119,16 +123,16 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
     let first = base.first().copied();
     if matches!(
         deed,
-        Deed::Echo | Deed::Edit | Deed::Dropped | Deed::Renamed
+        ReplyDeed::Echo | ReplyDeed::Edit | ReplyDeed::Dropped | ReplyDeed::Renamed
     ) && first.is_none()
     {
-        deed = Deed::Fragment;
+        deed = ReplyDeed::Fragment;
     }
     let mut call = None;
     let block = |chance: &mut Chance, code: &str| block(chance, path, code);
     let text = match (deed, first) {
-        (Deed::Echo, Some(first)) => block(chance, &first.text()),
-        (Deed::Edit, Some(first)) => match said(
+        (ReplyDeed::Echo, Some(first)) => block(chance, &first.text()),
+        (ReplyDeed::Edit, Some(first)) => match written_edit(
             chance.pick(&FORMS),
             path,
             &first.text(),
@@ -138,36 +142,36 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
             }
             .text(),
         ) {
-            Said::Text(text) => text,
-            Said::Call(name, arguments) => {
+            WrittenEdit::Text(text) => text,
+            WrittenEdit::Call(name, arguments) => {
                 call = Some((name, arguments));
                 String::new()
             }
         },
-        (Deed::Talk, _) => "It adds numbers, n\u{e4}mlich \u{1f600} so.\n".into(),
-        (Deed::WholeFile, _) => {
+        (ReplyDeed::Talk, _) => "It adds numbers, n\u{e4}mlich \u{1f600} so.\n".into(),
+        (ReplyDeed::WholeFile, _) => {
             let changed = changed(&base, function);
             block(chance, &text_of(&changed, Preamble::Include))
         }
-        (Deed::Lazy, _) => block(chance, &function.lazy()),
-        (Deed::Unclosed, _) => {
+        (ReplyDeed::Lazy, _) => block(chance, &function.lazy()),
+        (ReplyDeed::Unclosed, _) => {
             let closed = block(chance, &function.text());
             closed.trim_end().trim_end_matches('`').into()
         }
-        (Deed::Dropped, Some(first)) => {
+        (ReplyDeed::Dropped, Some(first)) => {
             let mut kept = changed(&base, function);
             kept.retain(|kept| kept.name != first.name);
             block(chance, &text_of(&kept, Preamble::Include))
         }
-        (Deed::Renamed, Some(first)) => {
+        (ReplyDeed::Renamed, Some(first)) => {
             let mut text = text_of(&base[1..], Preamble::Include);
             text.push_str(&first.named("renamed_one"));
             block(chance, &text)
         }
-        (Deed::Collapsed, _) => block(chance, &function.collapsed()),
-        (Deed::WithoutPath, _) => format!("```c\n{}```\n", function.text()),
-        (Deed::Fragment | Deed::Cut | Deed::Echo | Deed::Edit, _)
-        | (Deed::Dropped | Deed::Renamed, None) => block(chance, &function.text()),
+        (ReplyDeed::Collapsed, _) => block(chance, &function.collapsed()),
+        (ReplyDeed::WithoutPath, _) => format!("```c\n{}```\n", function.text()),
+        (ReplyDeed::Fragment | ReplyDeed::Cut | ReplyDeed::Echo | ReplyDeed::Edit, _)
+        | (ReplyDeed::Dropped | ReplyDeed::Renamed, None) => block(chance, &function.text()),
     };
     // Now and then a model thinks aloud, longer than any buffer on the way.
     let text = match chance.below(12) {
@@ -188,7 +192,7 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
 }
 
 /// What a user says next.
-pub(super) struct Words {
+pub(super) struct UserWords {
     /// The text.
     pub(super) text: String,
     /// What it is, for the counters.
@@ -196,7 +200,7 @@ pub(super) struct Words {
 }
 
 /// What a user says; `ticket` makes it unlike everything that was said before.
-pub(super) fn words(chance: &mut Chance, ticket: u64) -> Words {
+pub(super) fn words(chance: &mut Chance, ticket: u64) -> UserWords {
     let path = chance.pick(&FILES);
     let function = any_function(chance);
     let entity = format!("{path}::{}", function.name);
@@ -229,19 +233,20 @@ pub(super) fn words(chance: &mut Chance, ticket: u64) -> Words {
             ),
         ),
         _ => {
-            let forms = [Form::SearchReplace, Form::UnifiedDiff];
+            let forms = [EditForm::SearchReplace, EditForm::UnifiedDiff];
             let new = Function {
                 variant: (function.variant + 1) % VARIANTS,
                 ..function
             };
-            let text = match said(chance.pick(&forms), path, &function.text(), &new.text()) {
-                Said::Text(text) => text,
-                Said::Call(..) => String::new(),
+            let text = match written_edit(chance.pick(&forms), path, &function.text(), &new.text())
+            {
+                WrittenEdit::Text(text) => text,
+                WrittenEdit::Call(..) => String::new(),
             };
             ("pasted edits", text)
         }
     };
-    Words {
+    UserWords {
         text: format!("{text}\n(ticket {ticket}: gr\u{fc}\u{df}e)"),
         kind,
     }

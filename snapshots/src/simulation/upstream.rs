@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::chance::Chance;
 use super::http::{self, Framing, Message};
-use super::speech::{Deed, Speech};
+use super::speech::{ReplyDeed, Speech};
 use super::wire::{Network, Received, UpstreamEnd};
 
 /// The header field by which the ends know which call a response is of.
@@ -16,7 +16,7 @@ pub(super) const CALL_FIELD: &str = "x-sim-call";
 
 /// What goes wrong with a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Trouble {
+pub(super) enum ResponseTrouble {
     /// Nothing.
     None,
     /// The connection breaks before the response's end.
@@ -33,9 +33,9 @@ pub(super) enum Trouble {
     Silent,
 }
 
-/// How a response's end is told.
+/// How the client learns of a response's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ends {
+enum ResponseEnd {
     Chunked,
     Length,
     WithConnection,
@@ -43,17 +43,17 @@ enum Ends {
 
 /// One request and its response.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct UpstreamCall {
     /// The request's body.
     pub(super) asked: Vec<u8>,
     /// The status of the response.
     pub(super) status: u16,
-    /// The body, transfer coding undone, as far as it is meant to go.
+    /// The part of the body that is meant to go, transfer coding undone.
     pub(super) body: Vec<u8>,
     /// What the reply says, if it is a proper one.
     pub(super) speech: Option<Rc<Speech>>,
     /// What went wrong.
-    pub(super) trouble: Trouble,
+    pub(super) trouble: ResponseTrouble,
     /// Whether the server said all that it had to say.
     pub(super) is_over: bool,
 }
@@ -61,14 +61,14 @@ pub(super) struct Call {
 /// The server.
 #[derive(Default)]
 pub(super) struct Upstream {
-    lines: BTreeMap<UpstreamEnd, Line>,
+    lines: BTreeMap<UpstreamEnd, UpstreamConnection>,
     /// Every call of the run, by its number.
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<UpstreamCall>,
 }
 
 /// One connection.
 #[derive(Default)]
-struct Line {
+struct UpstreamConnection {
     received: Vec<u8>,
     /// The response under way: its call, its bytes, and how many were sent.
     answering: Option<Answering>,
@@ -79,11 +79,11 @@ struct Answering {
     wire: Vec<u8>,
     sent: usize,
     /// What happens once all of it was sent.
-    then: Then,
+    then: AfterAnswer,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
+enum AfterAnswer {
     KeepAlive,
     Close,
     Reset,
@@ -103,7 +103,7 @@ impl Upstream {
             let takes = calm || chance.percent(95);
             network.answer_call(end, takes);
             if takes {
-                self.lines.insert(end, Line::default());
+                self.lines.insert(end, UpstreamConnection::default());
             }
             return true;
         }
@@ -125,7 +125,7 @@ impl Upstream {
     ) {
         while let Some(end) = network.next_call() {
             network.answer_call(end, true);
-            self.lines.insert(end, Line::default());
+            self.lines.insert(end, UpstreamConnection::default());
         }
         let ends: Vec<UpstreamEnd> = self.lines.keys().copied().collect();
         for end in ends {
@@ -202,26 +202,26 @@ impl Upstream {
         network: &Network,
         end: UpstreamEnd,
         call: usize,
-        then: Then,
+        then: AfterAnswer,
         calm: bool,
     ) {
-        if then == Then::Nothing && !calm {
+        if then == AfterAnswer::Nothing && !calm {
             return;
         }
         match then {
-            Then::KeepAlive => {
+            AfterAnswer::KeepAlive => {
                 self.calls[call].is_over = true;
                 if let Some(line) = self.lines.get_mut(&end) {
                     line.answering = None;
                 }
                 return;
             }
-            Then::Close => {
+            AfterAnswer::Close => {
                 let call = &mut self.calls[call];
-                call.is_over = call.trouble != Trouble::BreaksOff;
+                call.is_over = call.trouble != ResponseTrouble::BreaksOff;
                 network.upstream_ends(end);
             }
-            Then::Reset | Then::Nothing => network.upstream_resets(end),
+            AfterAnswer::Reset | AfterAnswer::Nothing => network.upstream_resets(end),
         }
         self.lines.remove(&end);
     }
@@ -233,30 +233,30 @@ fn answer(
     chance: &mut Chance,
     calm: bool,
     make: &mut dyn FnMut(&mut Chance) -> Speech,
-) -> (Call, Answering) {
+) -> (UpstreamCall, Answering) {
     let is_chat = request.start.starts_with("POST /v1/chat/completions ");
     let asked: Option<serde_json::Value> = serde_json::from_slice(&request.body).ok();
     let streams = asked
         .as_ref()
         .is_some_and(|asked| asked["stream"] == json!(true));
     let trouble = match chance.below(100) {
-        _ if calm => Trouble::None,
-        0..=3 => Trouble::Status(chance.pick(&[400, 429, 500, 503])),
-        4..=9 => Trouble::BreaksOff,
-        10..=11 => Trouble::Garbage,
-        12..=13 => Trouble::NoDone,
-        14..=15 => Trouble::ErrorEvent,
-        16 => Trouble::Silent,
-        _ => Trouble::None,
+        _ if calm => ResponseTrouble::None,
+        0..=3 => ResponseTrouble::Status(chance.pick(&[400, 429, 500, 503])),
+        4..=9 => ResponseTrouble::BreaksOff,
+        10..=11 => ResponseTrouble::Garbage,
+        12..=13 => ResponseTrouble::NoDone,
+        14..=15 => ResponseTrouble::ErrorEvent,
+        16 => ResponseTrouble::Silent,
+        _ => ResponseTrouble::None,
     };
     let speech = is_chat.then(|| Rc::new(make(chance)));
     let (status, media, body) = match (trouble, &speech) {
-        (Trouble::Status(status), _) => (
+        (ResponseTrouble::Status(status), _) => (
             status,
             "application/json",
             br#"{"error":{"message":"no","type":"server"}}"#.to_vec(),
         ),
-        (Trouble::Garbage, _) => {
+        (ResponseTrouble::Garbage, _) => {
             let mut bytes = b"<html>\xff\xfe".to_vec();
             bytes.extend((0..chance.below(300)).map(|_| chance.below(256) as u8));
             (200, "text/html", bytes)
@@ -266,22 +266,22 @@ fn answer(
         (_, Some(speech)) => (200, "application/json", completion(speech, trouble)),
     };
     let ends = chance.pick(&[
-        Ends::Chunked,
-        Ends::Chunked,
-        Ends::Length,
-        Ends::WithConnection,
+        ResponseEnd::Chunked,
+        ResponseEnd::Chunked,
+        ResponseEnd::Length,
+        ResponseEnd::WithConnection,
     ]);
     let mut head = format!(
         "HTTP/1.1 {status} X\r\nContent-Type: {media}\r\n{CALL_FIELD}: {number}\r\nServer: sim\r\n"
     );
     match ends {
-        Ends::Chunked => head.push_str("Transfer-Encoding: chunked\r\n\r\n"),
-        Ends::Length => head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len())),
-        Ends::WithConnection => head.push_str("Connection: close\r\n\r\n"),
+        ResponseEnd::Chunked => head.push_str("Transfer-Encoding: chunked\r\n\r\n"),
+        ResponseEnd::Length => head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len())),
+        ResponseEnd::WithConnection => head.push_str("Connection: close\r\n\r\n"),
     }
     let mut wire = head.into_bytes();
     let head_bytes = wire.len();
-    if ends == Ends::Chunked {
+    if ends == ResponseEnd::Chunked {
         let mut rest = body.as_slice();
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
@@ -293,7 +293,7 @@ fn answer(
         wire.extend_from_slice(&body);
     }
     let then = match trouble {
-        Trouble::BreaksOff => {
+        ResponseTrouble::BreaksOff => {
             // Anywhere: in the head, in a chunk's size, in a character.
             let kept = if chance.percent(25) {
                 chance.below(head_bytes + 1)
@@ -301,20 +301,24 @@ fn answer(
                 chance.between(head_bytes, wire.len() - 1)
             };
             wire.truncate(kept);
-            if ends == Ends::WithConnection && kept >= head_bytes {
-                Then::Reset
+            if ends == ResponseEnd::WithConnection && kept >= head_bytes {
+                AfterAnswer::Reset
             } else {
-                chance.pick(&[Then::Reset, Then::Close])
+                chance.pick(&[AfterAnswer::Reset, AfterAnswer::Close])
             }
         }
-        Trouble::Silent => {
+        ResponseTrouble::Silent => {
             wire.clear();
-            Then::Nothing
+            AfterAnswer::Nothing
         }
-        _ if ends == Ends::WithConnection => Then::Close,
-        _ => chance.pick(&[Then::KeepAlive, Then::KeepAlive, Then::Close]),
+        _ if ends == ResponseEnd::WithConnection => AfterAnswer::Close,
+        _ => chance.pick(&[
+            AfterAnswer::KeepAlive,
+            AfterAnswer::KeepAlive,
+            AfterAnswer::Close,
+        ]),
     };
-    let call = Call {
+    let call = UpstreamCall {
         asked: request.body.clone(),
         status,
         body,
@@ -333,14 +337,14 @@ fn answer(
 
 fn finish_reason(speech: &Speech) -> &'static str {
     match speech.deed {
-        Deed::Cut => "length",
+        ReplyDeed::Cut => "length",
         _ if speech.call.is_some() => "tool_calls",
         _ => "stop",
     }
 }
 
 /// The reply as a stream of events.
-fn events(speech: &Speech, trouble: Trouble, chance: &mut Chance) -> Vec<u8> {
+fn events(speech: &Speech, trouble: ResponseTrouble, chance: &mut Chance) -> Vec<u8> {
     let mut out = String::new();
     let mut event = |data: &str| {
         out.push_str("data: ");
@@ -356,7 +360,7 @@ fn events(speech: &Speech, trouble: Trouble, chance: &mut Chance) -> Vec<u8> {
         let (piece, after) = rest.split_at(cut);
         event(&json!({"choices": [{"index": 0, "delta": {"content": piece}}]}).to_string());
         rest = after;
-        if trouble == Trouble::ErrorEvent && chance.percent(30) {
+        if trouble == ResponseTrouble::ErrorEvent && chance.percent(30) {
             break;
         }
     }
@@ -365,10 +369,10 @@ fn events(speech: &Speech, trouble: Trouble, chance: &mut Chance) -> Vec<u8> {
         event(&json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}).to_string());
     }
     match trouble {
-        Trouble::ErrorEvent => {
+        ResponseTrouble::ErrorEvent => {
             event(&json!({"error": {"message": "out of memory"}}).to_string());
         }
-        Trouble::NoDone => {}
+        ResponseTrouble::NoDone => {}
         _ => {
             let reason = finish_reason(speech);
             let last = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]});
@@ -380,17 +384,17 @@ fn events(speech: &Speech, trouble: Trouble, chance: &mut Chance) -> Vec<u8> {
 }
 
 /// The reply as one JSON body.
-fn completion(speech: &Speech, trouble: Trouble) -> Vec<u8> {
+fn completion(speech: &Speech, trouble: ResponseTrouble) -> Vec<u8> {
     let mut message = json!({"role": "assistant", "content": speech.text});
     if let Some((name, arguments)) = &speech.call {
         message["tool_calls"] = json!([{"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}]);
     }
     let mut choice = json!({"index": 0, "message": message});
-    if trouble != Trouble::NoDone {
+    if trouble != ResponseTrouble::NoDone {
         choice["finish_reason"] = json!(finish_reason(speech));
     }
     let mut body = json!({"choices": [choice]});
-    if trouble == Trouble::ErrorEvent {
+    if trouble == ResponseTrouble::ErrorEvent {
         body["error"] = json!({"message": "out of memory"});
     }
     body.to_string().into_bytes()

@@ -12,9 +12,9 @@ use tslp_io::main_loop::net::{Net, Rouse, Wake};
 use super::chance::Chance;
 use super::clock::SimClock;
 
-/// How a connection stands.
+/// Whether a connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum ConnectionState {
     Connecting,
     Refused,
     Open,
@@ -32,7 +32,7 @@ struct Pipe {
 
 #[derive(Debug)]
 struct Connection {
-    standing: Standing,
+    standing: ConnectionState,
     capacity: usize,
     to_proxy: Pipe,
     to_peer: Pipe,
@@ -45,7 +45,7 @@ pub(super) struct Network(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     clock: SimClock,
-    /// Decides which events a poll tells, and in which order.
+    /// Decides which events a poll reports, and in which order.
     seed: u64,
     polls: u64,
     connections: BTreeMap<usize, Connection>,
@@ -59,7 +59,7 @@ struct State {
     pending: BTreeMap<usize, Ready>,
     roused: bool,
     listening: bool,
-    /// Everything is told at once from now on.
+    /// Whether every poll reports everything from now on.
     prompt: bool,
     /// How much a pipe to the upstream holds.
     upstream_capacity: usize,
@@ -126,15 +126,15 @@ impl Network {
         let mut state = self.state();
         if let Some(connection) = state.connections.get_mut(&end.0) {
             connection.standing = if takes {
-                Standing::Open
+                ConnectionState::Open
             } else {
-                Standing::Refused
+                ConnectionState::Refused
             };
             state.tell(end.0);
         }
     }
 
-    /// Hands bytes over as far as there is room; says how many were taken, `None` if the connection is gone.
+    /// Hands over as many bytes as there is room for, and returns how many; `None` if the connection is gone.
     pub(super) fn client_sends(&self, end: ClientEnd, bytes: &[u8]) -> Option<usize> {
         let mut state = self.state();
         match state.accepted.get(&end.0).copied() {
@@ -163,7 +163,7 @@ impl Network {
         }
     }
 
-    /// Hands bytes over as far as there is room; says how many were taken, `None` if the connection is gone.
+    /// Hands over as many bytes as there is room for, and returns how many; `None` if the connection is gone.
     pub(super) fn upstream_sends(&self, end: UpstreamEnd, bytes: &[u8]) -> Option<usize> {
         self.state().peer_sends(end.0, bytes)
     }
@@ -187,7 +187,7 @@ impl Network {
         self.state().peer_leaves(end.0);
     }
 
-    /// From now on every poll tells everything.
+    /// From now on every poll reports everything.
     pub(super) fn be_prompt(&self) {
         self.state().prompt = true;
     }
@@ -206,7 +206,10 @@ impl State {
     fn tell(&mut self, key: usize) {
         let ends = self.connections.get(&key).is_some_and(|connection| {
             connection.to_proxy.ended
-                || matches!(connection.standing, Standing::Broken | Standing::Refused)
+                || matches!(
+                    connection.standing,
+                    ConnectionState::Broken | ConnectionState::Refused
+                )
         });
         let ready = if ends {
             Ready::AT_THE_END
@@ -218,7 +221,7 @@ impl State {
 
     fn peer_sends(&mut self, key: usize, bytes: &[u8]) -> Option<usize> {
         let connection = self.connections.get_mut(&key)?;
-        if connection.standing != Standing::Open {
+        if connection.standing != ConnectionState::Open {
             return None;
         }
         let room = connection
@@ -239,12 +242,12 @@ impl State {
         let count = connection.to_peer.bytes.len().min(most);
         if count > 0 {
             let bytes = connection.to_peer.bytes.drain(..count).collect();
-            if connection.standing == Standing::Open {
+            if connection.standing == ConnectionState::Open {
                 self.tell(key);
             }
             return Received::Bytes(bytes);
         }
-        let over = connection.to_peer.ended || connection.standing == Standing::Broken;
+        let over = connection.to_peer.ended || connection.standing == ConnectionState::Broken;
         if over {
             Received::Ended
         } else {
@@ -254,7 +257,7 @@ impl State {
 
     fn peer_leaves(&mut self, key: usize) {
         if let Some(connection) = self.connections.get_mut(&key) {
-            connection.standing = Standing::Broken;
+            connection.standing = ConnectionState::Broken;
             connection.to_proxy.bytes.clear();
             self.tell(key);
         }
@@ -281,16 +284,20 @@ impl Stream for ProxyEnd {
             return Ok(count);
         }
         match connection.standing {
-            Standing::Broken | Standing::Refused => Err(ErrorKind::ConnectionReset.into()),
+            ConnectionState::Broken | ConnectionState::Refused => {
+                Err(ErrorKind::ConnectionReset.into())
+            }
             _ if connection.to_proxy.ended => Ok(0),
-            Standing::Open | Standing::Connecting => Err(ErrorKind::WouldBlock.into()),
+            ConnectionState::Open | ConnectionState::Connecting => {
+                Err(ErrorKind::WouldBlock.into())
+            }
         }
     }
 
     fn write(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize> {
         let mut state = self.network.state();
         let connection = found(&mut state, self.key)?;
-        if connection.standing != Standing::Open {
+        if connection.standing != ConnectionState::Open {
             return Err(ErrorKind::BrokenPipe.into());
         }
         let pipe = &mut connection.to_peer;
@@ -306,9 +313,9 @@ impl Stream for ProxyEnd {
     fn connected(&mut self) -> Option<io::Result<()>> {
         let mut state = self.network.state();
         match found(&mut state, self.key).map(|connection| connection.standing) {
-            Ok(Standing::Connecting) => None,
-            Ok(Standing::Open) => Some(Ok(())),
-            Ok(Standing::Refused | Standing::Broken) => {
+            Ok(ConnectionState::Connecting) => None,
+            Ok(ConnectionState::Open) => Some(Ok(())),
+            Ok(ConnectionState::Refused | ConnectionState::Broken) => {
                 Some(Err(ErrorKind::ConnectionRefused.into()))
             }
             Err(error) => Some(Err(error)),
@@ -330,7 +337,7 @@ impl Drop for ProxyEnd {
             if !connection.to_proxy.bytes.is_empty() {
                 connection.to_peer.bytes.clear();
             }
-            connection.standing = Standing::Broken;
+            connection.standing = ConnectionState::Broken;
         }
     }
 }
@@ -389,7 +396,7 @@ impl Net for Network {
             return Ok(None);
         };
         state.accepted.insert(number, key);
-        state.open(key, Standing::Open, capacity);
+        state.open(key, ConnectionState::Open, capacity);
         state.tell(key);
         drop(state);
         Ok(Some(self.socket(key)))
@@ -398,7 +405,7 @@ impl Net for Network {
     fn connect(&mut self, _address: SocketAddr, key: usize) -> io::Result<Socket> {
         let mut state = self.state();
         let capacity = state.upstream_capacity;
-        state.open(key, Standing::Connecting, capacity);
+        state.open(key, ConnectionState::Connecting, capacity);
         state.calls.push_back(key);
         drop(state);
         Ok(self.socket(key))
@@ -412,7 +419,7 @@ impl Net for Network {
 }
 
 impl State {
-    fn open(&mut self, key: usize, standing: Standing, capacity: usize) {
+    fn open(&mut self, key: usize, standing: ConnectionState, capacity: usize) {
         let connection = Connection {
             standing,
             capacity,

@@ -17,7 +17,7 @@ use tslp_projections::table::{Changes, Value};
 use tslp_replay::state::{State, StateView};
 use tslp_replay::store::EmptyStore;
 
-use super::process::Started;
+use super::process::StartFindings;
 use super::speech::{self, Speech};
 use crate::disk::Disk;
 use crate::random::code::{Function, NAMES};
@@ -25,12 +25,12 @@ use crate::random::invariants::Law;
 use crate::replay_check::rows;
 
 /// Events of one transaction, and the workspace as it was when they were decided.
-struct Batch {
+struct CommittedBatch {
     recorded: Vec<Recorded>,
     disk: Rc<Disk>,
 }
 
-impl Batch {
+impl CommittedBatch {
     fn last(&self) -> Seq {
         self.recorded.last().map_or(Seq(0), |recorded| recorded.seq)
     }
@@ -39,11 +39,11 @@ impl Batch {
 /// What the witness knows.
 #[derive(Default)]
 pub(super) struct Witness {
-    batches: Vec<Batch>,
+    batches: Vec<CommittedBatch>,
     law: Law,
     sent: SentIndex,
     stale: Divergences,
-    /// The last position of the batch that each episode's prompt stands in.
+    /// The last position of the batch that holds each episode's prompt.
     prompts: BTreeMap<EpisodeId, Seq>,
     /// Episodes whose reply hasn't ended, with how many attempts of theirs.
     open: BTreeMap<EpisodeId, u32>,
@@ -62,7 +62,7 @@ impl Witness {
         if recorded.is_empty() {
             return;
         }
-        let batch = Batch {
+        let batch = CommittedBatch {
             recorded,
             disk: Rc::clone(disk),
         };
@@ -70,10 +70,10 @@ impl Witness {
         self.batches.push(batch);
     }
 
-    fn follow(&mut self, batch: &Batch) {
+    fn follow(&mut self, batch: &CommittedBatch) {
         check_history(&batch.recorded);
         let repeated = is_repeat(&batch.recorded).then(|| self.truths());
-        self.law.follow(&batch.recorded, &batch.disk);
+        self.law.follow_events(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
             self.stale.follow(recorded);
             self.sent.add_event(recorded.event.clone());
@@ -144,7 +144,7 @@ impl Witness {
             state,
             store: &EmptyStore,
         };
-        self.law.compare(state, &view);
+        self.law.compare_state(state, &view);
         self.stale.compare(&self.law, state);
         for (entity, slice) in self.law.truths() {
             if let Some(symbol) = &entity.symbol {
@@ -168,7 +168,7 @@ impl Witness {
         text: &str,
         announced: Seq,
     ) {
-        let composed_in = |batch: &&Batch| {
+        let composed_in = |batch: &&CommittedBatch| {
             let mut events = batch.recorded.iter();
             events.any(|recorded| {
                 matches!(&recorded.event, Event::PromptComposed(composed) if composed.episode == episode)
@@ -250,7 +250,7 @@ impl Witness {
             // Code that is all of a file can become the file's own text, too.
             let is_changed = promoted.iter().any(|moved| moved.entity.symbol.is_some());
             assert!(
-                !is_changed || speech.deed != speech::Deed::Echo,
+                !is_changed || speech.deed != speech::ReplyDeed::Echo,
                 "what is true already became true: {}",
                 told()
             );
@@ -304,7 +304,7 @@ impl Witness {
         self.true_since.get(entity).copied()
     }
 
-    /// What is true of a file, as far as it is in the vocabulary.
+    /// The functions of the vocabulary that are true in a file.
     #[must_use]
     pub(super) fn tracked(&self, path: &str) -> Vec<Function> {
         let truths: BTreeMap<&EntityId, SliceHash> = self.law.truths().collect();
@@ -338,7 +338,7 @@ impl Witness {
     /// The last position that was decided.
     #[must_use]
     pub(super) fn head(&self) -> Seq {
-        self.batches.last().map_or(Seq(0), Batch::last)
+        self.batches.last().map_or(Seq(0), CommittedBatch::last)
     }
 
     /// The events up to a position, folded.
@@ -356,7 +356,7 @@ impl Witness {
     ///
     /// # Panics
     /// When something is missing that was promised, or the ledger holds something else.
-    pub(super) fn restart(&mut self, started: &Started) -> u64 {
+    pub(super) fn restart(&mut self, started: &StartFindings) -> u64 {
         let head = self.head();
         assert!(
             started.head >= self.promised,
@@ -374,7 +374,7 @@ impl Witness {
             started.head
         );
         self.batches.retain(|batch| batch.last() <= started.head);
-        let folded = Started::of(&self.folded(started.head));
+        let folded = StartFindings::of(&self.folded(started.head));
         assert_eq!(
             folded.digests, started.digests,
             "after a restart the state isn't what was decided"
@@ -465,7 +465,7 @@ fn is_collapsed(name: &str, slice: SliceHash) -> bool {
     })
 }
 
-/// The STALE set, from recorded looks and what the user decided, told in the law's words.
+/// The STALE set, derived from recorded looks and the user's decisions as the law defines it.
 #[derive(Default)]
 struct Divergences {
     looks: BTreeMap<RelPath, DiskFinding>,

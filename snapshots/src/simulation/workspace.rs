@@ -9,7 +9,7 @@ use tslp_core::path::RelPath;
 use tslp_io::observer::{Files, Identity, OpenFile, Times, WallClock as _};
 
 use super::clock::SimClock;
-use crate::disk::{Disk, Place};
+use crate::disk::{Disk, DiskEntry};
 
 /// The workspace of every run.
 pub(super) const ROOT: &str = "/work/space";
@@ -28,7 +28,7 @@ struct State {
 
 #[derive(Clone)]
 struct Entry {
-    what: What,
+    what: EntryContent,
     inode: u64,
     times: Times,
     /// Reads that will find the file changing under them.
@@ -36,14 +36,14 @@ struct Entry {
 }
 
 #[derive(Clone)]
-enum What {
+enum EntryContent {
     Text(String),
     Denied,
 }
 
 /// How an editor writes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writing {
+pub(super) enum WriteManner {
     /// Over the old bytes.
     InPlace,
     /// Beside it, and then renamed.
@@ -65,13 +65,15 @@ impl Workspace {
     }
 
     /// An editor writes.
-    pub(super) fn write(&self, path: &RelPath, text: &str, writing: Writing) {
-        self.state().put(path, What::Text(text.to_owned()), writing);
+    pub(super) fn write(&self, path: &RelPath, text: &str, writing: WriteManner) {
+        self.state()
+            .put(path, EntryContent::Text(text.to_owned()), writing);
     }
 
     /// Nobody may read it any more.
     pub(super) fn lock(&self, path: &RelPath) {
-        self.state().put(path, What::Denied, Writing::InPlace);
+        self.state()
+            .put(path, EntryContent::Denied, WriteManner::InPlace);
     }
 
     /// It is deleted.
@@ -86,7 +88,7 @@ impl Workspace {
         }
     }
 
-    /// Whether nothing stands at a path.
+    /// Whether nothing is at a path.
     #[must_use]
     pub(super) fn is_missing(&self, path: &RelPath) -> bool {
         !self.state().entries.contains_key(path)
@@ -98,8 +100,8 @@ impl Workspace {
         let mut disk = Disk::default();
         for (path, entry) in &self.state().entries {
             let place = match &entry.what {
-                What::Text(text) => Place::File(text.clone()),
-                What::Denied => Place::Locked,
+                EntryContent::Text(text) => DiskEntry::File(text.clone()),
+                EntryContent::Denied => DiskEntry::Locked,
             };
             disk.put(path.clone(), place);
         }
@@ -112,21 +114,21 @@ impl Workspace {
 }
 
 impl State {
-    fn put(&mut self, path: &RelPath, what: What, writing: Writing) {
+    fn put(&mut self, path: &RelPath, what: EntryContent, writing: WriteManner) {
         let now = self.clock.now().0;
         let now = now - now.rem_euclid(self.granularity_millis);
         let now = i128::from(now) * 1_000_000;
         let old = self.entries.get(path);
         let inode = match old {
-            Some(old) if writing != Writing::Renamed => old.inode,
+            Some(old) if writing != WriteManner::Renamed => old.inode,
             _ => {
                 self.inodes += 1;
                 self.inodes
             }
         };
         let modified_nanos = match (writing, old) {
-            (Writing::Backdated, Some(old)) => old.times.modified_nanos,
-            (Writing::Backdated, None) => 0,
+            (WriteManner::Backdated, Some(old)) => old.times.modified_nanos,
+            (WriteManner::Backdated, None) => 0,
             _ => now,
         };
         let entry = Entry {
@@ -145,8 +147,8 @@ impl State {
 impl Entry {
     fn identity(&self) -> Identity {
         let bytes = match &self.what {
-            What::Text(text) => text.len(),
-            What::Denied => 0,
+            EntryContent::Text(text) => text.len(),
+            EntryContent::Denied => 0,
         };
         Identity::new(self.inode, bytes, self.times)
     }
@@ -161,10 +163,10 @@ impl Files for Workspace {
         let Some(entry) = self.state().entries.get(path).cloned() else {
             return Ok(None);
         };
-        if matches!(entry.what, What::Denied) {
+        if matches!(entry.what, EntryContent::Denied) {
             return Err(ReadFailure::Denied);
         }
-        Ok(Some(Box::new(Reading {
+        Ok(Some(Box::new(OpenReading {
             workspace: self.clone(),
             path: path.clone(),
             entry,
@@ -173,19 +175,19 @@ impl Files for Workspace {
 }
 
 /// A file that is being read.
-struct Reading {
+struct OpenReading {
     workspace: Workspace,
     path: RelPath,
     entry: Entry,
 }
 
-impl OpenFile for Reading {
+impl OpenFile for OpenReading {
     fn identity(&self) -> Result<Identity, ReadFailure> {
         Ok(self.entry.identity())
     }
 
     fn read(&mut self, _expected: usize, bytes_max: u64) -> Result<Vec<u8>, ReadFailure> {
-        let What::Text(text) = &self.entry.what else {
+        let EntryContent::Text(text) = &self.entry.what else {
             return Err(ReadFailure::Denied);
         };
         let mut bytes = text.clone().into_bytes();

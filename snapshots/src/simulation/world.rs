@@ -24,7 +24,7 @@ use super::client::Window;
 use super::clock::SimClock;
 use super::process::Process;
 use super::speech::Speech;
-use super::upstream::{Call, Trouble, Upstream};
+use super::upstream::{ResponseTrouble, Upstream, UpstreamCall};
 use super::witness::Witness;
 use super::workspace::{ROOT, Workspace};
 use crate::disk::Disk;
@@ -71,7 +71,7 @@ pub struct Failure {
     pub what: String,
 }
 
-/// Runs a seed; `tell` hears what happens, line by line.
+/// Runs a seed; `tell` gets what happens, line by line.
 pub fn run(seed: u64, steps: u64, tell: &mut dyn FnMut(&str)) -> Report {
     let mut taken = 0;
     let mut counters = BTreeMap::new();
@@ -234,7 +234,7 @@ impl<'t> World<'t> {
         }
         self.since_turn += 1;
         if self.since_turn > STEPS_WITHOUT_TURN_MAX {
-            return self.turn();
+            return self.step_loop();
         }
         if self.chance.below(1000) < self.hazard {
             return match self.chance.below(10) {
@@ -244,14 +244,14 @@ impl<'t> World<'t> {
             };
         }
         match self.chance.below(1000) {
-            0..=299 => self.client(),
+            0..=299 => self.step_client(),
             300..=499 => self.model_server(),
-            500..=699 => self.turn(),
-            700..=849 => self.engine(),
-            850..=919 => self.writer(),
-            920..=939 => self.auditor(),
-            940..=959 => self.editor(),
-            960..=990 => self.time(),
+            500..=699 => self.step_loop(),
+            700..=849 => self.step_engine(),
+            850..=919 => self.step_writer(),
+            920..=939 => self.step_auditor(),
+            940..=959 => self.step_editor(),
+            960..=990 => self.pass_time(),
             _ => self.check_tables(),
         }
     }
@@ -264,7 +264,7 @@ impl<'t> World<'t> {
 
     // The proxy.
 
-    fn turn(&mut self) {
+    fn step_loop(&mut self) {
         self.since_turn = 0;
         let turn = self.process().turn();
         assert_eq!(
@@ -276,11 +276,11 @@ impl<'t> World<'t> {
         self.say("turn");
     }
 
-    fn engine(&mut self) {
+    fn step_engine(&mut self) {
         let process = self.process();
         if !process.engine_may_go_on() {
             self.count("waits for a transition");
-            return self.writer();
+            return self.step_writer();
         }
         let stepped = process.engine_step();
         if let Some(course) = stepped {
@@ -289,12 +289,12 @@ impl<'t> World<'t> {
                 ControlFlow::Continue(()),
                 "the engine was told to stop"
             );
-            self.decided("engine");
+            self.check_decisions("engine");
         }
     }
 
     /// Takes note of what the engine decided, and checks it.
-    fn decided(&mut self, who: &'static str) {
+    fn check_decisions(&mut self, who: &'static str) {
         let Some(process) = &self.process else { return };
         let commits = process.take_decided();
         let announced = process.announced();
@@ -375,7 +375,7 @@ impl<'t> World<'t> {
             panic!("{episode} ends, which never went to the model");
         };
         // The same words may have been said in several attempts: the one that went well counts first.
-        let mut calls: Vec<&Call> = self.upstream.calls.iter().rev().collect();
+        let mut calls: Vec<&UpstreamCall> = self.upstream.calls.iter().rev().collect();
         calls.sort_by_key(|call| call.trouble);
         let said = calls.into_iter().find_map(|call| {
             let speech = call.speech.as_ref()?;
@@ -392,7 +392,10 @@ impl<'t> World<'t> {
         };
         if outcome == ReplyOutcome::Completed {
             assert!(
-                matches!(call.trouble, Trouble::None | Trouble::BreaksOff),
+                matches!(
+                    call.trouble,
+                    ResponseTrouble::None | ResponseTrouble::BreaksOff
+                ),
                 "a reply that never said that it is done was taken for whole: {:?}",
                 call.trouble
             );
@@ -418,7 +421,7 @@ impl<'t> World<'t> {
         }
     }
 
-    fn writer(&mut self) {
+    fn step_writer(&mut self) {
         let most = self.chance.between(1, 4);
         let Some(process) = self.process.as_mut() else {
             return;
@@ -449,7 +452,7 @@ impl<'t> World<'t> {
         }
     }
 
-    fn auditor(&mut self) {
+    fn step_auditor(&mut self) {
         let Some(process) = self.process.as_mut() else {
             return;
         };

@@ -20,7 +20,7 @@ struct File {
 
 /// A change that isn't durable.
 #[derive(Clone, Debug)]
-enum Pending {
+enum PendingChange {
     Write {
         file: FileId,
         offset: usize,
@@ -43,7 +43,7 @@ enum Pending {
     },
 }
 
-impl Pending {
+impl PendingChange {
     fn is_of(&self, of: FileId) -> bool {
         matches!(self, Self::Write { file, .. } | Self::Resize { file, .. } if *file == of)
     }
@@ -64,7 +64,7 @@ pub(super) struct Files {
     files: BTreeMap<FileId, File>,
     names: Names,
     durable_names: Names,
-    pending: Vec<Pending>,
+    pending: Vec<PendingChange>,
     next: u64,
 }
 
@@ -106,7 +106,7 @@ impl Files {
     pub(super) fn create(&mut self, path: &Path) -> FileId {
         let file = self.add(File::default());
         self.names.insert(path.to_owned(), file);
-        self.pending.push(Pending::Link {
+        self.pending.push(PendingChange::Link {
             path: path.to_owned(),
             file,
         });
@@ -115,7 +115,7 @@ impl Files {
 
     pub(super) fn write(&mut self, file: FileId, offset: usize, bytes: &[u8]) {
         overwrite(self.now(file), offset, bytes);
-        self.pending.push(Pending::Write {
+        self.pending.push(PendingChange::Write {
             file,
             offset,
             bytes: bytes.to_owned(),
@@ -124,12 +124,12 @@ impl Files {
 
     pub(super) fn resize(&mut self, file: FileId, size: usize) {
         self.now(file).resize(size, 0);
-        self.pending.push(Pending::Resize { file, size });
+        self.pending.push(PendingChange::Resize { file, size });
     }
 
     pub(super) fn rename(&mut self, from: &Path, to: &Path) {
         rename(&mut self.names, from, to);
-        self.pending.push(Pending::Rename {
+        self.pending.push(PendingChange::Rename {
             from: from.to_owned(),
             to: to.to_owned(),
         });
@@ -137,7 +137,7 @@ impl Files {
 
     pub(super) fn remove(&mut self, path: &Path) {
         self.names.remove(path);
-        self.pending.push(Pending::Unlink {
+        self.pending.push(PendingChange::Unlink {
             path: path.to_owned(),
         });
     }
@@ -148,7 +148,7 @@ impl Files {
 
     /// Makes all names durable, as a journaling file system does when one directory is synced.
     pub(super) fn sync_names(&mut self) {
-        self.settle(Pending::is_name);
+        self.settle(PendingChange::is_name);
     }
 
     /// The file's unsynced bytes will never be on disk.
@@ -174,7 +174,7 @@ impl Files {
         let mut fate = loss.begin(self.pending.len(), name_changes.count());
         for pending in &self.pending {
             match pending {
-                Pending::Write {
+                PendingChange::Write {
                     file,
                     offset,
                     bytes,
@@ -184,7 +184,7 @@ impl Files {
                         overwrite(durable.entry(*file).or_default(), at, &bytes[piece]);
                     }
                 }
-                Pending::Resize { file, size } => {
+                PendingChange::Resize { file, size } => {
                     if fate.keeps() {
                         durable.entry(*file).or_default().resize(*size, 0);
                     }
@@ -211,15 +211,15 @@ impl Files {
         &mut self.files.entry(file).or_default().now
     }
 
-    fn settle(&mut self, which: impl Fn(&Pending) -> bool) {
+    fn settle(&mut self, which: impl Fn(&PendingChange) -> bool) {
         let (settled, pending) = std::mem::take(&mut self.pending)
             .into_iter()
             .partition(which);
         self.pending = pending;
-        let settled: Vec<Pending> = settled;
+        let settled: Vec<PendingChange> = settled;
         for change in settled {
             match change {
-                Pending::Write {
+                PendingChange::Write {
                     file,
                     offset,
                     bytes,
@@ -228,7 +228,7 @@ impl Files {
                     offset,
                     &bytes,
                 ),
-                Pending::Resize { file, size } => {
+                PendingChange::Resize { file, size } => {
                     self.files.entry(file).or_default().durable.resize(size, 0)
                 }
                 name => apply_name(&mut self.durable_names, &name),
@@ -237,16 +237,16 @@ impl Files {
     }
 }
 
-fn apply_name(names: &mut Names, change: &Pending) {
+fn apply_name(names: &mut Names, change: &PendingChange) {
     match change {
-        Pending::Link { path, file } => {
+        PendingChange::Link { path, file } => {
             names.insert(path.clone(), *file);
         }
-        Pending::Unlink { path } => {
+        PendingChange::Unlink { path } => {
             names.remove(path);
         }
-        Pending::Rename { from, to } => rename(names, from, to),
-        Pending::Write { .. } | Pending::Resize { .. } => {}
+        PendingChange::Rename { from, to } => rename(names, from, to),
+        PendingChange::Write { .. } | PendingChange::Resize { .. } => {}
     }
 }
 

@@ -15,10 +15,10 @@ pub(super) type HandleId = u64;
 
 /// How much of a database file is locked, in rising order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(super) enum LockLevel {
     #[default]
     None,
-    Shared,
+    SharedDisk,
     Reserved,
     Pending,
     Exclusive,
@@ -30,24 +30,24 @@ pub(super) struct Busy;
 
 /// The locks on one database file.
 #[derive(Debug, Default)]
-pub(super) struct FileLocks(BTreeMap<HandleId, Level>);
+pub(super) struct FileLocks(BTreeMap<HandleId, LockLevel>);
 
 impl FileLocks {
-    pub(super) fn lock(&mut self, handle: HandleId, level: Level) -> Result<(), Busy> {
+    pub(super) fn lock(&mut self, handle: HandleId, level: LockLevel) -> Result<(), Busy> {
         let others = self.others(handle);
         let own = self.0.entry(handle).or_default();
         if level <= *own {
             return Ok(());
         }
         let free = match level {
-            Level::None | Level::Shared => others < Level::Pending,
-            Level::Reserved | Level::Pending => others < Level::Reserved,
-            Level::Exclusive => {
-                if others >= Level::Reserved {
+            LockLevel::None | LockLevel::SharedDisk => others < LockLevel::Pending,
+            LockLevel::Reserved | LockLevel::Pending => others < LockLevel::Reserved,
+            LockLevel::Exclusive => {
+                if others >= LockLevel::Reserved {
                     return Err(Busy);
                 }
-                *own = Level::Pending;
-                others < Level::Shared
+                *own = LockLevel::Pending;
+                others < LockLevel::SharedDisk
             }
         };
         if !free {
@@ -57,8 +57,8 @@ impl FileLocks {
         Ok(())
     }
 
-    pub(super) fn unlock(&mut self, handle: HandleId, level: Level) {
-        if level == Level::None {
+    pub(super) fn unlock(&mut self, handle: HandleId, level: LockLevel) {
+        if level == LockLevel::None {
             self.0.remove(&handle);
         } else if let Some(own) = self.0.get_mut(&handle) {
             *own = level.min(*own);
@@ -66,10 +66,10 @@ impl FileLocks {
     }
 
     pub(super) fn reserved(&self) -> bool {
-        self.0.values().any(|level| *level >= Level::Reserved)
+        self.0.values().any(|level| *level >= LockLevel::Reserved)
     }
 
-    fn others(&self, handle: HandleId) -> Level {
+    fn others(&self, handle: HandleId) -> LockLevel {
         let others = self.0.iter().filter(|(other, _)| **other != handle);
         others.map(|(_, level)| *level).max().unwrap_or_default()
     }

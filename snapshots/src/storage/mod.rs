@@ -1,4 +1,4 @@
-//! A simulated disk: knows what was written and what was synced, fails when told, and loses power.
+//! A simulated disk: knows what was written and what was synced, fails on demand, and loses power.
 //!
 //! [`SimDisk`] holds whole data directories in memory: SQLite reaches it as a VFS, the ledger's own files by
 //! [`tslp_io::ledger::disk::Disk`]. Everything that it does follows from its seed and the calls made, but for the

@@ -46,7 +46,7 @@ impl PowerLoss {
     }
 
     /// Starts to say what is left of so many operations, so many of which are about names.
-    pub(super) fn begin(self, operations: usize, names: usize) -> Fate {
+    pub(super) fn begin(self, operations: usize, names: usize) -> LossOrder {
         let (seed, sector) = match self {
             Self::Synced | Self::All => (0, usize::MAX),
             Self::Prefix { seed, sector } | Self::Scattered { seed, sector } => (seed, sector),
@@ -58,7 +58,7 @@ impl PowerLoss {
             Self::Prefix { .. } => dice.below(operations + 1),
             Self::Scattered { .. } => dice.below(names + 1),
         };
-        Fate {
+        LossOrder {
             mode: self,
             dice,
             sector: sector.max(1),
@@ -74,7 +74,7 @@ const fn sector(seed: u64) -> usize {
 }
 
 /// Decides about one operation after the other, in their order.
-pub(super) struct Fate {
+pub(super) struct LossOrder {
     mode: PowerLoss,
     dice: Dice,
     sector: usize,
@@ -84,7 +84,7 @@ pub(super) struct Fate {
     names: usize,
 }
 
-impl Fate {
+impl LossOrder {
     /// Whether an operation that is done whole or not at all is kept.
     pub(super) fn keeps(&mut self) -> bool {
         self.met += 1;

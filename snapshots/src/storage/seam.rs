@@ -1,4 +1,4 @@
-//! The simulated disk as the ledger's own code sees it, beside SQLite.
+//! The simulated disk as the ledger's own code uses it; SQLite goes through the VFS.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use tslp_io::ledger::LedgerError;
 use tslp_io::ledger::disk::{Disk, Medium};
 use tslp_io::ledger::lock::DataDirLock;
 
-use super::sim_disk::{Failure, Opened, SimDisk};
+use super::sim_disk::{Failure, OpenedFile, SimDisk};
 
 /// Linux's numbers, so that errors read as they do there.
 fn error(failure: Failure) -> io::Error {
@@ -23,7 +23,7 @@ fn error(failure: Failure) -> io::Error {
 
 struct OpenFile {
     disk: SimDisk,
-    opened: Opened,
+    opened: OpenedFile,
     path: PathBuf,
 }
 
@@ -52,13 +52,13 @@ impl Medium for OpenFile {
 }
 
 /// Gives the lock of a data directory back, unless the power took it.
-struct Held {
+struct HeldLock {
     disk: SimDisk,
     file: PathBuf,
     boot: u64,
 }
 
-impl Drop for Held {
+impl Drop for HeldLock {
     fn drop(&mut self) {
         let mut state = self.disk.state();
         if state.directory_locks.get(&self.file) == Some(&self.boot) {
@@ -145,7 +145,7 @@ impl Disk for SimDisk {
             });
         }
         state.directory_locks.insert(file.to_owned(), boot);
-        Ok(DataDirLock::holding(Held {
+        Ok(DataDirLock::holding(HeldLock {
             disk: self.clone(),
             file: file.to_owned(),
             boot,

@@ -13,14 +13,14 @@ use super::files::{FileId, Files};
 use super::image::Image;
 use super::locks::{FileLocks, HandleId, SharedMemory};
 use super::power_loss::PowerLoss;
-use super::vfs::Slot;
+use super::vfs::VfsSlot;
 
 /// A data directory on a simulated disk; any other path does as well.
 pub const DATA_DIR: &str = "/sim/data";
 
 /// A disk in memory. Clones are the same disk.
 #[derive(Clone)]
-pub struct SimDisk(pub(super) Arc<Shared>);
+pub struct SimDisk(pub(super) Arc<SharedDisk>);
 
 impl SimDisk {
     /// An empty disk. The seed determines how many bytes of a write that falls short are written.
@@ -32,8 +32,8 @@ impl SimDisk {
     /// A disk that holds these files, all synced.
     #[must_use]
     pub fn with(seed: u64, image: &Image) -> Self {
-        let shared = Arc::new(Shared {
-            slot: Slot::take(),
+        let shared = Arc::new(SharedDisk {
+            slot: VfsSlot::take(),
             state: Mutex::new(State {
                 files: Files::of(image),
                 faults: Faults::default(),
@@ -162,18 +162,18 @@ impl fmt::Debug for SimDisk {
 }
 
 /// A disk with its place among SQLite's VFSes.
-pub(super) struct Shared {
-    pub(super) slot: &'static Slot,
+pub(super) struct SharedDisk {
+    pub(super) slot: &'static VfsSlot,
     state: Mutex<State>,
 }
 
-impl Shared {
+impl SharedDisk {
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedDisk {
     fn drop(&mut self) {
         self.slot.give_back();
     }
@@ -192,7 +192,7 @@ pub(super) enum Failure {
 
 /// A file that a program has open, until the power goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Opened {
+pub(super) struct OpenedFile {
     pub(super) file: FileId,
     pub(super) handle: HandleId,
     boot: u64,
@@ -236,7 +236,7 @@ impl State {
     }
 
     /// Whether what was opened then still works.
-    pub(super) const fn is_alive(&self, opened: Opened) -> bool {
+    pub(super) const fn is_alive(&self, opened: OpenedFile) -> bool {
         self.powered && opened.boot == self.boot
     }
 
@@ -259,7 +259,7 @@ impl State {
     fn meet_opened(
         &mut self,
         operation: Operation,
-        opened: Opened,
+        opened: OpenedFile,
         path: &Path,
     ) -> Result<Option<Effect>, Failure> {
         if !self.is_alive(opened) {
@@ -269,7 +269,11 @@ impl State {
     }
 
     /// Opens a file, or makes it if it may. Says whether it was made.
-    pub(super) fn open(&mut self, path: &Path, create: bool) -> Result<(Opened, bool), Failure> {
+    pub(super) fn open(
+        &mut self,
+        path: &Path,
+        create: bool,
+    ) -> Result<(OpenedFile, bool), Failure> {
         self.meet(Operation::Open, path)?;
         let found = self.files.find(path);
         let file = match found {
@@ -278,7 +282,7 @@ impl State {
             None => return Err(Failure::Missing),
         };
         self.handles += 1;
-        let opened = Opened {
+        let opened = OpenedFile {
             file,
             handle: self.handles,
             boot: self.boot,
@@ -289,7 +293,7 @@ impl State {
     /// Reads what there is; returns how much that was.
     pub(super) fn read(
         &mut self,
-        opened: Opened,
+        opened: OpenedFile,
         path: &Path,
         offset: usize,
         into: &mut [u8],
@@ -305,7 +309,7 @@ impl State {
 
     pub(super) fn write(
         &mut self,
-        opened: Opened,
+        opened: OpenedFile,
         path: &Path,
         offset: usize,
         bytes: &[u8],
@@ -330,7 +334,7 @@ impl State {
 
     pub(super) fn resize(
         &mut self,
-        opened: Opened,
+        opened: OpenedFile,
         path: &Path,
         size: usize,
     ) -> Result<(), Failure> {
@@ -344,7 +348,7 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn sync(&mut self, opened: Opened, path: &Path) -> Result<(), Failure> {
+    pub(super) fn sync(&mut self, opened: OpenedFile, path: &Path) -> Result<(), Failure> {
         match self.meet_opened(Operation::Sync, opened, path)? {
             None => {
                 self.files.sync(opened.file);

@@ -15,31 +15,31 @@ use std::time::Duration;
 
 use rusqlite::ffi;
 
-use super::locks::{Level, SharedMemory, ShmChange};
-use super::sim_disk::{Failure, Opened, Shared, State};
+use super::locks::{LockLevel, SharedMemory, ShmChange};
+use super::sim_disk::{Failure, OpenedFile, SharedDisk, State};
 
 /// Longest path, in bytes.
 const PATH_BYTES_MAX: c_int = 1024;
 
-/// What SQLite is told of the disk's blocks.
+/// The disk's properties that SQLite may count on.
 const SECTOR_BYTES: c_int = 4096;
 
 /// Days since noon in Greenwich on 24 November 4714 B.C., in milliseconds: what the clock always shows.
 const JULIAN_MILLIS: i64 = 2_460_000 * 86_400_000;
 
 /// Slots whose disk is gone.
-static FREE: Mutex<Vec<&'static Slot>> = Mutex::new(Vec::new());
+static FREE: Mutex<Vec<&'static VfsSlot>> = Mutex::new(Vec::new());
 
 /// How many slots there are.
 static SLOTS: Mutex<usize> = Mutex::new(0);
 
 /// A registered VFS and the disk that it reaches.
-pub(super) struct Slot {
+pub(super) struct VfsSlot {
     name: String,
-    disk: Mutex<Weak<Shared>>,
+    disk: Mutex<Weak<SharedDisk>>,
 }
 
-impl Slot {
+impl VfsSlot {
     /// A VFS that no disk uses.
     pub(super) fn take() -> &'static Self {
         let free = lock(&FREE).pop();
@@ -51,7 +51,7 @@ impl Slot {
     }
 
     /// Reaches this disk from now on.
-    pub(super) fn serve(&self, disk: &Arc<Shared>) {
+    pub(super) fn serve(&self, disk: &Arc<SharedDisk>) {
         *lock(&self.disk) = Arc::downgrade(disk);
     }
 
@@ -115,8 +115,8 @@ struct SimFile {
 
 /// An open file.
 struct Handle {
-    disk: Arc<Shared>,
-    opened: Opened,
+    disk: Arc<SharedDisk>,
+    opened: OpenedFile,
     path: PathBuf,
     /// A new journal or WAL: its name is made durable with its first sync, as SQLite's own VFS does.
     name_unsynced: bool,
@@ -125,7 +125,7 @@ struct Handle {
 }
 
 impl Handle {
-    fn with<T>(&self, act: impl FnOnce(&mut State, Opened, &Path) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut State, OpenedFile, &Path) -> T) -> T {
         act(&mut self.disk.state(), self.opened, &self.path)
     }
 }
@@ -156,9 +156,9 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
 ///
 /// # Safety
 /// `vfs` is one of ours.
-unsafe fn disk(vfs: *mut ffi::sqlite3_vfs) -> Option<Arc<Shared>> {
+unsafe fn disk(vfs: *mut ffi::sqlite3_vfs) -> Option<Arc<SharedDisk>> {
     // SAFETY: `register` put a slot there that lives for ever.
-    let slot = unsafe { &*(*vfs).pAppData.cast::<Slot>() };
+    let slot = unsafe { &*(*vfs).pAppData.cast::<VfsSlot>() };
     lock(&slot.disk).upgrade()
 }
 
@@ -249,7 +249,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
             return;
         }
         if let Some(locks) = state.locks.get_mut(&opened.file) {
-            locks.unlock(opened.handle, Level::None);
+            locks.unlock(opened.handle, LockLevel::None);
         }
         if handle.delete_on_close && state.files.find(path) == Some(opened.file) {
             state.files.remove(path);
@@ -338,13 +338,13 @@ unsafe extern "C" fn file_size(
     ffi::SQLITE_OK
 }
 
-fn level(level: c_int) -> Level {
+fn level(level: c_int) -> LockLevel {
     match level {
-        ffi::SQLITE_LOCK_NONE => Level::None,
-        ffi::SQLITE_LOCK_SHARED => Level::Shared,
-        ffi::SQLITE_LOCK_RESERVED => Level::Reserved,
-        ffi::SQLITE_LOCK_PENDING => Level::Pending,
-        _ => Level::Exclusive,
+        ffi::SQLITE_LOCK_NONE => LockLevel::None,
+        ffi::SQLITE_LOCK_SHARED => LockLevel::SharedDisk,
+        ffi::SQLITE_LOCK_RESERVED => LockLevel::Reserved,
+        ffi::SQLITE_LOCK_PENDING => LockLevel::Pending,
+        _ => LockLevel::Exclusive,
     }
 }
 
@@ -403,7 +403,7 @@ unsafe extern "C" fn sector_size(_file: *mut ffi::sqlite3_file) -> c_int {
     SECTOR_BYTES
 }
 
-/// As SQLite's own VFS for Unix says: bytes beside a write stay as they are when the power goes.
+/// As SQLite's own VFS for Unix says: bytes around a write stay as they are when the power goes.
 unsafe extern "C" fn device_characteristics(_file: *mut ffi::sqlite3_file) -> c_int {
     ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
 }

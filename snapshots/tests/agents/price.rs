@@ -10,7 +10,7 @@ pub(super) fn read_anew<'b>(bodies: impl Iterator<Item = &'b [u8]>) -> Vec<usize
     bodies
         .map(|body| {
             let text = rendered(&serde_json::from_slice(body).expect("a body"));
-            let shared = known.iter().map(|other| common(other, &text)).max();
+            let shared = known.iter().map(|other| shared_prefix(other, &text)).max();
             let anew = text[shared.unwrap_or(0)..].chars().count();
             known.push(text);
             anew
@@ -46,7 +46,7 @@ fn rendered(body: &Value) -> String {
 }
 
 /// How many bytes two texts share in front, in whole characters.
-fn common(one: &str, other: &str) -> usize {
+fn shared_prefix(one: &str, other: &str) -> usize {
     let pairs = one.bytes().zip(other.bytes());
     let mut shared = pairs.take_while(|(a, b)| a == b).count();
     while !other.is_char_boundary(shared) {

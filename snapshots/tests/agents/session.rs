@@ -1,4 +1,4 @@
-//! Plays a recording through the engine, and tells what became of each of its requests.
+//! Plays a recording through the engine, and records what became of each of its requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_io::chat::request::{self, KnownMessages, RequestEnvelope};
 use tslp_io::chat::rewrite::RewrittenMessages;
-use tslp_snapshots::disk::Place;
+use tslp_snapshots::disk::DiskEntry;
 use tslp_snapshots::recording::{self, Edit, Step};
 use tslp_snapshots::stage::Stage;
 
@@ -77,7 +77,7 @@ impl Exchange {
         messages(&self.sent)
     }
 
-    /// Why the model was told something, or a version stays proposed.
+    /// The reasons of notices, and of versions that stay proposed.
     pub(super) fn reasons(&self) -> String {
         let reasons = self.events.iter().filter_map(|event| match event {
             Event::NoticeIssued(notice) => Some(notice.reason.code()),
@@ -87,7 +87,7 @@ impl Exchange {
         reasons.collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether the client asked for something beside its conversation.
+    /// Whether the client asked for something outside of its conversation.
     pub(super) fn is_side_request(&self) -> bool {
         let mut events = self.events.iter();
         events.any(|event| matches!(event, Event::SideRequestReceived(_)))
@@ -101,7 +101,7 @@ impl Exchange {
     }
 }
 
-/// Each message of a body, as it stands there.
+/// The JSON of each message of a body.
 fn messages(body: &[u8]) -> Vec<String> {
     let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).expect("a body");
     let messages: Vec<&RawValue> =
@@ -153,7 +153,7 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
     for (path, text) in &step.files {
         let path = RelPath::from_normalised(path);
         match text {
-            Some(text) => stage.disk_mut().put(path, Place::File(text.clone())),
+            Some(text) => stage.disk_mut().put(path, DiskEntry::File(text.clone())),
             None => stage.disk_mut().delete(&path),
         }
     }
@@ -165,16 +165,12 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
     };
     let episode = stage.receive(request);
     let went_out = stage.sent().expect("it went out");
-    let sent = match went_out.outgoing.is_unchanged(&went_out.request) {
-        true => step.body.clone(),
-        false => {
-            body.with_messages(
-                &went_out.request,
-                &went_out.outgoing,
-                &mut RewrittenMessages::default(),
-            )
+    let sent = if went_out.outgoing.is_unchanged(&went_out.request) {
+        step.body.clone()
+    } else {
+        let mut rewritten = RewrittenMessages::default();
+        body.with_messages(&went_out.request, &went_out.outgoing, &mut rewritten)
             .bytes
-        }
     };
     let ends_with_calls = !step.calls.is_empty();
     let reply = Reply {

@@ -121,9 +121,10 @@ pub(crate) fn damaging(case: &Case, style: &Style, placeholder: &str, edits: &mu
 /// The body's statements.
 fn statements(case: &Case, style: &Style) -> Vec<Range<usize>> {
     let (text, function) = (&case.shown, &case.function);
-    let end = match style.has_braces {
-        true => line_start(text, function.close),
-        false => function.end(text),
+    let end = if style.has_braces {
+        line_start(text, function.close)
+    } else {
+        function.end(text)
     };
     margin::statements(text, function.open + 1..end)
 }

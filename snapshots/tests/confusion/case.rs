@@ -131,9 +131,10 @@ fn case(group: &'static str, source: &Source, all: &[Function], index: usize) ->
     };
     let own = &all[index];
     let is_beside = |function: &&Function| {
-        let (first, second) = match function.start < own.start {
-            true => (*function, own),
-            false => (own, *function),
+        let (first, second) = if function.start < own.start {
+            (*function, own)
+        } else {
+            (own, *function)
         };
         function.name != own.name
             && first.end(&source.text) <= second.start

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::by_lines;
 use crate::case::Case;
-use crate::edit::{Cut, Edit, Shows, Worth};
+use crate::edit::{BreakOff, Edit, ShownCode, Worth};
 use crate::statements::{core, indent, pieces, replaced};
 
 /// What models write for code that they leave out.
@@ -64,32 +64,32 @@ pub(crate) const PLACEHOLDERS_OF_FUNCTIONS: [&str; 10] = [
     "/* existing functions here */",
 ];
 
-const CUTS: [Cut; 5] = [
-    Cut {
+const CUTS: [BreakOff; 5] = [
+    BreakOff {
         percent: 60,
         at_line: true,
         closed: true,
         by_length: false,
     },
-    Cut {
+    BreakOff {
         percent: 90,
         at_line: false,
         closed: false,
         by_length: false,
     },
-    Cut {
+    BreakOff {
         percent: 35,
         at_line: true,
         closed: false,
         by_length: true,
     },
-    Cut {
+    BreakOff {
         percent: 80,
         at_line: false,
         closed: true,
         by_length: true,
     },
-    Cut {
+    BreakOff {
         percent: 100,
         at_line: true,
         closed: true,
@@ -346,7 +346,7 @@ fn branch_dropped(case: &Case, edits: &mut Vec<Edit>) {
     }
 }
 
-/// An include is gone, beside a faithful change.
+/// An include is gone, together with a faithful change.
 fn include_dropped(case: &Case, edits: &mut Vec<Edit>) {
     let changed = crate::faithful::edits(case);
     let Some(new) = changed.first() else { return };
@@ -416,7 +416,7 @@ fn truncated(case: &Case, edits: &mut Vec<Edit>) {
     }
 }
 
-/// Nothing where the body was, or what stands for it.
+/// Nothing where the body was, or a placeholder.
 fn hollow(case: &Case, edits: &mut Vec<Edit>) {
     let function = &case.function;
     let body = function.open..function.close + 1;
@@ -519,9 +519,9 @@ fn misnamed(case: &Case, edits: &mut Vec<Edit>) {
     edits.push(Edit {
         bare: true,
         shows: if qualified > 0 {
-            Shows::Either
+            ShownCode::Either
         } else {
-            Shows::FunctionAlone
+            ShownCode::FunctionAlone
         },
         ..damaging(case, "qualification lost", function.class_of(), bare)
     });

@@ -11,10 +11,10 @@ pub(crate) enum Worth {
 
 /// Where a reply breaks off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct BreakOff {
     /// Percent of the function's body that are still there.
     pub(crate) percent: usize,
-    /// Whether it ends a line, or stands anywhere.
+    /// Whether it is at the end of a line, or anywhere.
     pub(crate) at_line: bool,
     /// Whether the fence is closed all the same.
     pub(crate) closed: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Cut {
 
 /// Which code a reply must hold to show the edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shows {
+pub(crate) enum ShownCode {
     /// The function is enough, and the whole text shows it as well.
     Either,
     /// Only the function by itself.
@@ -47,10 +47,10 @@ pub(crate) struct Edit {
     pub(crate) text: String,
     /// The path that the reply gives, if it is another one.
     pub(crate) path: Option<String>,
-    /// The function stands by itself without the namespace that is around it.
+    /// The function by itself, without the namespace around it.
     pub(crate) bare: bool,
-    pub(crate) shows: Shows,
-    pub(crate) cut: Option<Cut>,
+    pub(crate) shows: ShownCode,
+    pub(crate) cut: Option<BreakOff>,
 }
 
 impl Edit {
@@ -70,7 +70,7 @@ impl Edit {
             function,
             path: None,
             bare: false,
-            shows: Shows::Either,
+            shows: ShownCode::Either,
             cut: None,
         }
     }
@@ -79,7 +79,7 @@ impl Edit {
     pub(crate) fn of_text(case: &Case, kind: &'static str, variant: &str, text: String) -> Self {
         Self {
             text,
-            shows: Shows::WholeText,
+            shows: ShownCode::WholeText,
             ..Self::of_function(case, Worth::Damaging, kind, variant, String::new())
         }
     }

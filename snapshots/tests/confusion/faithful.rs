@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::by_lines;
 use crate::case::Case;
 use crate::edit::{Edit, Worth};
-use crate::lexer::{Kind, Token, tokens};
+use crate::lexer::{Token, TokenKind, tokens};
 use crate::statements::{core, indent, is_plain, pieces, replaced};
 
 /// Comments that are none of the placeholders they look a little like.
@@ -102,12 +102,12 @@ impl<'c> Work<'c> {
             .windows(4)
             .filter(|window| {
                 let ends = matches!(window[0].of(text), ";" | "{" | "}");
-                ends && window[1].kind == Kind::Word
+                ends && window[1].kind == TokenKind::Word
                     && !matches!(
                         window[1].of(text),
                         "return" | "goto" | "else" | "case" | "delete" | "throw" | "using"
                     )
-                    && window[2].kind == Kind::Word
+                    && window[2].kind == TokenKind::Word
                     && matches!(window[3].of(text), "=" | ";")
             })
             .map(|window| window[2].of(text))
@@ -128,7 +128,7 @@ impl<'c> Work<'c> {
     fn constant_changed(&self) -> Option<String> {
         let numbers: Vec<&Token> = self
             .in_body()
-            .filter(|token| token.kind == Kind::Number)
+            .filter(|token| token.kind == TokenKind::Number)
             .collect();
         let number = self.case.dice("number").of(&numbers).copied()?;
         let new = match number.of(self.text()).parse::<u32>() {
@@ -138,7 +138,7 @@ impl<'c> Work<'c> {
         Some(self.with(vec![(number.start..number.end, new)]))
     }
 
-    /// Puts a line behind one of the body's statements, but not behind the last.
+    /// Puts a line after one of the body's statements, but not after the last.
     fn behind_a_statement(&self, about: &str, line: &str) -> Option<String> {
         let candidates = self.pieces.split_last().map_or(&[][..], |(_, all)| all);
         let piece = self.case.dice(about).of(candidates)?;
@@ -221,12 +221,13 @@ impl<'c> Work<'c> {
     fn brace_moved(&self) -> Option<String> {
         let (text, open) = (self.text(), self.case.function.open);
         let before = self.tokens.iter().rev().find(|token| token.end <= open)?;
-        if before.kind != Kind::Mark(b')') {
+        if before.kind != TokenKind::Mark(b')') {
             return None;
         }
-        let new = match text[before.end..open].contains('\n') {
-            true => " ".to_owned(),
-            false => format!("\n{}", indent(text, self.case.function.head)),
+        let new = if text[before.end..open].contains('\n') {
+            " ".to_owned()
+        } else {
+            format!("\n{}", indent(text, self.case.function.head))
         };
         Some(self.with(vec![(before.end..open, new)]))
     }
@@ -295,8 +296,8 @@ impl<'c> Work<'c> {
 fn declares(condition: &str) -> bool {
     let code = tokens(condition);
     code.windows(2).any(|pair| {
-        let names = |token: &Token| token.kind == Kind::Word;
-        let follows = names(&pair[0]) || pair[0].is(b'*') && code[0].kind == Kind::Word;
+        let names = |token: &Token| token.kind == TokenKind::Word;
+        let follows = names(&pair[0]) || pair[0].is(b'*') && code[0].kind == TokenKind::Word;
         follows && names(&pair[1])
     }) && condition.contains('=')
 }

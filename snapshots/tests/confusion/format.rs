@@ -5,7 +5,7 @@ mod diff;
 use tslp_snapshots::script::Ending;
 
 use crate::case::Case;
-use crate::edit::{Edit, Shows};
+use crate::edit::{Edit, ShownCode};
 use crate::lexer::tokens;
 
 /// A format.
@@ -36,7 +36,7 @@ impl Format {
 }
 
 /// What the model says, and how its reply ends.
-pub(crate) struct Rendered {
+pub(crate) struct RenderedReply {
     pub(crate) text: String,
     pub(crate) ending: Ending,
     /// The code in the reply, if it is plain code.
@@ -44,18 +44,18 @@ pub(crate) struct Rendered {
 }
 
 /// An edit in a format, where the format can say it.
-pub(crate) fn rendered(case: &Case, edit: &Edit, format: Format) -> Option<Rendered> {
+pub(crate) fn rendered(case: &Case, edit: &Edit, format: Format) -> Option<RenderedReply> {
     let path = edit.path.as_deref().unwrap_or(&case.path);
     let language = case.tag();
     let fence = |info: String, code: String| in_fence(&info, code, edit);
     let named = format!("{language}:{path}");
     match format {
         Format::Function => Some(fence(named, cut(alone(case, edit)?, edit))),
-        Format::WholeText if edit.shows == Shows::FunctionAlone => None,
+        Format::WholeText if edit.shows == ShownCode::FunctionAlone => None,
         // A whole text of which one function is seen is that function.
         Format::WholeText if case.neighbour.is_none() => None,
         Format::WholeText => Some(fence(named, cut(edit.text.clone(), edit))),
-        _ if edit.shows == Shows::FunctionAlone => None,
+        _ if edit.shows == ShownCode::FunctionAlone => None,
         Format::SearchReplace => {
             let block = diff::search_replace(&case.shown, &edit.text);
             let mut rendered = fence(language.to_owned(), cut_change(block, edit));
@@ -76,8 +76,8 @@ pub(crate) fn rendered(case: &Case, edit: &Edit, format: Format) -> Option<Rende
     }
 }
 
-fn without_code(rendered: Rendered) -> Rendered {
-    Rendered {
+fn without_code(rendered: RenderedReply) -> RenderedReply {
+    RenderedReply {
         code: None,
         ..rendered
     }
@@ -121,7 +121,7 @@ pub(crate) fn check(path: &str, old: &str, new: &str) {
 
 /// The function as a model gives it by itself: in its namespaces, and never out of its class.
 fn alone(case: &Case, edit: &Edit) -> Option<String> {
-    if edit.shows == Shows::WholeText {
+    if edit.shows == ShownCode::WholeText {
         return None;
     }
     if edit.bare {
@@ -141,7 +141,7 @@ fn alone(case: &Case, edit: &Edit) -> Option<String> {
     Some(code)
 }
 
-fn in_fence(info: &str, mut code: String, edit: &Edit) -> Rendered {
+fn in_fence(info: &str, mut code: String, edit: &Edit) -> RenderedReply {
     if !code.ends_with('\n') && edit.cut.is_none_or(|cut| cut.closed) {
         code.push('\n');
     }
@@ -150,7 +150,7 @@ fn in_fence(info: &str, mut code: String, edit: &Edit) -> Rendered {
     } else {
         ""
     };
-    Rendered {
+    RenderedReply {
         text: format!("Here is the change.\n\n```{info}\n{code}{close}"),
         ending: match edit.cut {
             Some(cut) if cut.by_length => Ending::Cut,

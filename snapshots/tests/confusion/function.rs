@@ -1,6 +1,6 @@
 //! Function definitions, found by their tokens and the columns of their braces.
 
-use crate::lexer::{Kind, Token, tokens};
+use crate::lexer::{Token, TokenKind, tokens};
 
 /// One function of a source.
 #[derive(Clone, Debug)]
@@ -9,10 +9,10 @@ pub(crate) struct Function {
     pub(crate) name: String,
     /// Namespaces around it, outermost first.
     pub(crate) namespaces: Vec<String>,
-    /// The class that its definition stands in.
+    /// The class that holds its definition.
     pub(crate) class: Option<String>,
     pub(crate) is_template: bool,
-    /// Whether a preprocessor line stands in it.
+    /// Whether it holds a preprocessor line.
     pub(crate) has_directives: bool,
     /// Where the comment directly above it begins, or itself.
     pub(crate) start: usize,
@@ -58,7 +58,7 @@ enum Scope {
     Other,
 }
 
-/// Words that stand before a parenthesis and name no function.
+/// Words that come before a parenthesis and name no function.
 const KEYWORDS: [&str; 12] = [
     "if", "for", "while", "switch", "catch", "return", "sizeof", "defined", "decltype", "noexcept",
     "alignas", "operator",
@@ -70,7 +70,7 @@ pub(crate) fn functions(text: &str) -> Vec<Function> {
     let code: Vec<Token> = all.iter().copied().filter(Token::is_code).collect();
     let directives: Vec<usize> = all
         .iter()
-        .filter(|token| token.kind == Kind::Directive)
+        .filter(|token| token.kind == TokenKind::Directive)
         .map(|token| token.end)
         .collect();
     let mut scopes: Vec<Scope> = Vec::new();
@@ -164,7 +164,9 @@ fn function_at(
     let from = all.partition_point(|token| token.start < head);
     let to = all.partition_point(|token| token.start <= close);
     let inside = all[from..to].iter().filter(|token| open_at <= token.start);
-    let has_directives = inside.clone().any(|token| token.kind == Kind::Directive);
+    let has_directives = inside
+        .clone()
+        .any(|token| token.kind == TokenKind::Directive);
     let depth = inside.fold(0_i32, |depth, token| {
         depth + i32::from(token.is(b'{')) - i32::from(token.is(b'}'))
     });
@@ -203,7 +205,7 @@ fn function_at(
 
 /// By how much a token changes the number of open `#if`s, and whether it is another branch of one.
 pub(crate) fn condition(text: &str, token: &Token) -> (i32, bool) {
-    if token.kind != Kind::Directive {
+    if token.kind != TokenKind::Directive {
         return (0, false);
     }
     let word = token.of(text).trim_start_matches(['#', ' ', '\t']);
@@ -235,7 +237,8 @@ fn signature_of(text: &str, head: &[Token]) -> Option<Signature> {
         depth == 0
     })?;
     let last = open.checked_sub(1)?;
-    let is_name = |token: &Token| token.kind == Kind::Word && !KEYWORDS.contains(&token.of(text));
+    let is_name =
+        |token: &Token| token.kind == TokenKind::Word && !KEYWORDS.contains(&token.of(text));
     if !is_name(&head[last]) {
         return None;
     }
@@ -256,7 +259,7 @@ fn signature_of(text: &str, head: &[Token]) -> Option<Signature> {
 
 /// A definition has a type before its name; a macro's call and a constructor don't.
 fn type_stands_before(text: &str, before: &[Token]) -> bool {
-    let word = |token: &Token| token.kind == Kind::Word && token.of(text) != "else";
+    let word = |token: &Token| token.kind == TokenKind::Word && token.of(text) != "else";
     before
         .iter()
         .all(|token| !token.is(b'=') && token.of(text) != "__attribute__")
@@ -295,7 +298,10 @@ fn lead(text: &str, all: &[Token], line: usize, directive: usize) -> usize {
             && text[token.end..start].trim().is_empty();
         let own_line = text[..token.start].rfind('\n').map_or(0, |at| at + 1);
         let is_alone = text[own_line..token.start].trim().is_empty();
-        if token.kind != Kind::Comment || token.start < directive || !is_directly_above || !is_alone
+        if token.kind != TokenKind::Comment
+            || token.start < directive
+            || !is_directly_above
+            || !is_alone
         {
             break;
         }

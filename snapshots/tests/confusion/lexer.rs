@@ -2,7 +2,7 @@
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Word,
     Number,
     /// A string or a character.
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
 /// One token by its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
@@ -28,12 +28,12 @@ impl Token {
     }
 
     pub(crate) fn is(&self, mark: u8) -> bool {
-        self.kind == Kind::Mark(mark) && self.end == self.start + 1
+        self.kind == TokenKind::Mark(mark) && self.end == self.start + 1
     }
 
     /// Whether it is code: no comment and no directive.
     pub(crate) fn is_code(&self) -> bool {
-        !matches!(self.kind, Kind::Comment | Kind::Directive)
+        !matches!(self.kind, TokenKind::Comment | TokenKind::Directive)
     }
 }
 
@@ -56,31 +56,33 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             start: at,
             end,
         });
-        line_is_blank &= kind == Kind::Comment;
+        line_is_blank &= kind == TokenKind::Comment;
         at = end;
     }
     tokens
 }
 
-fn token(bytes: &[u8], at: usize, line_is_blank: bool) -> (Kind, usize) {
+fn token(bytes: &[u8], at: usize, line_is_blank: bool) -> (TokenKind, usize) {
     let rest = &bytes[at..];
     match rest[0] {
-        b'/' if rest.starts_with(b"/*") => (Kind::Comment, block_comment_end(bytes, at)),
-        b'/' if rest.starts_with(b"//") => (Kind::Comment, line_end(bytes, at)),
-        b'#' if line_is_blank => (Kind::Directive, directive_end(bytes, at)),
-        b'"' | b'\'' => (Kind::Text, quoted_end(bytes, at)),
-        b'R' if rest.starts_with(b"R\"") => (Kind::Text, raw_end(bytes, at)),
+        b'/' if rest.starts_with(b"/*") => (TokenKind::Comment, block_comment_end(bytes, at)),
+        b'/' if rest.starts_with(b"//") => (TokenKind::Comment, line_end(bytes, at)),
+        b'#' if line_is_blank => (TokenKind::Directive, directive_end(bytes, at)),
+        b'"' | b'\'' => (TokenKind::Text, quoted_end(bytes, at)),
+        b'R' if rest.starts_with(b"R\"") => (TokenKind::Text, raw_end(bytes, at)),
         b'0'..=b'9' => (
-            Kind::Number,
+            TokenKind::Number,
             while_in(bytes, at, |b| is_word(b) || b == b'.' || b == b'\''),
         ),
-        byte if is_word(byte) => (Kind::Word, while_in(bytes, at, is_word)),
-        byte if rest.starts_with(b"::") || rest.starts_with(b"->") => (Kind::Mark(byte), at + 2),
-        byte => (Kind::Mark(byte), at + 1),
+        byte if is_word(byte) => (TokenKind::Word, while_in(bytes, at, is_word)),
+        byte if rest.starts_with(b"::") || rest.starts_with(b"->") => {
+            (TokenKind::Mark(byte), at + 2)
+        }
+        byte => (TokenKind::Mark(byte), at + 1),
     }
 }
 
-/// Whether a byte can stand in a name. Bytes above ASCII count as such, so that no token ends inside a character.
+/// Whether a byte can be part of a name. Bytes above ASCII count as such, so that no token ends inside a character.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

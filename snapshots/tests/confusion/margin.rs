@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::function::Function;
 
-/// How a language writes functions, as far as lines tell.
+/// How a language writes functions, by lines alone.
 pub(crate) struct Style {
     /// Its name.
     pub(crate) language: &'static str,
@@ -196,9 +196,10 @@ fn function_at(text: &str, style: &Style, line_at: usize, line: &str) -> Option<
         None => line[..line.find('(')?].rfind(' ')? + 1,
     };
     // A receiver of Go's.
-    let receiver = match line[before_name..].starts_with('(') {
-        true => line[before_name..].find(") ")? + 2,
-        false => 0,
+    let receiver = if line[before_name..].starts_with('(') {
+        line[before_name..].find(") ")? + 2
+    } else {
+        0
     };
     let name_at = line_at + before_name + receiver;
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';

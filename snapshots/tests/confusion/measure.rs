@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::case::Case;
 use crate::edit::{Edit, Worth};
 use crate::format::Format;
-use crate::trial::{self, Replay, Start, Verdict};
+use crate::trial::{self, ReplayCheck, TrialStart, Verdict};
 use crate::{damaging, faithful};
 
 /// Formats, and one in how many edits is played in each: a whole text costs a parse of the whole.
@@ -61,7 +61,7 @@ pub(crate) fn play_all(cases: &[Case]) -> Vec<Played> {
 }
 
 fn play(case: &Case) -> Played {
-    let start = Start::new(case, trial::disk_of(&case.path, &case.file))?;
+    let start = TrialStart::new(case, trial::disk_of(&case.path, &case.file))?;
     let mut edits = faithful::edits(case);
     edits.extend(damaging::edits(case));
     let mut outcomes = Vec::new();
@@ -71,7 +71,11 @@ fn play(case: &Case) -> Played {
             if case.dice(&dice).below(one_in) != 0 {
                 continue;
             }
-            let replay = if at == 0 { Replay::Check } else { Replay::Skip };
+            let replay = if at == 0 {
+                ReplayCheck::Check
+            } else {
+                ReplayCheck::Skip
+            };
             if let Some((kind, verdict)) = start.play(edit, format, replay) {
                 outcomes.push(Outcome {
                     worth: edit.worth,

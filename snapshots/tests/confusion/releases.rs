@@ -12,7 +12,7 @@ use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_snapshots::disk::{Disk, Place, extraction_of};
+use tslp_snapshots::disk::{Disk, DiskEntry, extraction_of};
 use tslp_snapshots::script::{Ending, Step};
 use tslp_snapshots::stage::Stage;
 
@@ -34,7 +34,7 @@ const FILE_BYTES_MAX: usize = 64 << 10;
 const LINES: std::ops::RangeInclusive<usize> = 4..=300;
 
 /// A function in two releases.
-struct Change {
+struct ReleasedChange {
     package: String,
     path: String,
     symbol: String,
@@ -47,7 +47,7 @@ struct Change {
     old_head: usize,
 }
 
-impl Change {
+impl ReleasedChange {
     fn dice(&self, about: &str) -> Dice {
         Dice::about(&[&self.package, &self.path, &self.symbol, about])
     }
@@ -64,7 +64,7 @@ impl Change {
 
 /// How a reply shows a changed function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Shown {
+enum ReplyForm {
     Function,
     Edit,
     File,
@@ -81,23 +81,27 @@ fn releases() {
     let mut table: BTreeMap<(&str, String), BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for change in &changes {
         let starts = [start(change), start_with_file(change)];
-        let start = |shown: Shown| &starts[usize::from(shown == Shown::File)];
-        let mut count = |kind: &str, shown: Shown, outcome: String| {
+        let start = |shown: ReplyForm| &starts[usize::from(shown == ReplyForm::File)];
+        let mut count = |kind: &str, shown: ReplyForm, outcome: String| {
             let name = format!("{} {} {}", change.package, change.path, change.symbol);
             let row = table
                 .entry((change.language(), format!("{kind}, {shown:?}")))
                 .or_default();
             row.entry(outcome).or_default().push(name);
         };
-        for shown in [Shown::Function, Shown::Edit, Shown::File] {
+        for shown in [ReplyForm::Function, ReplyForm::Edit, ReplyForm::File] {
             if let Some(reply) = reply(change, shown, &change.new, &change.new_file) {
                 count("faithful", shown, outcome(start(shown), reply));
             }
         }
         for (kind, damaged) in damaged(change) {
             let file = change.old_file.replacen(&change.old, &damaged, 1);
-            let shown = [Shown::Function, Shown::Edit, Shown::File];
-            let shown = change.dice(kind).of(&shown).copied().unwrap_or(Shown::Edit);
+            let shown = [ReplyForm::Function, ReplyForm::Edit, ReplyForm::File];
+            let shown = change
+                .dice(kind)
+                .of(&shown)
+                .copied()
+                .unwrap_or(ReplyForm::Edit);
             if let Some(reply) = reply(change, shown, &damaged, &file) {
                 count(kind, shown, outcome(start(shown), reply));
             }
@@ -117,7 +121,7 @@ fn share_that_must_be_kept() {
         return;
     };
     let changes = changes_under(Path::new(&folder));
-    let share_of = |change: &Change, new: &str| -> Option<Option<u8>> {
+    let share_of = |change: &ReleasedChange, new: &str| -> Option<Option<u8>> {
         let path = RelPath::from_normalised(&change.path);
         let (base, other) = (
             extraction_of(&path, change.old.as_bytes())?,
@@ -215,7 +219,7 @@ fn print(table: &BTreeMap<(&str, String), BTreeMap<String, Vec<String>>>) {
     }
 }
 
-fn changes_under(folder: &Path) -> Vec<Change> {
+fn changes_under(folder: &Path) -> Vec<ReleasedChange> {
     let mut changes = Vec::new();
     let mut packages: Vec<PathBuf> = entries(folder);
     packages.sort();
@@ -267,8 +271,8 @@ fn files_under(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Functions that stand in both texts once and differ.
-fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<Change> {
+/// Functions that are in both texts once and differ.
+fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<ReleasedChange> {
     let at = RelPath::from_normalised(path);
     let (Some(before), Some(after)) = (
         extraction_of(&at, old.as_bytes()),
@@ -317,7 +321,7 @@ fn changes_of(package: &str, path: &str, old: &str, new: &str) -> Vec<Change> {
             && squeezed(old_text) != squeezed(new_text)
             && old.matches(old_text).count() == 1
         {
-            changes.push(Change {
+            changes.push(ReleasedChange {
                 package: package.into(),
                 path: path.into(),
                 symbol: name.into(),
@@ -341,7 +345,7 @@ fn words(text: &str) -> usize {
 }
 
 /// The file is true, and the prompt that asks for the change has gone out with the function.
-fn start(change: &Change) -> Stage {
+fn start(change: &ReleasedChange) -> Stage {
     let mut stage = stage(change);
     stage.step(Step::User(format!("@tslp accept {}\n", change.path)));
     stage.step(model("I see.\n".into()));
@@ -354,9 +358,9 @@ fn start(change: &Change) -> Stage {
 
 /// The file is true, and the prompt that asks for the change has gone out with all of it: what a model hasn't seen it can't
 /// replace.
-fn start_with_file(change: &Change) -> Stage {
+fn start_with_file(change: &ReleasedChange) -> Stage {
     let mut stage = stage(change);
-    let Change {
+    let ReleasedChange {
         path,
         symbol,
         old_file,
@@ -369,10 +373,10 @@ fn start_with_file(change: &Change) -> Stage {
     stage
 }
 
-fn stage(change: &Change) -> Stage {
+fn stage(change: &ReleasedChange) -> Stage {
     let mut disk = Disk::default();
     let path = RelPath::from_normalised(&change.path);
-    disk.put(path, Place::File(change.old_file.clone()));
+    disk.put(path, DiskEntry::File(change.old_file.clone()));
     let mut stage = Stage::new(Policy::default());
     stage.set_disk(disk);
     stage
@@ -390,13 +394,15 @@ fn model(text: String) -> Step {
     }
 }
 
-fn reply(change: &Change, shown: Shown, function: &str, file: &str) -> Option<String> {
-    let Change { path, old, .. } = change;
+fn reply(change: &ReleasedChange, shown: ReplyForm, function: &str, file: &str) -> Option<String> {
+    let ReleasedChange { path, old, .. } = change;
     Some(match shown {
         // What belongs to something else can't be shown without it.
-        Shown::Function if !change.top_level || change.symbol.contains(['.', ':']) => return None,
-        Shown::Function => format!("{path}\n```\n{function}{}```\n", line_end(function)),
-        Shown::Edit => {
+        ReplyForm::Function if !change.top_level || change.symbol.contains(['.', ':']) => {
+            return None;
+        }
+        ReplyForm::Function => format!("{path}\n```\n{function}{}```\n", line_end(function)),
+        ReplyForm::Edit => {
             // Whole lines, as such an edit has them.
             let at = change.old_file.find(old.as_str())?;
             let begin = change.old_file[..at].rfind('\n').map_or(0, |line| line + 1);
@@ -412,7 +418,7 @@ fn reply(change: &Change, shown: Shown, function: &str, file: &str) -> Option<St
                 line_end(&new)
             )
         }
-        Shown::File => format!("{path}\n```\n{file}{}```\n", line_end(file)),
+        ReplyForm::File => format!("{path}\n```\n{file}{}```\n", line_end(file)),
     })
 }
 
@@ -433,7 +439,7 @@ fn outcome(start: &Stage, reply: String) -> String {
 }
 
 /// The old function damaged in several ways, each with its kind.
-fn damaged(change: &Change) -> Vec<(&'static str, String)> {
+fn damaged(change: &ReleasedChange) -> Vec<(&'static str, String)> {
     let pieces = statements(change);
     let mut damaged = Vec::new();
     let text = &change.old;
@@ -489,12 +495,12 @@ fn damaged(change: &Change) -> Vec<(&'static str, String)> {
 }
 
 /// The statements of a body, whole lines each.
-fn statements(change: &Change) -> Vec<Range<usize>> {
+fn statements(change: &ReleasedChange) -> Vec<Range<usize>> {
     let text = &change.old;
     let mut inside = lines(text)
         .filter(|(at, line)| at + line.len() > change.old_head)
         .skip(1);
-    // The body's brace may stand on a line of its own.
+    // The body's brace may be on a line of its own.
     let first = inside.find(|(_, line)| line.trim() != "{");
     let Some((start, _)) = first else {
         return Vec::new();

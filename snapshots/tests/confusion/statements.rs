@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::function::condition;
-use crate::lexer::{Kind, Token, tokens};
+use crate::lexer::{Token, TokenKind, tokens};
 
 /// A body cut at the ends of its own statements, those inside of braces and of `#if` left whole. The pieces follow on
-/// each other from the opening brace to behind the last statement; each begins with the blanks and comments before it.
+/// each other from the opening brace to after the last statement; each begins with the whitespace and comments before it.
 pub(crate) fn pieces(text: &str, open: usize, close: usize) -> Vec<Range<usize>> {
     let inside = tokens(&text[open + 1..close]);
     let at = |token: &Token| (open + 1 + token.start)..(open + 1 + token.end);
@@ -16,12 +16,12 @@ pub(crate) fn pieces(text: &str, open: usize, close: usize) -> Vec<Range<usize>>
     let mut conditions = 0_i32;
     for (index, token) in inside.iter().enumerate() {
         match token.kind {
-            Kind::Directive => {
+            TokenKind::Directive => {
                 conditions += condition(&text[open + 1..close], token).0;
                 continue;
             }
-            Kind::Mark(b'{' | b'(') => depth += 1,
-            Kind::Mark(b'}' | b')') => depth -= 1,
+            TokenKind::Mark(b'{' | b'(') => depth += 1,
+            TokenKind::Mark(b'}' | b')') => depth -= 1,
             _ => {}
         }
         let next = inside[index + 1..].iter().find(|token| token.is_code());
@@ -54,7 +54,9 @@ fn line_rest(text: &str, end: usize) -> usize {
 /// A piece without the blanks and comments around it.
 pub(crate) fn core(text: &str, piece: &Range<usize>) -> Range<usize> {
     let inside = tokens(&text[piece.clone()]);
-    let mut code = inside.iter().filter(|token| token.kind != Kind::Comment);
+    let mut code = inside
+        .iter()
+        .filter(|token| token.kind != TokenKind::Comment);
     let first = code.next();
     let last = code.next_back().or(first);
     match (first, last) {
@@ -88,7 +90,7 @@ pub(crate) fn is_plain(text: &str, piece: &Range<usize>) -> bool {
     inside.iter().all(Token::is_code)
         && !words.contains(&"{")
         && words.len() >= 3
-        && inside[0].kind == Kind::Word
+        && inside[0].kind == TokenKind::Word
         && !KEYWORDS.contains(&words[0])
         && matches!(words[1], "=" | "(" | "." | "->" | "[" | "+" | "-" | "|")
         && words.last() == Some(&";")

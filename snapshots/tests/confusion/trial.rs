@@ -10,14 +10,14 @@ use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::view::Truth as _;
-use tslp_snapshots::disk::{Disk, Place, extraction_of};
+use tslp_snapshots::disk::{Disk, DiskEntry, extraction_of};
 use tslp_snapshots::script::Step;
 use tslp_snapshots::stage::Stage;
 
 use crate::case::Case;
 use crate::damaging::MERGED;
 use crate::edit::{Edit, Worth};
-use crate::format::{Format, Rendered, rendered};
+use crate::format::{Format, RenderedReply, rendered};
 
 /// What became of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +43,7 @@ pub(crate) const ONE_OF_SEVERAL: &str = "any, one of several definitions of its 
 pub(crate) const MERGED_AS_FRAGMENT: &str = "two functions merged, reads as a fragment";
 
 /// Where trials start: the user's code is true, and the prompt that asks for the change has gone out.
-pub(crate) struct Start<'c> {
+pub(crate) struct TrialStart<'c> {
     case: &'c Case,
     stage: Stage,
     path: RelPath,
@@ -58,11 +58,11 @@ pub(crate) struct Start<'c> {
 pub(crate) fn disk_of(path: &str, file: &str) -> Disk {
     let mut disk = Disk::default();
     let path = RelPath::from_normalised(path);
-    disk.put(path, Place::File(file.to_owned()));
+    disk.put(path, DiskEntry::File(file.to_owned()));
     disk
 }
 
-impl<'c> Start<'c> {
+impl<'c> TrialStart<'c> {
     /// Plays the paste.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl<'c> Start<'c> {
         &self,
         edit: &Edit,
         format: Format,
-        replay: Replay,
+        replay: ReplayCheck,
     ) -> Option<(&'static str, Verdict)> {
         // What was shown without its namespace or class has none to lose.
         if edit.kind == "qualification lost" && !self.symbol.as_str().contains("::") {
@@ -122,7 +122,7 @@ impl<'c> Start<'c> {
         let mut stage = self.stage.fork();
         let before = stage.ledger().len();
         stage.step(model(rendered.text.clone(), rendered.ending));
-        if replay == Replay::Check {
+        if replay == ReplayCheck::Check {
             stage.check_replay();
         }
         let kind = self.circumstance(edit, format, &stage.ledger()[before..]);
@@ -149,7 +149,13 @@ impl<'c> Start<'c> {
         }
     }
 
-    fn verdict(&self, stage: &Stage, before: usize, edit: &Edit, rendered: &Rendered) -> Verdict {
+    fn verdict(
+        &self,
+        stage: &Stage,
+        before: usize,
+        edit: &Edit,
+        rendered: &RenderedReply,
+    ) -> Verdict {
         let events = &stage.ledger()[before..];
         let is_promoted = events.iter().any(|recorded| {
             matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == Transition::Promote)
@@ -166,9 +172,10 @@ impl<'c> Start<'c> {
         let now = truth(stage, &self.path);
         match (is_promoted, refused || unlinked || !captured) {
             (true, _) if edit.worth == Worth::Damaging => {
-                match self.is_only_what_was_shown(&now, rendered) {
-                    true => Verdict::Unchanged,
-                    false => Verdict::Promoted,
+                if self.is_only_what_was_shown(&now, rendered) {
+                    Verdict::Unchanged
+                } else {
+                    Verdict::Promoted
                 }
             }
             (true, _) if now == self.expected(edit, rendered) => Verdict::Promoted,
@@ -178,12 +185,12 @@ impl<'c> Start<'c> {
         }
     }
 
-    /// Whether everything that became true of the file stands in the user's own text word for word: where a parse
+    /// Whether everything that became true of the file is in the user's own text word for word: where a parse
     /// error hid a function from the paste, a reply that lacks the error can bring it to light.
     fn is_only_what_was_shown(
         &self,
         now: &BTreeMap<Symbol, SliceHash>,
-        rendered: &Rendered,
+        rendered: &RenderedReply,
     ) -> bool {
         let code = rendered.code.as_deref().unwrap_or_default();
         let Some(extraction) = extraction_of(&self.path, code.as_bytes()) else {
@@ -205,7 +212,7 @@ impl<'c> Start<'c> {
     }
 
     /// What should be true after a faithful reply: what it defines, and all else as it was.
-    fn expected(&self, edit: &Edit, rendered: &Rendered) -> BTreeMap<Symbol, SliceHash> {
+    fn expected(&self, edit: &Edit, rendered: &RenderedReply) -> BTreeMap<Symbol, SliceHash> {
         let mut expected = self.truth.clone();
         // Of several definitions one is replaced, and the others stay where they are.
         let code = match self.namesakes {
@@ -226,7 +233,7 @@ impl<'c> Start<'c> {
 
 /// Whether a trial's events are replayed by every road.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Replay {
+pub(crate) enum ReplayCheck {
     Check,
     Skip,
 }

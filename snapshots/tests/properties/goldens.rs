@@ -1,4 +1,4 @@
-//! What the short golden ends leave out stands in full ones.
+//! What the short golden ends leave out is in full ones.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -195,7 +195,7 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn words(cell: &str) -> Vec<String> {
     cell.split('`')
         .skip(1)

@@ -1,4 +1,4 @@
-//! The fold takes any events without a panic, and its row changes tell all that its rows do.
+//! The fold takes any events without a panic, and its row changes add up to its rows.
 
 use tslp_snapshots::random::{entropy, invariants};
 

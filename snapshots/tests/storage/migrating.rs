@@ -65,7 +65,7 @@ fn check_whole(opened: &OpenLedger, state: &State, story: &str) {
     check_tables(&opened.log, state, story);
 }
 
-/// The version of the schema, as far as today's program can tell: its own, with everything in place, or a newer one.
+/// The version of the schema as today's program sees it: its own, with everything in place, or a newer one.
 fn is_old(image: &Image, story: &str) -> bool {
     match open(&SimDisk::with(0, image)) {
         Ok((opened, state)) => {

@@ -1,4 +1,4 @@
-//! The WAL is moved on a thread beside the writer: what goes wrong there stops the writer, and nothing acknowledged is lost.
+//! The WAL is moved on a thread of its own: a failure there stops the writer, and nothing acknowledged is lost.
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! docs/reliability.md says which test stands for each fault; no name in it may be out of date.
+//! docs/reliability.md names a test for each fault; no name in it may be out of date.
 
 const LIST: &str = include_str!("../../../docs/reliability.md");
 

@@ -1,4 +1,4 @@
-//! The simulated disk itself: it keeps what it is told, forgets what wasn't synced, and fails when it must.
+//! The simulated disk itself: it keeps what was synced, forgets what wasn't synced, and fails when it must.
 
 use std::path::Path;
 

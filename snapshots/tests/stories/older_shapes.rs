@@ -1,4 +1,4 @@
-//! Code in older messages in the shapes that agents' histories have beside blocks: thoughts, here-documents, what a terminal
+//! Code in older messages in the shapes that agents' histories have as well as blocks: thoughts, here-documents, what a terminal
 //! showed, quotes, JSON in JSON.
 
 use super::check;

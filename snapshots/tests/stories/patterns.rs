@@ -1,4 +1,4 @@
-//! Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2), beside one with a grammar.
+//! Languages that are read by the patterns of `symbols.json` (spec §4.1, step 2), and one with a grammar.
 
 use super::check;
 

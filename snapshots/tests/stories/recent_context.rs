@@ -18,7 +18,7 @@ fn four_pairs() {
 
 #[test]
 fn four_kilobytes_at_a_character() {
-    // Two bytes a letter behind one of a single byte, so that byte 4096 lies inside a letter.
+    // Two bytes a letter after one of a single byte, so that byte 4096 lies inside a letter.
     let long = "ü".repeat(2100);
     check(
         "recent_context__four_kilobytes_at_a_character",

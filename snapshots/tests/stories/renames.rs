@@ -1,4 +1,4 @@
-//! Renames and other changes of what a name stands for: flagged, never guessed (spec §12).
+//! Renames and other changes of what a name means: flagged, never guessed (spec §12).
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! A message that was said before, word for word, stands where nothing tells another reply from another conversation.
+//! A message that was said before, word for word, where a regenerated reply looks like another conversation.
 
 use super::check;
 

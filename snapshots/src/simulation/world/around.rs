@@ -7,7 +7,7 @@ use crate::random::code::FILES;
 use crate::simulation::chance::Chance;
 use crate::simulation::speech::{self, Speech};
 use crate::simulation::witness::Witness;
-use crate::simulation::workspace::Writing;
+use crate::simulation::workspace::WriteManner;
 use crate::storage::{Effect, Fault, Operation, PowerLoss};
 
 impl World<'_> {
@@ -23,7 +23,7 @@ impl World<'_> {
         self.say("model server");
     }
 
-    pub(super) fn editor(&mut self) {
+    pub(super) fn step_editor(&mut self) {
         let path = RelPath::from_normalised(self.chance.pick(&FILES));
         let tracked = self.witness.tracked(path.as_str());
         let what = match self.chance.below(12) {
@@ -42,7 +42,11 @@ impl World<'_> {
             }
             _ => {
                 let text = speech::file_text(&mut self.chance, &tracked);
-                let writings = [Writing::InPlace, Writing::Renamed, Writing::Backdated];
+                let writings = [
+                    WriteManner::InPlace,
+                    WriteManner::Renamed,
+                    WriteManner::Backdated,
+                ];
                 let writing = self.chance.pick(&writings);
                 self.growth.new_bytes += text.len() as u64;
                 self.workspace.write(&path, &text, writing);
@@ -54,7 +58,7 @@ impl World<'_> {
         self.say(&format!("editor {what} {path}"));
     }
 
-    pub(super) fn time(&mut self) {
+    pub(super) fn pass_time(&mut self) {
         const HOUR: i64 = 3_600_000;
         match self.chance.below(10) {
             0 => {

@@ -3,12 +3,12 @@
 use tslp_core::ids::EpisodeId;
 
 use super::World;
-use crate::simulation::client::{Done, Finished, Request};
+use crate::simulation::client::{FinishedResponse, Request, WindowStep};
 use crate::simulation::http::{self, Framing};
-use crate::simulation::upstream::{CALL_FIELD, Call, Trouble};
+use crate::simulation::upstream::{CALL_FIELD, ResponseTrouble, UpstreamCall};
 
 impl World<'_> {
-    pub(super) fn client(&mut self) {
+    pub(super) fn step_client(&mut self) {
         let at = self.chance.below(self.windows.len());
         self.client_at(at);
     }
@@ -19,18 +19,18 @@ impl World<'_> {
         let window = &mut self.windows[at];
         let done = window.step(&network, &mut self.chance, &mut self.ticket, self.is_calm);
         match done {
-            Done::Idle | Done::Busy => {}
-            Done::Asked(kind) => {
+            WindowStep::Idle | WindowStep::Busy => {}
+            WindowStep::Asked(kind) => {
                 self.growth.occasions += 1;
                 self.growth.new_bytes += 700;
                 self.count(kind);
                 self.say(&format!("client {at} {kind}"));
             }
-            Done::Finished(finished) => self.finished(*finished),
+            WindowStep::FinishedResponse(finished) => self.check_finished(*finished),
         }
     }
 
-    pub(super) fn finished(&mut self, finished: Finished) {
+    pub(super) fn check_finished(&mut self, finished: FinishedResponse) {
         let status = finished.response.as_ref().map_or(0, http::Message::status);
         let bytes = finished
             .response
@@ -46,13 +46,13 @@ impl World<'_> {
             .and_then(|response| response.field(CALL_FIELD))
             .and_then(|number| number.parse::<usize>().ok());
         match number {
-            Some(number) => self.relayed(&finished, number),
-            None => self.refused(&finished, status),
+            Some(number) => self.check_relayed(&finished, number),
+            None => self.check_own_response(&finished, status),
         }
     }
 
     /// A response that came from the model server.
-    pub(super) fn relayed(&mut self, finished: &Finished, number: usize) {
+    pub(super) fn check_relayed(&mut self, finished: &FinishedResponse, number: usize) {
         let Some(response) = &finished.response else {
             return;
         };
@@ -76,7 +76,7 @@ impl World<'_> {
             asked.contains(ticket.as_str()),
             "the answer to another prompt than {ticket}"
         );
-        let is_proper = response.complete.is_some() && call.trouble == Trouble::None;
+        let is_proper = response.complete.is_some() && call.trouble == ResponseTrouble::None;
         match &call.speech {
             Some(speech) if is_proper => window.keep(&speech.text, speech.call.as_ref()),
             Some(speech) => {
@@ -95,7 +95,7 @@ impl World<'_> {
     }
 
     /// A response of the proxy's own, or none.
-    pub(super) fn refused(&mut self, finished: &Finished, status: u16) {
+    pub(super) fn check_own_response(&mut self, finished: &FinishedResponse, status: u16) {
         if let Some(response) = &finished.response
             && response.complete.is_some()
         {
@@ -152,7 +152,7 @@ impl World<'_> {
 }
 
 /// What came is what the model server sent, byte for byte; whole only if that was whole.
-fn check_body(response: &http::Message, call: &Call, has_left: bool) {
+fn check_body(response: &http::Message, call: &UpstreamCall, has_left: bool) {
     let body = &response.body;
     if response.complete.is_some() && !has_left {
         assert!(

@@ -110,7 +110,7 @@ impl World<'_> {
             self.count("scrubs");
         }
         self.process = Some(process);
-        self.decided("begin");
+        self.check_decisions("begin");
         self.witness.check_begun();
         for _ in 0..open {
             self.count("interrupted replies");
@@ -135,15 +135,15 @@ impl World<'_> {
             }
             self.model_server();
             let process = self.process();
-            // What reaches the engine behind the last word isn't heard: such a reply counts as interrupted.
+            // The engine doesn't hear what comes after its last message: such a reply counts as interrupted.
             if course == ControlFlow::Continue(())
                 && process.engine_may_go_on()
                 && let Some(stepped) = process.engine_step()
             {
                 course = stepped;
-                self.decided("engine");
+                self.check_decisions("engine");
             }
-            self.writer();
+            self.step_writer();
             if self.lives != life {
                 return;
             }
@@ -202,10 +202,10 @@ impl World<'_> {
                 .step_all(&network, &mut self.chance, &mut make);
             self.growth.new_bytes += new_bytes;
         }
-        self.turn();
-        self.engine();
-        self.writer();
-        self.auditor();
+        self.step_loop();
+        self.step_engine();
+        self.step_writer();
+        self.step_auditor();
         self.clock.pass(20);
     }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 const CONTEXT: usize = 3;
 
 /// The lines in which two texts differ, with some around them.
-struct Change<'t> {
+struct LineChange<'t> {
     /// Lines before the change's context.
     before: usize,
     lead: Vec<&'t str>,
@@ -15,8 +15,8 @@ struct Change<'t> {
     trail: Vec<&'t str>,
 }
 
-impl<'t> Change<'t> {
-    /// `context` lines on each side, or more, until the old lines stand in the old text once.
+impl<'t> LineChange<'t> {
+    /// `context` lines on each side, or more, until the old lines are in the old text once.
     fn between(old_text: &'t str, new_text: &'t str) -> Self {
         let old: Vec<&str> = old_text.split_inclusive('\n').collect();
         let new: Vec<&str> = new_text.split_inclusive('\n').collect();
@@ -76,7 +76,7 @@ fn whole_lines(mut text: String) -> String {
 
 /// One SEARCH/REPLACE block.
 pub(crate) fn search_replace(old: &str, new: &str) -> String {
-    let change = Change::between(old, new);
+    let change = LineChange::between(old, new);
     format!(
         "<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n",
         change.side(&change.old),
@@ -86,7 +86,7 @@ pub(crate) fn search_replace(old: &str, new: &str) -> String {
 
 /// A unified diff of one hunk.
 pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
-    let change = Change::between(old, new);
+    let change = LineChange::between(old, new);
     let around = change.lead.len() + change.trail.len();
     let mut out = format!(
         "--- a/{path}\n+++ b/{path}\n@@ -{first},{} +{first},{} @@\n",
@@ -101,7 +101,7 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
 /// A patch for `apply_patch` with one chunk.
 pub(crate) fn apply_patch(path: &str, old: &str, new: &str) -> String {
     let mut out = format!("*** Begin Patch\n*** Update File: {path}\n@@\n");
-    Change::between(old, new).lines(&mut out);
+    LineChange::between(old, new).lines(&mut out);
     out.push_str("*** End Patch\n");
     out
 }
