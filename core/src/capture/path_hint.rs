@@ -2,7 +2,7 @@
 
 use alloc::string::{String, ToString};
 
-use super::StatedExtent;
+use super::block::StatedExtent;
 use crate::event::PathEvidence;
 use crate::limits::PATH_BYTES_MAX;
 

@@ -5,18 +5,17 @@ pub(super) mod call;
 mod file_diffs;
 pub(super) mod numbered;
 mod search_replace;
+pub(super) mod sections;
 mod unified_diff;
 
 pub(super) use search_replace::{SearchReplaceDialect, ends_block, opens_block};
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::ops::Range;
+
+use sections::ParsedEdits;
 
 use super::block::{Authorship, Closing};
 use super::line::line_at;
-use super::path_hint::PathHint;
-use crate::edit::{Edit, Malformed};
 use crate::event::Format;
 
 /// What a container says of its text.
@@ -51,73 +50,6 @@ pub(super) enum ReadPayload {
     Nothing,
     Code(Format, Authorship),
     Edits(ParsedEdits),
-}
-
-/// An edit of one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FileSection {
-    /// Its start in the piece; it ends where the next one starts.
-    pub(super) start: usize,
-    /// The path that the section itself names.
-    pub(super) hint: Option<PathHint>,
-    /// The edit.
-    pub(super) edit: Result<Edit, Malformed>,
-}
-
-/// The edits of a piece: at least one section, all in one format.
-pub(super) struct ParsedEdits {
-    /// The format.
-    pub(super) format: Format,
-    /// The sections.
-    pub(super) sections: Vec<FileSection>,
-}
-
-impl ParsedEdits {
-    /// The sections that were read. Without one the text is malformed; if `is_sound` is false, all of it is.
-    fn new(format: Format, sections: Vec<FileSection>, is_sound: bool) -> Self {
-        if sections.is_empty() {
-            return Self::one(format, Err(Malformed));
-        }
-        let edits = Self { format, sections };
-        if is_sound {
-            edits
-        } else {
-            edits.all_malformed()
-        }
-    }
-
-    /// An edit of one file that it doesn't name.
-    fn one(format: Format, edit: Result<Edit, Malformed>) -> Self {
-        let section = FileSection {
-            start: 0,
-            hint: None,
-            edit,
-        };
-        Self {
-            format,
-            sections: vec![section],
-        }
-    }
-
-    /// The same in a call, which may break off.
-    pub(super) fn of_call(self, closing: Closing) -> Self {
-        let edits = Self {
-            format: Format::ToolCall,
-            ..self
-        };
-        match closing {
-            Closing::Closed => edits,
-            Closing::Unclosed => edits.all_malformed(),
-        }
-    }
-
-    /// Makes all sections malformed: if one can't be read, none is applied.
-    fn all_malformed(mut self) -> Self {
-        for section in &mut self.sections {
-            section.edit = Err(Malformed);
-        }
-        self
-    }
 }
 
 /// Reads a container's text.

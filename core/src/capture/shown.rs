@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::block::CodeBlock;
-use super::payload::ParsedEdits;
+use super::payload::sections::ParsedEdits;
 use crate::edit::{Edit, EditPosition, Hunk, Malformed};
 
 /// One line a file: its path and what is done to it.

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{FileSection, ParsedEdits};
+use super::sections::{FileSection, ParsedEdits};
 use crate::capture::line::{lines_from, without_end};
 use crate::capture::path_hint::PathHint;
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::apply_patch;
 use super::search_replace::{self, SearchReplaceDialect};
-use super::{EditFormat, ParsedEdits};
+use super::sections::ParsedEdits;
+use super::unified_diff;
 use crate::capture::vocabulary::{
     ADDING_TOOLS, CONTENT, CREATE_COMMANDS, CREATING_TOOLS, DIFF, EDITOR_COMMAND, EDITS,
     EVERYWHERE, EXPECTED_REPLACEMENTS, INSERT_COMMANDS, INSERT_LINE, INSERTED, LINE_NUMBERS, NEW,
@@ -147,12 +148,12 @@ impl<'v> ToolArguments<'v> {
         } else {
             SearchReplaceDialect::Cline
         };
-        let format = if diff.lines().any(search_replace::has_marker) {
-            EditFormat::SearchReplace(dialect)
+        let edits = if diff.lines().any(search_replace::has_marker) {
+            search_replace::read(diff, dialect)
         } else {
-            EditFormat::UnifiedDiff { is_declared: true }
+            unified_diff::read(diff, true)
         };
-        let mut sections = format.read(diff).sections;
+        let mut sections = edits.sections;
         let edit = match sections.pop() {
             Some(section) if sections.is_empty() => section.edit,
             _ => Err(Malformed),

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::search_replace::{self, SearchReplaceDialect};
-use super::{FileSection, ParsedEdits};
+use super::sections::{FileSection, ParsedEdits};
 use crate::capture::element::{elements, long_child, path_child};
 use crate::capture::line::without_first_end;
 use crate::capture::path_hint::PathHint;

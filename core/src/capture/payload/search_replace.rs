@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FileSection, ParsedEdits};
+use super::sections::{FileSection, ParsedEdits};
 use crate::capture::line::{lines_from, without_end};
 use crate::capture::path_hint::{self, PathHint};
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{FileSection, ParsedEdits};
+use super::sections::{FileSection, ParsedEdits};
 use crate::capture::line::{line_at, lines_from, without_end};
 use crate::capture::path_hint::PathHint;
 use crate::edit::{Edit, EditPosition, Hunk, Malformed, MatchUnit};
@@ -58,13 +58,12 @@ fn opens_bare_diff(text: &str, at: usize) -> bool {
 }
 
 /// The beginnings of header lines that say nothing of an edit.
-const PLAIN_LINES: [&str; 6] = [
+const PLAIN_LINES: [&str; 5] = [
     "index ",
     "old mode ",
     "new mode ",
     "similarity index ",
     "dissimilarity index ",
-    "=====",
 ];
 
 /// The beginnings of other lines that may follow `diff --git`.
@@ -266,7 +265,7 @@ impl<'t> DiffReader<'t> {
         } else if is_body && !file.announced {
             file.hunks.push(HunkText::default());
             return self.read_line(start, line);
-        } else if !begins_with(&PLAIN_LINES) {
+        } else if !begins_with(&PLAIN_LINES) && !text.starts_with("=====") {
             return Err(Malformed);
         }
         Ok(())
