@@ -24,7 +24,7 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lo
 fn missing_code_text(lost: &LostCode) -> String {
     let mut text = String::new();
     if let Some((placeholder, line)) = &lost.placeholder {
-        text.push_str(&format!("\nA placeholder is in line {line}: {placeholder}"));
+        text.push_str(&format!("\nLine {line} has a placeholder: {placeholder}"));
     }
     if !lost.symbols.is_empty() {
         text.push_str(&format!(
@@ -41,7 +41,7 @@ fn missing_code_text(lost: &LostCode) -> String {
             text.push_str(&format!("\n    (and {} more)", lost.more_lines));
         }
     }
-    text.push_str("\nIf the file holds that change by now, put back what is missing.");
+    text.push_str("\nIf the file already holds that change, put back what is missing.");
     text
 }
 
@@ -97,7 +97,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map. The user can paste it again below a line with its path.",
         ),
         Reason::SaidBefore => format!(
-            "The user's message was said before, word for word. The code of {name} in it {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it with other words.",
+            "The user sent this message before, word for word. Its code for {name} {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it in a message with other words.",
             disk_comparison(disk)
         ),
         Reason::Stale if other.is_some() => format!(
@@ -117,7 +117,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::BaseUnacknowledged => refused_text(
             &name,
             &format!(
-                "the current version was not shown to the model, or is another one by now; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
+                "the current version was not shown to the model, or has changed since; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
             ),
         ),
         Reason::Elided => refused_text(
@@ -139,13 +139,13 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::StubInPlace => refused_text(
             &name,
             &format!(
-                "a statement that only ends or fails stands where code was; give the whole definition, unless the user says `@tslp confirm {name}`"
+                "code was replaced by a statement that only returns or fails; give the whole definition, unless the user says `@tslp confirm {name}`"
             ),
         ),
         Reason::RemovedUnasked => refused_text(
             &name,
             &format!(
-                "it takes out code that nobody asked to take out; put it back, unless the user says `@tslp confirm {name}`"
+                "it removes code that nobody asked to remove; put it back, unless the user says `@tslp confirm {name}`"
             ),
         ),
         Reason::MovedOrCopied => format!(
@@ -178,7 +178,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         }
         Reason::CredentialRedacted => refused_text(&name, "it holds a credential"),
         Reason::UserAccepted => {
-            format!("The user accepted {name} as it stands on disk. It is AUTHORITATIVE.")
+            format!("The user accepted {name} as it is on disk. It is AUTHORITATIVE.")
         }
         Reason::UserRejected => format!(
             "The user rejected the proposed change to {name}.\nIt has NOT modified the State Map."
@@ -188,14 +188,14 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         }
         Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
         Reason::UnknownDirective => String::from(
-            "The user gave a directive that the state ledger doesn't know.\nKnown are: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
+            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
         ),
         Reason::CapabilityGranted => {
             String::from("The user granted tools a capability for some minutes.")
         }
         Reason::CapabilityRevoked => String::from("The user took back what tools were granted."),
         Reason::NotGrantable => directive_text(
-            "names nothing that tools can be granted: it takes `BUILD_EXEC` or `SHELL_EXEC`, with `for 15m` or less",
+            "names nothing that tools can be granted: use `BUILD_EXEC` or `SHELL_EXEC`, with `for 15m` or less",
         ),
         Reason::ToolsResumed => String::from("The user lets tools run again."),
         Reason::ToolsStopped
@@ -207,27 +207,29 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         | Reason::CredentialInOutput
         | Reason::SandboxBreach => halted(why_halted(notice.reason).unwrap_or_default()),
         Reason::ForgedResult => String::from(
-            "The last reply shows a tool's result that no tool gave: the model wrote it itself, and nothing was run for it.\nDo not count on it.",
+            "The last reply shows a tool result that no tool returned: the model wrote it itself, and nothing was run.\nDo not rely on it.",
         ),
-        Reason::TargetMissing => directive_text(
-            "names nothing: it takes PATH or PATH::SYMBOL, relative to the workspace",
-        ),
+        Reason::TargetMissing => {
+            directive_text("has no target: use PATH or PATH::SYMBOL, relative to the workspace")
+        }
         Reason::TargetOutside => directive_text("names a path outside of the workspace"),
         Reason::TargetNotUsable => {
-            directive_text("names no path that can be used, or one that stands for several files")
+            directive_text("names a path that can't be used, or that matches several files")
         }
         Reason::FileMissing => not_accepted(&name, "there is no such file on disk"),
         Reason::SymbolMissing => not_accepted(&name, "the file on disk doesn't define it"),
         Reason::FileUnreadable if disk == Some(&DiskFinding::Unreadable(ReadFailure::NotAFile)) => {
             not_accepted(
                 &name,
-                &format!("it is no file; `tslp adopt {name}` on the command line takes a folder"),
+                &format!(
+                    "it is not a file; `tslp adopt {name}` on the command line takes a folder"
+                ),
             )
         }
         Reason::FileUnreadable => not_accepted(&name, read_failure_text(disk)),
         Reason::NotText => not_accepted(&name, "the file is not UTF-8"),
         Reason::TooLargeToAccept => not_accepted(&name, "the file is too large to be parsed"),
-        Reason::LanguageNotRead => not_accepted(&name, "its language is not one that is read here"),
+        Reason::LanguageNotRead => not_accepted(&name, "its language is not supported"),
         Reason::NothingToAccept => {
             not_accepted(&name, "the file defines nothing that can be parsed")
         }
@@ -241,15 +243,15 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             unlinked_text("Its path can't be used; write it relative to the workspace.")
         }
         Reason::SeveralCandidates => {
-            unlinked_text("Its name stands for several files; write the whole path.")
+            unlinked_text("Its name matches several files; write the whole path.")
         }
         Reason::EditTextNotFound => unapplied_edit_text(
             &name,
-            "the text that it replaces is not there exactly so; copy it from the current version",
+            "the text that it replaces has no exact match; copy it from the current version",
         ),
         Reason::EditTextNotUnique => unapplied_edit_text(
             &name,
-            "the text that it replaces is there more than once; add lines around it",
+            "the text that it replaces occurs more than once; add lines around it",
         ),
         Reason::EditNeedsWholeFile => unapplied_edit_text(
             &name,
@@ -261,7 +263,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::EditWithoutPath => unlinked_text("It is an edit that names no file."),
         Reason::FileExists => unapplied_edit_text(
             &name,
-            "it makes a file that exists; give the change to the existing one",
+            "it creates a file that exists already; change the existing one",
         ),
         Reason::FileDeletion => unapplied_edit_text(&name, "only the user can remove a file"),
         Reason::FileMove => unapplied_edit_text(
@@ -275,12 +277,12 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "An audit doubts that the last change to {name} is complete.\nCheck it against what was asked.",
         ),
         Reason::ParseErrors => {
-            unlinked_text("The code doesn't parse; give every definition whole.")
+            unlinked_text("The code doesn't parse; give every definition in full.")
         }
         Reason::NoDefinition => {
-            unlinked_text("The code defines nothing whole; give complete definitions.")
+            unlinked_text("The code has no complete definition; give complete ones.")
         }
-        Reason::NoGrammar => unlinked_text("Its language is not one that is read here."),
+        Reason::NoGrammar => unlinked_text("Its language is not supported."),
         Reason::TooLargeToParse => unlinked_text("It is too large to be read."),
         Reason::PatternPartial => unlinked_text(PARTLY_MATCHED),
         Reason::NoEntity => {
@@ -293,39 +295,38 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
     }
 }
 
-const PARTLY_MATCHED: &str =
-    "The patterns of its language fit it in part only; give each definition by itself, and whole.";
+const PARTLY_MATCHED: &str = "The patterns of its language match only part of it; give each definition separately and in full.";
 
 /// The notice about pasted code of the user's that wasn't taken: the reason, and what the user can do. `None` if the ordinary
 /// text of the notice already says that.
 #[must_use]
 pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
     let why = match notice.reason {
-        Reason::ParseErrors => "it doesn't parse, and no definition of it is whole",
-        Reason::NoDefinition => "it defines nothing whole",
-        Reason::NoGrammar => "its language is not one that is read here",
+        Reason::ParseErrors => "it doesn't parse, and has no complete definition",
+        Reason::NoDefinition => "it has no complete definition",
+        Reason::NoGrammar => "its language is not supported",
         Reason::TooLargeToParse => "it is too large to be read",
-        Reason::PatternPartial => "the patterns of its language fit it in part only",
+        Reason::PatternPartial => "the patterns of its language match only part of it",
         Reason::PathNotUsable => "its path can't be used",
         Reason::PathEscapesWorkspace => "its path leads out of the workspace",
         Reason::PathCaseDiffers => {
             "its path differs from a known file's in upper and lower case alone"
         }
-        Reason::SeveralCandidates => "its name stands for several files",
+        Reason::SeveralCandidates => "its name matches several files",
         Reason::CredentialRedacted => "it holds a credential",
         Reason::Elided => "it leaves out code behind a placeholder",
         Reason::Truncated => "it breaks off before its end",
         Reason::BaseUnknown => "it is an edit of code that is not known",
-        Reason::EditTextNotFound => "the text that its edit replaces is not there exactly so",
-        Reason::EditTextNotUnique => "the text that its edit replaces is there more than once",
+        Reason::EditTextNotFound => "the text that its edit replaces has no exact match",
+        Reason::EditTextNotUnique => "the text that its edit replaces occurs more than once",
         Reason::EditNeedsWholeFile => "its edit names a line, and the whole file isn't known",
         Reason::EditMalformed => "its edit isn't well-formed",
         Reason::EditWithoutPath => "it is an edit that names no file",
-        Reason::FileExists => "its edit makes a file that exists",
+        Reason::FileExists => "its edit creates a file that exists already",
         _ => return None,
     };
     let can = match notice.reason {
-        Reason::NoGrammar | Reason::TooLargeToParse => "It is a record, and no more",
+        Reason::NoGrammar | Reason::TooLargeToParse => "It is recorded, but can't become true",
         Reason::PathNotUsable
         | Reason::PathEscapesWorkspace
         | Reason::PathCaseDiffers
@@ -333,10 +334,10 @@ pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
         | Reason::EditWithoutPath => {
             "The user can paste it again below its path, written from the workspace's root"
         }
-        Reason::PatternPartial => "The user can paste each definition by itself",
+        Reason::PatternPartial => "The user can paste each definition separately",
         Reason::CredentialRedacted => "The user can paste it without the credential",
         _ => {
-            "The user can paste every definition whole, or save the file and say `@tslp accept PATH`"
+            "The user can paste every definition in full, or save the file and say `@tslp accept PATH`"
         }
     };
     let (of, can) = match &notice.entity {
@@ -378,10 +379,10 @@ pub const fn why_halted(reason: Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::ToolsStopped => "the user stopped them",
         Reason::CapabilityEscalation => {
-            "one was asked for by a grant that doesn't hold any more; the user can grant it anew with `@tslp allow`"
+            "one was called under a grant that is no longer valid; the user can grant it again with `@tslp allow`"
         }
-        Reason::ScopeBreach => "one named what is outside of the workspace, or protected",
-        Reason::CommandClassViolation => "several were asked for that do what no tool may do",
+        Reason::ScopeBreach => "one named a path that is protected or outside of the workspace",
+        Reason::CommandClassViolation => "several calls asked for what no tool may do",
         Reason::BudgetExhausted => "their budget is used up",
         Reason::RecursiveLoop => "the same call gave the same output several times",
         Reason::CredentialInOutput => "one printed a credential, which was redacted",
@@ -406,9 +407,9 @@ fn not_accepted(name: &str, why: &str) -> String {
 fn disk_comparison(disk: Option<&DiskFinding>) -> String {
     match disk {
         Some(DiskFinding::Unreadable(_)) => {
-            format!("can't be compared by now ({})", read_failure_text(disk))
+            format!("can't be compared now ({})", read_failure_text(disk))
         }
-        _ => "is not what the file on disk holds by now".into(),
+        _ => "is not what the file on disk holds now".into(),
     }
 }
 
@@ -483,12 +484,12 @@ mod tests {
         let told = notice_text(&notice, None);
         assert_eq!(
             told,
-            "The user's message was said before, word for word. The code of src/a.c::add in it is not what the file on disk holds by now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/a.c::add`, or paste it with other words."
+            "The user sent this message before, word for word. Its code for src/a.c::add is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/a.c::add`, or paste it in a message with other words."
         );
         let unreadable = DiskFinding::Unreadable(ReadFailure::TimedOut);
         assert!(
             notice_text(&notice, Some(&unreadable))
-                .contains("can't be compared by now (its file did not answer in time)")
+                .contains("can't be compared now (its file did not answer in time)")
         );
     }
 }

@@ -7,7 +7,7 @@ use crate::upstream::Upstream;
 
 const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: the file on disk differs from the authoritative version.\nIts code is withheld until the user pastes the current one or says `@tslp accept src/ring.c::ring_put`. Do not guess it.\n[END NOTICE]";
 
-const SAID_BEFORE: &str = "[STATE NOTICE]\nThe user's message was said before, word for word. The code of src/ring.c::ring_put in it is not what the file on disk holds by now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/ring.c::ring_put`, or paste it with other words.\n[END NOTICE]";
+const SAID_BEFORE: &str = "[STATE NOTICE]\nThe user sent this message before, word for word. Its code for src/ring.c::ring_put is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/ring.c::ring_put`, or paste it in a message with other words.\n[END NOTICE]";
 
 /// The same function after a person edited it.
 fn by_hand() -> String {
@@ -367,7 +367,7 @@ fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
     tslp.say("@tslp accept src\n@tslp accept latin.c\nHello.");
     let seen = upstream.next().system();
     for notice in [
-        "The user could not accept src: it is no file; `tslp adopt src` on the command line takes a folder.",
+        "The user could not accept src: it is not a file; `tslp adopt src` on the command line takes a folder.",
         "The user could not accept latin.c: the file is not UTF-8.",
     ] {
         assert!(seen.contains(notice), "{seen}");

@@ -516,7 +516,7 @@ fn looking_outside_halts_at_once() {
     assert!(said.contains("SCOPE-BREACH"), "{said}");
     assert_eq!(said.matches("SCOPE-BREACH").count(), 1, "said once: {said}");
     assert!(
-        said.ends_with("\nTools are halted: one named what is outside of the workspace, or protected. They run again once you say `@tslp resume` in a prompt.\n"),
+        said.ends_with("\nTools are halted: one named a path that is protected or outside of the workspace. They run again once you say `@tslp resume` in a prompt.\n"),
         "{said}"
     );
     tslp.stop();

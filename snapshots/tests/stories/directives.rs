@@ -47,7 +47,7 @@ fn accept_takes_disk_as_the_users_word() {
         &story,
         &[
             "src/a.c::add is STALE",
-            "The user accepted src/a.c::add as it stands on disk. It is AUTHORITATIVE.",
+            "The user accepted src/a.c::add as it is on disk. It is AUTHORITATIVE.",
             "    return b + a;\n}\n[END CURRENT STATE]",
             "message 4: own text, 1 line\nWhat does `add` do?",
         ],
@@ -204,7 +204,7 @@ fn what_can_not_be_accepted_is_said_why() {
             "The user could not accept src/a.c::sub: the file on disk doesn't define it.",
             "The user could not accept src/locked.c: there is no permission to read its file.",
             "The user could not accept src/large.c: the file is too large to be parsed.",
-            "The user could not accept notes.txt: its language is not one that is read here.",
+            "The user could not accept notes.txt: its language is not supported.",
             "The user could not accept src/empty.c: the file defines nothing that can be parsed.",
             "notice src/none.c file_missing",
             "notice src/a.c::sub symbol_missing",
@@ -212,7 +212,7 @@ fn what_can_not_be_accepted_is_said_why() {
             "notice src/large.c too_large_to_accept",
             "notice notes.txt language_not_read",
             "notice src/empty.c nothing_to_accept",
-            "The user accepted src/a.c as it stands on disk.",
+            "The user accepted src/a.c as it is on disk.",
         ],
     );
 }
@@ -240,8 +240,8 @@ fn a_tracked_file_may_have_the_mark_of_a_symbol_in_its_name() {
         | @tslp accept co::lon.c::add
         ",
         &[
-            "The user accepted co::lon.c as it stands on disk.",
-            "The user accepted co::lon.c::add as it stands on disk.",
+            "The user accepted co::lon.c as it is on disk.",
+            "The user accepted co::lon.c::add as it is on disk.",
         ],
     );
 }
