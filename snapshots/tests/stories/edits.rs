@@ -1,26 +1,9 @@
 //! Edits in every format: applied to what is authoritative exactly, or not at all (spec §12).
 
-use super::check;
+use super::{PASTED_FILE, check};
 
-/// The whole file is true.
-const WHOLE: &str = "
-        user
-        | ```c:src/a.c
-        | #include <a.h>
-        |
-        | int clamp(int x, int low, int high) {
-        |     if (x < low) return low;
-        |     if (x > high) return high;
-        |     return x;
-        | }
-        |
-        | int twice(int x) {
-        |     int sum = x + x;
-        |     return sum;
-        | }
-        | ```
-        | Let clamp() cope with low > high.
-";
+/// What the user says to the whole file, which is true.
+const REQUEST: &str = "| Let clamp() cope with low > high.\n";
 
 /// Two functions of a file are true, the rest is unknown.
 const PARTS: &str = "
@@ -42,7 +25,7 @@ const PARTS: &str = "
 
 #[track_caller]
 fn whole(name: &str, about: &str, story: &str) {
-    check(name, about, &format!("{WHOLE}{story}"));
+    check(name, about, &format!("{PASTED_FILE}{REQUEST}{story}"));
 }
 
 #[track_caller]

@@ -1,28 +1,10 @@
 //! Promotion of the model's code: gate A, gate B, and what each refusal leads to (spec §6, §7, §12).
 
-use super::check;
-
-const PASTE: &str = "
-        user
-        | ```c:src/a.c
-        | #include <a.h>
-        |
-        | int clamp(int x, int low, int high) {
-        |     if (x < low) return low;
-        |     if (x > high) return high;
-        |     return x;
-        | }
-        |
-        | int twice(int x) {
-        |     int sum = x + x;
-        |     return sum;
-        | }
-        | ```
-";
+use super::{PASTED_FILE, check};
 
 #[track_caller]
 fn after_paste(name: &str, about: &str, story: &str) {
-    check(name, about, &format!("{PASTE}{story}"));
+    check(name, about, &format!("{PASTED_FILE}{story}"));
 }
 
 #[test]

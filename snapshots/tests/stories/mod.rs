@@ -39,6 +39,25 @@ mod verification;
 
 use tslp_snapshots::stage::play;
 
+/// The user pastes a file with an include and two functions.
+const PASTED_FILE: &str = "
+        user
+        | ```c:src/a.c
+        | #include <a.h>
+        |
+        | int clamp(int x, int low, int high) {
+        |     if (x < low) return low;
+        |     if (x > high) return high;
+        |     return x;
+        | }
+        |
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | ```
+";
+
 /// Plays a story and compares its end with `golden/NAME.snap`; `about` says there what the story shows.
 #[track_caller]
 fn check(name: &str, about: &str, story: &str) {

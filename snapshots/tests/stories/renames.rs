@@ -1,30 +1,14 @@
 //! Renames and other changes of what a name means: flagged, never guessed (spec §12).
 
-use super::check;
-
-const PASTE: &str = "
-        user
-        | ```c:src/a.c
-        | #include <a.h>
-        |
-        | int clamp(int x, int low, int high) {
-        |     if (x < low) return low;
-        |     if (x > high) return high;
-        |     return x;
-        | }
-        |
-        | int twice(int x) {
-        |     int sum = x + x;
-        |     return sum;
-        | }
-        | ```
-        model
-        | Thanks.
-";
+use super::{PASTED_FILE, check};
 
 #[track_caller]
 fn after_paste(name: &str, about: &str, story: &str) {
-    check(name, about, &format!("{PASTE}{story}"));
+    check(
+        name,
+        about,
+        &format!("{PASTED_FILE}model\n| Thanks.\n{story}"),
+    );
 }
 
 #[test]
