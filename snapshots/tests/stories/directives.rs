@@ -163,7 +163,7 @@ fn directives_that_name_nothing_are_answered() {
             "notice target_outside",
             "names a path outside of the workspace",
             "notice target_missing",
-            "names nothing: it takes PATH or PATH::SYMBOL",
+            "has no target: use PATH or PATH::SYMBOL",
             "notice target_not_usable",
             "notice src/none.c::f nothing_to_do",
             "notice unknown_directive",
