@@ -107,15 +107,17 @@ impl Sandbox {
     /// Tools need Linux.
     #[cfg(not(target_os = "linux"))]
     #[must_use]
-    pub fn run_until(&self, plan: &Plan, _: &PipeReader) -> Outcome {
+    pub fn run_until(&self, plan: &SandboxPlan, _: &PipeReader) -> RunOutcome {
         self.run_plan(plan)
     }
 
     /// Tools need Linux.
     #[cfg(not(target_os = "linux"))]
     #[must_use]
-    pub fn run(&self, _: &Plan) -> Outcome {
-        Outcome::not_started("tools run on Linux only: no other system has the boundary they need")
+    pub fn run_plan(&self, _: &SandboxPlan) -> RunOutcome {
+        RunOutcome::not_started(
+            "tools run on Linux only: no other system has the boundary they need",
+        )
     }
 
     /// Tries to get out of the sandbox in every way that can be tried in a moment.
