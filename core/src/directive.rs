@@ -88,16 +88,7 @@ fn is_directive(line: &str) -> bool {
 fn parse_line(line: &str) -> Vec<Directive> {
     let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let verb = match word.to_ascii_lowercase().as_str() {
-        "accept" => Verb::Accept,
-        "reject" => Verb::Reject,
-        "confirm" => Verb::Confirm,
-        "allow" => Verb::Allow,
-        "revoke" => Verb::Revoke,
-        "stop" => Verb::Stop,
-        "resume" => Verb::Resume,
-        _ => Verb::Unknown,
-    };
+    let verb = Verb::of_word(&word.to_ascii_lowercase()).unwrap_or(Verb::Unknown);
     if verb.is_about_tools() {
         let target = rest.trim().trim_end_matches(['.', '!']).to_string();
         return Vec::from([Directive { verb, target }]);

@@ -379,7 +379,7 @@ pub struct DiskObserved {
 words! {
     /// What a user can tell the proxy.
     Verb, "verb" {
-        /// Take what disk holds as the write-head's word.
+        /// Take what disk holds as the write-head's word; `tslp adopt` is recorded as one, too.
         Accept = "accept",
         /// Drop the proposals for an entity.
         Reject = "reject",

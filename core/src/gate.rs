@@ -155,7 +155,7 @@ pub struct GateFacts {
     pub base: Option<Figures>,
     /// The structure of the last version that the user supplied or confirmed, if the change removes more of it: many small
     /// losses add up to a large one.
-    pub confirmed: Option<Figures>,
+    pub users_figures: Option<Figures>,
     /// Tracked top-level symbols of the base that the candidate lacks.
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
@@ -172,7 +172,7 @@ pub struct GateFacts {
     pub disk: DiskVerdict,
 }
 
-/// The rules of gate A, in the order of evaluation, each with the reason for failing it.
+/// The rules of gate A, each with the reason for failing it.
 const GATE_A: [(Reason, Reason); 7] = [
     (Reason::Confirmed, Reason::NotConfirmed),
     (Reason::FullDefinition, Reason::Elided),
@@ -240,13 +240,13 @@ impl GateReport {
 #[must_use]
 pub fn judge(facts: &GateFacts, thresholds: Thresholds, profile: Profile) -> GateReport {
     let mut report = GateReport::default();
-    let refusal = gate_a(facts, thresholds, &mut report.verdicts);
+    let refusal = gate_a_refusal(facts, thresholds, &mut report.verdicts);
     let damaged = damage_refusal(facts.comparison, &mut report.verdicts);
     let moved = base_refusal(facts.base_verdict, &mut report.verdicts);
     let renamed = rename_refusal(facts, thresholds, &mut report.verdicts);
     let removed = removal_refusal(facts, &mut report.verdicts);
     let disk_refusal = etv_refusal(facts.disk, &mut report.verdicts);
-    let grant = gate_b(facts, profile, refusal, &mut report.verdicts);
+    let grant = parity_grant(facts, profile, refusal, &mut report.verdicts);
     let unmatched = moved.filter(|_| facts.base_verdict == BaseVerdict::Unmatched);
     // STALE code is withheld, so the model can't have seen it, and STALE is the more useful reason of the two.
     let unseen = moved.filter(|_| facts.base_verdict == BaseVerdict::Unseen);
@@ -288,21 +288,22 @@ pub fn write_head(level: Level, completeness: Completeness) -> GateReport {
     }
 }
 
-fn gate_a(
+/// The reason of the first rule of gate A that isn't met.
+fn gate_a_refusal(
     facts: &GateFacts,
     thresholds: Thresholds,
     verdicts: &mut Vec<Verdict>,
 ) -> Option<Reason> {
     let base = facts.base.unwrap_or_default();
-    let confirmed = facts.confirmed.unwrap_or_default();
-    let nodes_needed = share_of(base.nodes.max(confirmed.nodes), thresholds.nodes_percent);
-    let tokens_needed = share_of(base.tokens.max(confirmed.tokens), thresholds.tokens_percent);
+    let users = facts.users_figures.unwrap_or_default();
+    let nodes_needed = share_of(base.nodes.max(users.nodes), thresholds.nodes_percent);
+    let tokens_needed = share_of(base.tokens.max(users.tokens), thresholds.tokens_percent);
     debug_assert!(
         facts.symbols_missing <= facts.symbols_of_base,
         "missing symbols are some of the base's"
     );
     let kept = facts.symbols_of_base - facts.symbols_missing;
-    let rules = [
+    let verdicts_of_a = [
         boolean_verdict(Reason::Confirmed, facts.level == Level::Confirmed),
         boolean_verdict(
             Reason::FullDefinition,
@@ -322,11 +323,15 @@ fn gate_a(
             tokens_needed,
         ),
     ];
-    verdicts.extend(rules);
-    let (_, (_, reason)) = rules.iter().zip(GATE_A).find(|(verdict, _)| !verdict.met)?;
-    Some(match (reason, facts.completeness) {
+    verdicts.extend(verdicts_of_a);
+    let failed = verdicts_of_a.iter().find(|verdict| !verdict.met)?;
+    let (_, refusal) = GATE_A
+        .iter()
+        .find(|(rule, _)| *rule == failed.rule)
+        .expect("every rule of gate A has its reason");
+    Some(match (*refusal, facts.completeness) {
         (Reason::Elided, Completeness::Truncated) => Reason::Truncated,
-        (reason, _) => reason,
+        (refusal, _) => refusal,
     })
 }
 
@@ -394,7 +399,7 @@ fn etv_refusal(disk: DiskVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason>
 }
 
 /// The grant that a proposal can have at once.
-fn gate_b(
+fn parity_grant(
     facts: &GateFacts,
     profile: Profile,
     gate_a: Option<Reason>,
@@ -466,7 +471,7 @@ mod tests {
             definitions_repeated: 0,
             figures,
             base: Some(figures),
-            confirmed: None,
+            users_figures: None,
             symbols_missing: 0,
             symbols_of_base: 3,
             comparison: Comparison::UNHARMED,

@@ -2,16 +2,16 @@
 //!
 //! Nothing here performs I/O, reads a clock, draws randomness or starts a thread. Time, disk contents and model
 //! replies enter as values; parsers enter through [`extract::Grammars`]; state enters through [`view::View`].
-//! Read `event` first, then `artifact`, then `decide`.
+//! Read `event` first, then `artifact`, then `decide`. "spec §6" is a section of the law; docs/law.md restates it rule by rule.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
-/// The version of the rules: it rises with every change of `decide` or `gate` that can change an outcome, so that deep
-/// verification can tell such a change from a defect or a forgery.
-pub const RULES_VERSION: u32 = 11;
+/// The version of the rules: it rises with every change of this crate that can change an outcome (what is captured, resolved,
+/// judged or composed), so that deep verification can tell such a change from a defect or a forgery.
+pub const RULES_VERSION: u32 = 12;
 
 pub mod event;
 

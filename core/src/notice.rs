@@ -54,30 +54,6 @@ pub fn replaced_notice(names: &[String]) -> String {
     )
 }
 
-/// Whether the model's next step depends on a notice: it says what to mend, or what not to count on. All others wait for the
-/// user's next prompt, so that a chain of tool calls goes on undisturbed.
-#[must_use]
-pub const fn concerns_next_step(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::Stale
-            | Reason::DiskUnreadable
-            | Reason::Elided
-            | Reason::Truncated
-            | Reason::Stub
-            | Reason::DuplicateDefinition
-            | Reason::SymbolsLost
-            | Reason::NodesCollapsed
-            | Reason::TokensCollapsed
-            | Reason::StubInPlace
-            | Reason::RemovedUnasked
-            | Reason::RenameSuspected
-            | Reason::MovedOrCopied
-            | Reason::RemovedByUser
-            | Reason::ParseErrors
-    )
-}
-
 /// The text between the delimiters.
 fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
     let NoticeIssued {
@@ -291,7 +267,41 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::NotConfirmed => {
             unlinked_text("Nothing proves which file it belongs to; name its path.")
         }
-        other => refused_text(&name, other.code()),
+        // Conclusions of reports and causes of transitions: none of these becomes a notice.
+        Reason::AstMatch
+        | Reason::CorrelatedWithOneFile
+        | Reason::PatternMatch
+        | Reason::EditApplied
+        | Reason::Confirmed
+        | Reason::FullDefinition
+        | Reason::BodyGiven
+        | Reason::DefinedOnce
+        | Reason::SymbolsKept
+        | Reason::NodesKept
+        | Reason::TokensKept
+        | Reason::CodeKept
+        | Reason::NameKept
+        | Reason::NotRemoved
+        | Reason::StructuralParity
+        | Reason::WriteHead
+        | Reason::ShadowAudit
+        | Reason::UserVerified
+        | Reason::DiskAgrees
+        | Reason::BaseUnmoved
+        | Reason::Replaced
+        | Reason::PartReplaced
+        | Reason::OmittedByUpdate
+        | Reason::ProposalOverruled
+        | Reason::Mentioned
+        | Reason::FileMentioned
+        | Reason::UnderProposal
+        | Reason::AmbiguousName
+        | Reason::CoveredByFile
+        | Reason::InPrompt
+        | Reason::InSight
+        | Reason::NoLongerCurrent
+        | Reason::LeftToTools
+        | Reason::ContentMissing => refused_text(&name, notice.reason.code()),
     }
 }
 

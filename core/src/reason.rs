@@ -1,4 +1,4 @@
-//! Reason codes: one stable snake_case word per rule, for events, notices and diagnostics.
+//! Reason codes: one stable snake_case word per rule, for events, notices and diagnostics. docs/law.md says what a new one needs.
 
 use core::fmt;
 
@@ -267,6 +267,57 @@ reasons! {
 }
 
 impl Reason {
+    /// Whether a change is refused for it because code is missing. The notice about it names what is missing.
+    #[must_use]
+    pub const fn is_lost_code(self) -> bool {
+        matches!(
+            self,
+            Self::Elided
+                | Self::Truncated
+                | Self::Stub
+                | Self::SymbolsLost
+                | Self::StubInPlace
+                | Self::RemovedUnasked
+                | Self::NodesCollapsed
+                | Self::TokensCollapsed
+        )
+    }
+
+    /// Whether a change is refused for it until the user confirms the change: something other than gate A keeps it out.
+    #[must_use]
+    pub const fn is_left_to_user(self) -> bool {
+        matches!(
+            self,
+            Self::Stale
+                | Self::DiskUnreadable
+                | Self::BaseUnacknowledged
+                | Self::Elided
+                | Self::StubInPlace
+                | Self::RemovedUnasked
+                | Self::RenameSuspected
+                | Self::MovedOrCopied
+                | Self::RemovedByUser
+                | Self::GrantMissing
+        )
+    }
+
+    /// Whether the model's next step depends on the notice: it says what to mend, or what not to count on. All others wait for
+    /// the user's next prompt, so that a chain of tool calls goes on undisturbed.
+    #[must_use]
+    pub const fn concerns_next_step(self) -> bool {
+        self.is_lost_code()
+            || matches!(
+                self,
+                Self::Stale
+                    | Self::DiskUnreadable
+                    | Self::DuplicateDefinition
+                    | Self::RenameSuspected
+                    | Self::MovedOrCopied
+                    | Self::RemovedByUser
+                    | Self::ParseErrors
+            )
+    }
+
     /// Whether tools are halted for it until the Operator resumes them.
     #[must_use]
     pub const fn halts_tools(self) -> bool {

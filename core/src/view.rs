@@ -30,7 +30,7 @@ pub struct ToolSession {
 
 /// One call of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCall {
+pub struct RecordedCall {
     /// Its session.
     pub session: SessionId,
     /// Who asks, and who would run it.
@@ -204,9 +204,9 @@ pub struct Amendments {
 }
 
 /// The whole state. Look-ups with a limit return the first in a fixed order, so that a fold and a restore agree.
-pub trait View: KnownCode + Conversations + Tools {}
+pub trait View: KnownCode + Conversations + ToolRecords {}
 
-impl<T: KnownCode + Conversations + Tools> View for T {}
+impl<T: KnownCode + Conversations + ToolRecords> View for T {}
 
 /// The state without conversations and tools.
 pub trait KnownCode: Truth + Proposals + Disk + Vault {}
@@ -238,7 +238,8 @@ pub trait Truth {
 
     /// All authoritative symbols of a file, sorted by symbol.
     fn symbols_of(&self, path: &RelPath) -> Vec<Symbol>;
-    /// Whether the file or any symbol of it is authoritative.
+    /// Whether the file is *tracked*: it or any symbol of it is authoritative. A file that isn't is adopted from disk as soon as
+    /// a prompt names it or a tool call concerns it ([`crate::decide::touch`]).
     fn tracks_file(&self, path: &RelPath) -> bool;
     /// Tracked files with this base name, at most `limit`.
     fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath>;
@@ -347,13 +348,13 @@ pub trait Conversations {
 }
 
 /// The Guardian's sessions and the calls of tools.
-pub trait Tools {
+pub trait ToolRecords {
     /// What is known of a session's tools.
     fn tool_session(&self, session: SessionId) -> ToolSession;
     /// A call of the last episodes that made any.
-    fn tool_call(&self, call: CallId) -> Option<ToolCall>;
+    fn tool_call(&self, call: CallId) -> Option<RecordedCall>;
     /// All calls of an episode that is among the last ones that made any.
-    fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCall>;
+    fn tool_calls_of(&self, episode: EpisodeId) -> Vec<RecordedCall>;
     /// Calls that may run and whose result isn't known.
     fn tool_calls_under_way(&self) -> Vec<CallId>;
 }

@@ -18,7 +18,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::Reason;
-use tslp_core::view::{ToolCall, ToolSession};
+use tslp_core::view::{RecordedCall, ToolSession};
 
 use crate::table::{
     Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
@@ -115,7 +115,7 @@ pub struct GuardianState {
     policy: Option<ApprovedPolicy>,
     grants: BTreeMap<(SessionId, Capability), GrantToken>,
     sessions: BTreeMap<SessionId, SessionTally>,
-    calls: BTreeMap<CallId, ToolCall>,
+    calls: BTreeMap<CallId, RecordedCall>,
 }
 
 /// The profile that the Operator approved last.
@@ -155,7 +155,7 @@ impl GuardianState {
     }
 
     fn add_call(&mut self, requested: &ActionRequested, changes: &mut Changes) {
-        let call = ToolCall {
+        let call = RecordedCall {
             session: requested.session,
             door: requested.door,
             round: requested.round,
@@ -313,13 +313,13 @@ impl GuardianState {
 
     /// A call of the last episodes that made any.
     #[must_use]
-    pub fn tool_call(&self, call: CallId) -> Option<ToolCall> {
+    pub fn tool_call(&self, call: CallId) -> Option<RecordedCall> {
         self.calls.get(&call).cloned()
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
-    pub fn calls_of(&self, episode: EpisodeId) -> Vec<ToolCall> {
+    pub fn calls_of(&self, episode: EpisodeId) -> Vec<RecordedCall> {
         let number = |number| CallId { episode, number };
         let calls = self.calls.range(number(0)..=number(u32::MAX));
         calls.map(|(_, call)| call.clone()).collect()
@@ -445,7 +445,7 @@ impl GuardianState {
             all.find(|it| it.as_str() == word)
                 .ok_or(UnfitRow("a call has no such decision"))
         };
-        let known = ToolCall {
+        let known = RecordedCall {
             session,
             door,
             round,
@@ -499,7 +499,7 @@ fn call_key(call: CallId) -> Vec<Value> {
     Vec::from([call.episode.0.into(), call.number.into()])
 }
 
-fn call_row(id: CallId, call: &ToolCall) -> Vec<Value> {
+fn call_row(id: CallId, call: &RecordedCall) -> Vec<Value> {
     let mut row = call_key(id);
     row.extend([
         call.session.0.into(),

@@ -19,7 +19,6 @@ use tslp_core::limits::{
     WITHHELD_PER_SESSION_MAX,
 };
 use tslp_core::message::Role;
-use tslp_core::notice;
 use tslp_core::path::RelPath;
 use tslp_core::view::{
     Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
@@ -799,7 +798,7 @@ impl Session {
         for pending in &mut self.notices {
             pending.was_shown = composed.history == History::Window
                 || !in_tool_chain
-                || notice::concerns_next_step(pending.notice.reason);
+                || pending.notice.reason.concerns_next_step();
         }
         touch_part(id, SessionList::Shown, !self.shown.is_empty(), changes);
         let shown = composed.hydrated.iter();

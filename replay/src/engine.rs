@@ -39,7 +39,7 @@ use tslp_core::policy::Policy;
 use tslp_core::request::Request;
 use tslp_core::text_index::TextIndex;
 use tslp_core::view::{
-    Conversations as _, Disk as _, Divergence, Tools as _, Truth as _, Vault as _,
+    Conversations as _, Disk as _, Divergence, ToolRecords as _, Truth as _, Vault as _,
 };
 use tslp_projections::vault::VaultLocation;
 
@@ -341,13 +341,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> Vec<Event> {
         let view = self.view();
         if !order.verb.is_about_tools() {
-            return direct::carry_out(&view, &self.grammars, ids, order, file);
+            return direct::carry_out_directive(&view, &self.grammars, ids, order, file);
         }
         match order.repetition {
             // They took effect when the prompt was first sent.
             PromptRepetition::Regenerated | PromptRepetition::Answered => Vec::new(),
             PromptRepetition::First | PromptRepetition::Ambiguous => {
-                tools::carry_out(&view, policy, at, ids, (order.verb, &order.target))
+                tools::carry_out_for_tools(&view, policy, at, ids, (order.verb, &order.target))
             }
         }
     }

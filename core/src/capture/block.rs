@@ -30,7 +30,7 @@ pub struct CodeBlock<'t> {
     /// The share of the file that the block says it is.
     pub part: StatedExtent,
     /// Whether its writer wrote it or quotes a file.
-    pub standing: Authorship,
+    pub authorship: Authorship,
     /// Whether the block was closed.
     pub closing: Closing,
 }

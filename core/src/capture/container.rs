@@ -77,9 +77,9 @@ impl<'t> Container<'t> {
     pub(super) fn into_blocks(mut self, text: &str) -> Vec<CodeBlock<'t>> {
         let kind = core::mem::replace(&mut self.kind, PayloadKind::Unsaid);
         let payload = payload::read(kind, &self.piece, self.language.as_deref(), self.closing);
-        let (format, standing, sections) = match payload {
+        let (format, authorship, sections) = match payload {
             ReadPayload::Nothing => return Vec::new(),
-            ReadPayload::Code(format, standing) => (format, standing, vec![(0, None, None)]),
+            ReadPayload::Code(format, authorship) => (format, authorship, vec![(0, None, None)]),
             ReadPayload::Edits(edits) => {
                 let sections = edits.sections.into_iter();
                 let sections = sections.map(|it| (it.start, it.hint, Some(it.edit)));
@@ -111,7 +111,7 @@ impl<'t> Container<'t> {
                     language: self.language.clone(),
                     evidence: hint.as_ref().map_or(PathEvidence::None, |it| it.evidence),
                     path: hint.and_then(|hint| hint.path),
-                    standing,
+                    authorship,
                     closing: self.closing,
                 }
             })

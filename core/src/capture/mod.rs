@@ -47,7 +47,7 @@ pub fn blocks(text: &str) -> Vec<CodeBlock<'_>> {
 
 /// What a reply says of tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolTalk {
+pub struct ToolText {
     /// All fences of tools, in order.
     pub fences: Vec<ToolFence>,
     /// Closed fences of shell commands that name no file, in order.
@@ -58,23 +58,23 @@ pub struct ToolTalk {
 
 /// All fences of tools that stand in no other fence, edit or quotation, and what else a reply may run.
 #[must_use]
-pub fn tool_talk(text: &str) -> ToolTalk {
+pub fn tool_text(text: &str) -> ToolText {
     let mut scan = scan::BlockScanner::new(text);
-    let mut talk = ToolTalk::default();
+    let mut found = ToolText::default();
     for block in scan.by_ref() {
-        talk.is_cut |= block.closing == Closing::Unclosed;
+        found.is_cut |= block.closing == Closing::Unclosed;
         let is_shell = block.format == Format::Fence
             && block.path.is_none()
             && block.closing == Closing::Closed
             && matches!(block.language.as_deref(), Some("bash" | "sh"));
-        talk.shell.extend(block.verbatim.filter(|_| is_shell));
+        found.shell.extend(block.verbatim.filter(|_| is_shell));
     }
-    talk.fences = scan.tool_fences;
-    let fences = talk.fences.iter();
-    talk.is_cut |= fences
+    found.fences = scan.tool_fences;
+    let fences = found.fences.iter();
+    found.is_cut |= fences
         .last()
         .is_some_and(|fence| fence.closing == Closing::Unclosed);
-    talk
+    found
 }
 
 /// The text without its fences of tools: what is left is the speaker's own.
@@ -83,7 +83,7 @@ pub fn without_tool_fences(text: &str) -> Cow<'_, str> {
     if !text.contains("tool") {
         return Cow::Borrowed(text);
     }
-    let fences = tool_talk(text).fences;
+    let fences = tool_text(text).fences;
     if fences.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -61,7 +61,7 @@ pub(super) fn read(
 ) -> ReadPayload {
     let format = match kind {
         PayloadKind::Read(payload) => return payload,
-        PayloadKind::FileText(standing) => return ReadPayload::Code(Format::Tags, standing),
+        PayloadKind::FileText(authorship) => return ReadPayload::Code(Format::Tags, authorship),
         PayloadKind::Edit(format) if closing == Closing::Unclosed => {
             return ReadPayload::Edits(format.read(piece).all_malformed());
         }

@@ -150,7 +150,7 @@ mod tests {
     use alloc::string::String;
     use alloc::vec::Vec;
 
-    /// One line a block: standing, path, part, code.
+    /// One line a block: authorship, path, part, code.
     fn check(text: &str, expected: &[&str]) {
         let found: Vec<String> = capture::blocks(text)
             .into_iter()
@@ -158,7 +158,7 @@ mod tests {
                 let path = block.path.as_deref().unwrap_or("-");
                 format!(
                     "{:?} {path} {:?} {:?}",
-                    block.standing, block.part, block.code
+                    block.authorship, block.part, block.code
                 )
             })
             .collect();

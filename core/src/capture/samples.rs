@@ -7,14 +7,14 @@ use alloc::vec::Vec;
 use super::*;
 use crate::edit::{self, BaseTexts, Edit, Hunk};
 
-/// One line a block: format, path, standing where it isn't said, closing where it isn't closed, and what it is.
+/// One line a block: format, path, authorship where it isn't said, closing where it isn't closed, and what it is.
 fn check(text: &str, expected: &[&str]) {
     let found: Vec<String> = blocks(text).iter().map(line).collect();
     assert_eq!(found, expected, "{text}");
 }
 
 fn line(block: &CodeBlock<'_>) -> String {
-    let quoted = match block.standing {
+    let quoted = match block.authorship {
         Authorship::Said => "",
         Authorship::Quoted => " quoted",
     };

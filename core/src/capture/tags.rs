@@ -25,9 +25,9 @@ use crate::event::PathEvidence;
 /// A tag's meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TagKind {
-    /// `<write_to_file>`: a path and all of a file.
+    /// `<write_to_file>`: a path, as a child or an attribute, and all of a file.
     Write,
-    /// `<replace_in_file>`, `<apply_diff>`: a path and SEARCH/REPLACE blocks.
+    /// `<replace_in_file>`, `<apply_diff>`: a path, likewise, and SEARCH/REPLACE blocks.
     Replace(SearchReplaceDialect),
     /// `<file_content path="…">`: a file that the client attached.
     Content,
@@ -58,8 +58,8 @@ fn known_tag(name: &str) -> Option<(&'static str, TagKind)> {
 
 /// Whether a text begins with the tag of a tool that changes files.
 pub(super) fn begins_with_tool(text: &str) -> bool {
-    let name = text.strip_prefix('<').and_then(|rest| rest.split_once('>'));
-    let kind = name.and_then(|(name, _)| known_tag(name));
+    let opener = OpeningTag::at(text, 0);
+    let kind = opener.and_then(|opener| known_tag(opener.name));
     matches!(kind, Some((_, TagKind::Write | TagKind::Replace(_))))
 }
 
@@ -95,16 +95,18 @@ pub(super) fn read<'t>(
 fn is_construct(text: &str, opener: &OpeningTag<'_>, kind: TagKind) -> bool {
     let body = &text[opener.end..];
     let begins_with = |child: &str| body.trim_start().starts_with(child);
+    let names_path = opener.path().is_some();
     match kind {
-        TagKind::Write => begins_with_path(body) || begins_with("<content>"),
+        TagKind::Write => names_path || begins_with_path(body) || begins_with("<content>"),
         TagKind::Replace(_) => {
-            begins_with_path(body) || begins_with("<diff>") || begins_with("<args>")
+            let begins_edit = begins_with("<diff>") || begins_with("<args>");
+            names_path || begins_with_path(body) || begins_edit
         }
-        TagKind::Content | TagKind::Written => opener.path().is_some(),
+        TagKind::Content | TagKind::Written => names_path,
         TagKind::File if opener.name == "document" => first_child(body, "source")
             .is_some_and(|(_, rest)| rest.starts_with("<document_content>")),
         TagKind::File => {
-            opener.path().is_some()
+            names_path
                 || begins_with("00001| ")
                 || first_child(body, "path").is_some_and(|(_, rest)| rest.starts_with("<content"))
         }
@@ -121,11 +123,29 @@ struct TagElement<'t> {
 }
 
 impl<'t> TagElement<'t> {
+    /// The path that the tag's first child or an attribute names.
+    fn stated_path(&self) -> Option<String> {
+        let child = path_child(&self.text[self.body.clone()], PATH_TAGS);
+        child.or_else(|| self.opener.path().map(ToString::to_string))
+    }
+
+    /// All that is between the tags.
+    fn whole_body(&self) -> ChildElement {
+        ChildElement {
+            content: trimmed_content(self.text, self.body.clone()),
+            is_closed: true,
+        }
+    }
+
     fn written_file(&self) -> Container<'t> {
-        let path = path_child(&self.text[self.body.clone()], PATH_TAGS);
-        let mut child = long_child(self.text, &self.body, "content").unwrap_or(ChildElement {
-            content: self.body.end..self.body.end,
-            is_closed: false,
+        let path = self.stated_path();
+        let child = long_child(self.text, &self.body, "content");
+        let mut child = child.unwrap_or_else(|| match self.opener.path() {
+            Some(_) => self.whole_body(),
+            None => ChildElement {
+                content: self.body.end..self.body.end,
+                is_closed: false,
+            },
         });
         // A second tool inside means that the first one was never closed.
         let opener = format!("<{}>", self.opener.name);
@@ -150,10 +170,7 @@ impl<'t> TagElement<'t> {
             let (child, names_lines) = self.content_child().unzip();
             (path, child, names_lines.unwrap_or_default())
         };
-        let mut child = child.unwrap_or_else(|| ChildElement {
-            content: trimmed_content(self.text, self.body.clone()),
-            is_closed: true,
-        });
+        let mut child = child.unwrap_or_else(|| self.whole_body());
         let path = path.or(attribute);
         let piece = &self.text[child.content.clone()];
         let numbered = numbered::read_numbered_lines(piece);
@@ -170,7 +187,7 @@ impl<'t> TagElement<'t> {
         };
         let is_quoted =
             kind == TagKind::Written || numbered.is_some() || is_partial || is_error(piece);
-        let standing = if is_quoted {
+        let authorship = if is_quoted {
             Authorship::Quoted
         } else {
             Authorship::Said
@@ -178,7 +195,7 @@ impl<'t> TagElement<'t> {
         if kind == TagKind::File && numbered.is_none() {
             child.content = without_wrapping(self.text, child.content, path.as_deref());
         }
-        let mut container = self.holding(child, PayloadKind::FileText(standing), path, part);
+        let mut container = self.holding(child, PayloadKind::FileText(authorship), path, part);
         if let Some(numbered) = numbered {
             container.piece = Cow::Owned(numbered.code);
         }
@@ -203,9 +220,10 @@ impl<'t> TagElement<'t> {
         let holds_files = body.trim_start().starts_with("<args>");
         let diff = long_child(self.text, &self.body, "diff").filter(|_| !holds_files);
         let (child, format, path) = match diff {
-            Some(diff) => {
-                let path = path_child(body, PATH_TAGS);
-                (diff, EditFormat::OneFileDiff(dialect), path)
+            Some(diff) => (diff, EditFormat::OneFileDiff(dialect), self.stated_path()),
+            None if self.opener.path().is_some() => {
+                let all = self.whole_body();
+                (all, EditFormat::OneFileDiff(dialect), self.stated_path())
             }
             None => {
                 let all = ChildElement {

@@ -29,7 +29,7 @@ sections! {
     CONTENT "content argument",
     OLD "old text argument",
     NEW "new text argument",
-    WRITTEN_TEXT "new text argument that may come without an old one",
+    NEW_WITHOUT_OLD "new text argument that may come without an old one",
     INSERTED "inserted text argument",
     INSERT_LINE "insert line argument",
     LINE_NUMBERS "argument that names lines",
@@ -47,15 +47,15 @@ sections! {
     ADDING_TOOLS "part of the name of a tool that adds to a file",
     CREATING_TOOLS "part of the name of a tool that creates",
     CALL_ARGUMENTS "arguments of a call in text",
-    WRITE_TAGS "write tag",
-    CLINE_DIFF_TAGS "Cline's diff tag",
-    ROO_DIFF_TAGS "Roo's diff tag or tool",
-    PATH_TAGS "path tag",
-    PATH_ATTRIBUTES "path attribute",
-    ATTACHED_FILE_TAGS "attached file tag",
-    WRITTEN_FILE_TAGS "written file tag",
-    FILE_TAGS "file tag",
-    FENCE_TAGS "fence tag",
+    WRITE_TAGS "tag that a model writes a file with",
+    CLINE_DIFF_TAGS "tag around Cline's SEARCH/REPLACE blocks",
+    ROO_DIFF_TAGS "tag or tool around Roo's SEARCH/REPLACE blocks",
+    PATH_TAGS "tag around a path",
+    PATH_ATTRIBUTES "attribute of a tag that names a path",
+    ATTACHED_FILE_TAGS "tag around a file that the user attached",
+    WRITTEN_FILE_TAGS "tag around a file that a tool has just written",
+    FILE_TAGS "tag around a file, if a path is with it",
+    FENCE_TAGS "tag in the place of a fence",
     ANSWER_TOOLS "tool whose result is the user's answer",
     FILE_TOOLS "part of the name of a tool on a file",
     AFTER_RESULT_TAGS "beginning of a line that ends a result",
@@ -184,24 +184,27 @@ mod tests {
     #[test]
     fn flaws_are_found() {
         let check = |json, expected: &str| assert_eq!(flaw(json).as_deref(), Some(expected));
-        check(r#"{"write tag": {"a": ["x"]"#, "no JSON");
-        check(r#"{"write tags": {"a": ["x"]}}"#, "unknown: write tags");
-        check(r#"{"write tag": {}}"#, r#"nothing in ["write tag"]"#);
+        check(r#"{"tag around a path": {"a": ["x"]"#, "no JSON");
+        check(r#"{"tags": {"a": ["x"]}}"#, "unknown: tags");
         check(
-            r#"{"write tag": {}, "path tag": {"a": ["x"]}}"#,
-            r#"nothing in ["write tag"]"#,
+            r#"{"tag around a path": {}}"#,
+            r#"nothing in ["tag around a path"]"#,
         );
         check(
-            r#"{"write tag": {"a": [], "b": ["x"]}}"#,
-            r#"nothing in ["write tag", "a"]"#,
+            r#"{"tag around a path": {}, "path argument": {"a": ["x"]}}"#,
+            r#"nothing in ["tag around a path"]"#,
         );
         check(
-            r#"{"write tag": {"a": ["x"], "a": ["y"]}}"#,
-            r#"twice: ["write tag", "a"]"#,
+            r#"{"tag around a path": {"a": [], "b": ["x"]}}"#,
+            r#"nothing in ["tag around a path", "a"]"#,
         );
         check(
-            r#"{"write tag": {"a": ["x"]}, "write tag": {"b": ["x"]}}"#,
-            r#"twice: ["write tag"]"#,
+            r#"{"tag around a path": {"a": ["x"], "a": ["y"]}}"#,
+            r#"twice: ["tag around a path", "a"]"#,
+        );
+        check(
+            r#"{"tag around a path": {"a": ["x"]}, "tag around a path": {"b": ["x"]}}"#,
+            r#"twice: ["tag around a path"]"#,
         );
     }
 }

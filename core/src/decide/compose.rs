@@ -189,11 +189,11 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
 fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
     let request = prompt.request;
     let amendments = view.amendments(prompt.session);
-    let places = Places::new(prompt);
-    let at = |index| places.position(index);
-    let injected = InjectedTexts::new(view, prompt, &amendments, &places);
+    let positions = MessagePositions::new(prompt);
+    let at = |index| positions.position(index);
+    let injected = InjectedTexts::new(view, prompt, &amendments, &positions);
     let texts = injected.with_texts_of(request);
-    let target = places.target();
+    let target = positions.target();
     // What is new has no place where all that the client sent went out before.
     let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
     let mut wanted = wanted_symbols(view, &candidates);
@@ -226,7 +226,7 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
-    let withholding = sight.withhold(&texts, &at, &|index| places.may_change(index), &added);
+    let withholding = sight.withhold(&texts, &at, &|index| positions.may_change(index), &added);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
         None => withholding.new.iter().cloned().collect(),
@@ -234,8 +234,7 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let entities = withheld.iter().map(|withheld| withheld.entity.clone());
     hydration.notify_stale(view, prompt, entities);
     hydration.notify_paste_without_path(prompt);
-    let is_due =
-        |notice: &NoticeIssued| !in_tool_chain || notice::concerns_next_step(notice.reason);
+    let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
     hydration.notices.retain(|notice| {
         let is_about = |test: &dyn Fn(&EntityId) -> bool| notice.entity.as_ref().is_some_and(test);
         // What the model itself has written is no news to it, and nothing that the user has to settle.
@@ -324,7 +323,7 @@ impl InjectedTexts {
         view: &dyn Vault,
         prompt: &Prompt<'_>,
         amendments: &Amendments,
-        places: &Places<'_>,
+        positions: &MessagePositions<'_>,
     ) -> Self {
         let mut injected = Self {
             texts: BTreeMap::new(),
@@ -341,7 +340,7 @@ impl InjectedTexts {
             let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
                 continue;
             };
-            let mut here = places.at(*position);
+            let mut here = positions.at(*position);
             if let Some(index) = here.find(|index| prompt.keys[*index] == Some(*message)) {
                 let slot = match side {
                     Side::Before => Slot::Before,
@@ -449,7 +448,7 @@ fn add_section(sections: &mut String, section: &str) {
 }
 
 /// Where a prompt's messages stand in their conversation.
-struct Places<'p> {
+struct MessagePositions<'p> {
     prompt: &'p Prompt<'p>,
     /// Of each message, how many there are in the conversation up to it, system messages left out.
     positions: Vec<u32>,
@@ -459,7 +458,7 @@ struct Places<'p> {
     examples: usize,
 }
 
-impl<'p> Places<'p> {
+impl<'p> MessagePositions<'p> {
     fn new(prompt: &'p Prompt<'p>) -> Self {
         let messages = &prompt.request.messages;
         let mut position = prompt.left_out;
@@ -612,9 +611,9 @@ fn still_matters(view: &dyn KnownCode, notice: &NoticeIssued) -> bool {
 
 fn notice_block(view: &dyn View, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
     if is_about_users_code(view, prompt, notice)
-        && let Some(told) = notice::users_code_notice(notice)
+        && let Some(text) = notice::users_code_notice(notice)
     {
-        return told;
+        return text;
     }
     if let Some(entity) = &notice.entity
         && notice.reason == Reason::NotConfirmable

@@ -97,23 +97,23 @@ fn target_entity(view: &dyn Truth, policy: &Policy, target: &str) -> Result<Enti
 /// Carries one directive out. `file` is the file's text, for [`Verb::Accept`]. The state must already hold an observation
 /// of the file, made in this episode.
 #[must_use]
-pub fn carry_out(
+pub fn carry_out_directive(
     view: &dyn KnownCode,
     grammars: &dyn Grammars,
     (episode, session): (EpisodeId, SessionId),
-    order: &ResolvedDirective,
+    directive: &ResolvedDirective,
     file: FileText,
 ) -> Vec<Event> {
-    let (mut events, reason) = match (order.verb, &order.entity) {
+    let (mut events, reason) = match (directive.verb, &directive.entity) {
         (Verb::Unknown, _) => (Vec::new(), Some(Reason::UnknownDirective)),
         (_, Err(reason)) => (Vec::new(), Some(*reason)),
         (Verb::Accept, Ok(entity)) => {
-            let accepted = (entity, order.repetition);
+            let accepted = (entity, directive.repetition);
             accept_from_disk(view, grammars, (episode, session), accepted, file)
         }
         (Verb::Reject, Ok(entity)) => reject_proposals(view, episode, entity),
         // The proposal that waits now may be another one than the user confirmed when the prompt was first sent.
-        (Verb::Confirm, Ok(_)) if order.repetition == PromptRepetition::Regenerated => {
+        (Verb::Confirm, Ok(_)) if directive.repetition == PromptRepetition::Regenerated => {
             (Vec::new(), Some(Reason::NothingToDo))
         }
         (Verb::Confirm, Ok(entity)) => confirm_proposal(view, episode, entity),
@@ -126,7 +126,7 @@ pub fn carry_out(
             episode,
             session,
             reason,
-            entity: order.entity.clone().ok(),
+            entity: directive.entity.clone().ok(),
             other: None,
         })
     }));
@@ -272,26 +272,9 @@ fn confirm_proposal(
     (recorder.into_events(), Some(Reason::UserConfirmed))
 }
 
-/// Whether something other than gate A kept the proposal out: disk, the name, or a grant that was still missing.
+/// Whether it passed gate A, which nobody can overrule. `Elided` may be gate A's reason or damage's: its own report says which.
 fn is_confirmable(proposal: &Proposal) -> bool {
-    let by_others = matches!(
-        proposal.refused_for(),
-        Some(
-            Reason::Stale
-                | Reason::DiskUnreadable
-                | Reason::BaseUnacknowledged
-                | Reason::Elided
-                | Reason::StubInPlace
-                | Reason::RemovedUnasked
-                | Reason::RenameSuspected
-                | Reason::MovedOrCopied
-                | Reason::RemovedByUser
-                | Reason::GrantMissing
-        )
-    );
-    by_others
-        && proposal
-            .report
-            .as_ref()
-            .is_some_and(GateReport::passed_gate_a)
+    let report = proposal.report.as_ref();
+    proposal.refused_for().is_some_and(Reason::is_left_to_user)
+        && report.is_some_and(GateReport::passed_gate_a)
 }

@@ -127,7 +127,7 @@ pub fn text_around_code(reader: CodeReader<'_>, text: &str) -> String {
 }
 
 fn read_blocks(reader: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
-    blocks.retain(|block| block.standing == Authorship::Said);
+    blocks.retain(|block| block.authorship == Authorship::Said);
     join_edits_by_file(reader, blocks)
         .into_iter()
         .map(|written| reader.read_block(written))
@@ -415,7 +415,7 @@ impl CodeReader<'_> {
             path: None,
             evidence: found.evidence,
             part: found.part,
-            standing: Authorship::Said,
+            authorship: Authorship::Said,
             closing: match found.completeness {
                 Completeness::Truncated => Closing::Unclosed,
                 _ => Closing::Closed,

@@ -34,7 +34,7 @@ impl LostCode {
         notice: &NoticeIssued,
     ) -> Option<Self> {
         let entity = notice.entity.as_ref();
-        let entity = entity.filter(|_| is_loss(notice.reason))?;
+        let entity = entity.filter(|_| notice.reason.is_lost_code())?;
         let proposals = view.proposals_for(entity).into_iter().rev();
         let mut refused = proposals.filter(|proposal| {
             proposal.origin == Origin::Model && proposal.refused_for() == Some(notice.reason)
@@ -72,22 +72,6 @@ impl LostCode {
                 .and_then(|extraction| new_placeholder(&extraction, &whole, &before)),
         })
     }
-}
-
-/// Whether the reason is that code is missing.
-#[must_use]
-pub const fn is_loss(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::Elided
-            | Reason::Truncated
-            | Reason::Stub
-            | Reason::SymbolsLost
-            | Reason::StubInPlace
-            | Reason::RemovedUnasked
-            | Reason::NodesCollapsed
-            | Reason::TokensCollapsed
-    )
 }
 
 fn missing_symbols(view: &dyn Truth, entity: &EntityId, extraction: &Extraction) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! Decisions: pure functions from the state and an observation to the events that follow.
 //!
 //! One prompt goes through [`receive`] → [`observe`] → [`write_head`] → [`compose`]; one reply through [`reply`] →
-//! [`observe`] → [`propose`]. What each returns is appended and folded before the next one looks at the state.
+//! [`observe`] → [`propose`]. [`direct`] carries out directives, [`touch`] finds the files that a tool call concerns, [`verify`]
+//! and [`audit`] grant what was refused. What each returns is appended and folded before the next one looks at the state.
 
 mod asked_change;
 pub mod audit;

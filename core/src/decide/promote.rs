@@ -148,7 +148,7 @@ pub fn record_block(
 }
 
 /// Moves one version to AUTHORITATIVE, with everything that follows: the old truth is superseded, and proposals that
-/// were open for the entity are moot.
+/// were open for the entity are discarded.
 pub fn promote(
     recorder: &mut Recorder<'_>,
     episode: EpisodeId,
@@ -169,7 +169,7 @@ pub fn promote(
         })
     };
     // The order matters: a fold treats the promotion of an entity that still has an authoritative version as an anomaly.
-    let moot = match origin {
+    let discarded_for = match origin {
         Origin::User => Reason::ProposalOverruled,
         Origin::Model => Reason::Replaced,
     };
@@ -178,7 +178,12 @@ pub fn promote(
         if recorder.has_moved(proposal.version) {
             continue;
         }
-        recorder.push(step(proposal.version, Transition::Discard, moot, None));
+        recorder.push(step(
+            proposal.version,
+            Transition::Discard,
+            discarded_for,
+            None,
+        ));
     }
     if let Some(current) = recorder.current_version_id(entity) {
         recorder.push(step(current, Transition::Supersede, Reason::Replaced, None));

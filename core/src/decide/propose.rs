@@ -458,7 +458,7 @@ impl<'v> BlockJudge<'v> {
             definitions_repeated: saturating_u32(newly_repeated_heads(finding, candidate)),
             figures: comparison.figures,
             base: comparison.base,
-            confirmed: self.confirmed_figures(candidate, current.as_ref()),
+            users_figures: self.users_figures(candidate, current.as_ref()),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
             comparison: self.comparison_with_truth(finding, candidate, current.as_ref()),
@@ -477,7 +477,7 @@ impl<'v> BlockJudge<'v> {
 
     /// The figures of the last version that the user supplied or confirmed, if the model changed it since, and the candidate
     /// removes more without being asked to.
-    fn confirmed_figures(
+    fn users_figures(
         &self,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,

@@ -121,7 +121,7 @@ struct Cut {
 
 /// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Reality {
+struct CurrentCode {
     slice: Option<SliceHash>,
     /// Where it came about in the model's view, by an edit of its own in this conversation: the number of messages up to
     /// there.
@@ -148,7 +148,7 @@ impl<'v> Sight<'v> {
         texts: &[ShownText<'_>],
         was_withheld: &dyn Fn(&EntityId, SliceHash, usize) -> bool,
     ) -> Self {
-        let mut search = Search::new(view, wanted);
+        let mut search = KnownCodeSearch::new(view, wanted);
         let named = texts.iter().map(|it| index.words(view, it.hash, it.text));
         let (facts, outdated): (Vec<Arc<TextFacts>>, Vec<Arc<[NameHash]>>) = named.unzip();
         let mut sightings = Vec::new();
@@ -214,7 +214,7 @@ impl<'v> Sight<'v> {
 
     /// Whether what is true of the symbol is the model's own edit in this conversation.
     pub(super) fn is_own_edit(&self, entity: &EntityId) -> bool {
-        self.reality(entity).own_edit_at.is_some()
+        self.current_code(entity).own_edit_at.is_some()
     }
 
     fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
@@ -233,7 +233,7 @@ impl<'v> Sight<'v> {
         from_first.take_while(move |version| entity_of(version) == entity)
     }
 
-    fn reality(&self, entity: &EntityId) -> Reality {
+    fn current_code(&self, entity: &EntityId) -> CurrentCode {
         let view = self.view;
         let edited_at = |origin, episode| match origin {
             Origin::Model => view.reply_position(self.session, episode),
@@ -241,7 +241,7 @@ impl<'v> Sight<'v> {
         };
         if view.divergence(entity).is_none() {
             let current = view.current_version(entity);
-            return Reality {
+            return CurrentCode {
                 own_edit_at: current
                     .as_ref()
                     .and_then(|current| edited_at(current.origin, current.episode)),
@@ -255,7 +255,7 @@ impl<'v> Sight<'v> {
         let former = view.former_versions(entity).into_iter();
         let versions = proposed.chain(former.map(|it| (it.slice, it.origin, it.episode)));
         let held = versions.filter(|(slice, ..)| Some(*slice) == on_disk);
-        Reality {
+        CurrentCode {
             slice: on_disk,
             own_edit_at: held
                 .filter_map(|(_, origin, episode)| edited_at(origin, episode))
@@ -278,10 +278,10 @@ impl<'v> Sight<'v> {
         for sighting in &self.sightings {
             let version_of = |fit: &Fit| &self.versions[fit.version];
             let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
-            let goes = was_withheld.or_else(|| {
+            let withheld_fit = was_withheld.or_else(|| {
                 let is_right = |fit: &Fit| {
                     let version = version_of(fit);
-                    self.reality(&version.entity).slice == Some(version.slice)
+                    self.current_code(&version.entity).slice == Some(version.slice)
                 };
                 if !may_change(sighting.message) || sighting.best().any(is_right) {
                     return None;
@@ -299,7 +299,7 @@ impl<'v> Sight<'v> {
                 });
                 Some(found)
             });
-            if let Some(fit) = goes {
+            if let Some(fit) = withheld_fit {
                 let place = (sighting.message, sighting.slot);
                 cuts.entry(place).or_default().push(Cut {
                     string: sighting.string,
@@ -310,7 +310,7 @@ impl<'v> Sight<'v> {
         }
         for shown in texts {
             if let Some(cuts) = cuts.get(&(shown.message, shown.slot)) {
-                let text = without(shown.text, cuts);
+                let text = text_without(shown.text, cuts);
                 withholding
                     .rewritten
                     .insert((shown.message, shown.slot), text);
@@ -325,16 +325,16 @@ impl<'v> Sight<'v> {
         message: usize,
         position: &dyn Fn(usize) -> u32,
     ) -> bool {
-        let reality = self.reality(&version.entity);
-        let was_edited_since = reality
+        let current = self.current_code(&version.entity);
+        let was_edited_since = current
             .own_edit_at
             .is_some_and(|at| position(message) <= at);
-        if reality.slice == Some(version.slice) || was_edited_since {
+        if current.slice == Some(version.slice) || was_edited_since {
             return false;
         }
         let mut real = self
             .versions_of(&version.entity)
-            .filter(|other| Some(self.versions[*other].slice) == reality.slice);
+            .filter(|other| Some(self.versions[*other].slice) == current.slice);
         !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
     }
 
@@ -375,7 +375,7 @@ impl<'v> Sight<'v> {
                 });
             }
         }
-        (!cuts.is_empty()).then(|| without(text, &cuts))
+        (!cuts.is_empty()).then(|| text_without(text, &cuts))
     }
 }
 
@@ -441,7 +441,7 @@ fn last_whole(versions: &[KnownVersion], sightings: &[Sighting]) -> Vec<Option<u
 }
 
 /// A search for known versions, which are looked up once a text has their name.
-struct Search<'s> {
+struct KnownCodeSearch<'s> {
     view: &'s dyn KnownCode,
     /// Symbols that are searched for although nothing else may have been true of them, by the hash of their word.
     wanted: BTreeMap<NameHash, BTreeSet<EntityId>>,
@@ -454,7 +454,7 @@ struct Search<'s> {
     named: BTreeMap<NameHash, bool>,
 }
 
-impl<'s> Search<'s> {
+impl<'s> KnownCodeSearch<'s> {
     fn new(view: &'s dyn KnownCode, symbols: impl IntoIterator<Item = EntityId>) -> Self {
         let mut wanted: BTreeMap<NameHash, BTreeSet<EntityId>> = BTreeMap::new();
         for entity in symbols {
@@ -580,7 +580,7 @@ fn add_versions(
 }
 
 /// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
-fn without(text: &str, cuts: &[Cut]) -> String {
+fn text_without(text: &str, cuts: &[Cut]) -> String {
     let mut cuts: Vec<_> = cuts.iter().collect();
     cuts.sort_by_key(|cut| {
         (
@@ -600,7 +600,7 @@ fn without(text: &str, cuts: &[Cut]) -> String {
                 continue;
             }
             out.push_str(&string[copied..bytes.start]);
-            out.push_str(&marker(entity));
+            out.push_str(&withheld_marker(entity));
             copied = bytes.end;
         }
         (copied > 0).then(|| {
@@ -611,7 +611,7 @@ fn without(text: &str, cuts: &[Cut]) -> String {
     changed.unwrap_or_else(|| text.into())
 }
 
-/// What stands in the place of code that would mislead.
-fn marker(entity: &EntityId) -> String {
+/// The marker that replaces code that would mislead.
+fn withheld_marker(entity: &EntityId) -> String {
     format!("(code of {entity} withheld: it is no longer current)")
 }

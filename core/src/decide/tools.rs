@@ -19,7 +19,7 @@ use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId, UnixMillis};
 use crate::policy::Policy;
 use crate::reason::Reason;
-use crate::view::{ToolSession, Tools, View};
+use crate::view::{ToolRecords, ToolSession, View};
 
 /// Denials by class after which a session's tools are halted.
 pub const CLASS_VIOLATIONS_MAX: u32 = 3;
@@ -125,7 +125,7 @@ pub fn judge_request(
 
 /// The halt that follows from a decision on a call, if one does. The state has folded the decision already: its violation counts.
 #[must_use]
-pub fn after_judgement(view: &dyn Tools, judged: &ActionJudged) -> Vec<Event> {
+pub fn after_judgement(view: &dyn ToolRecords, judged: &ActionJudged) -> Vec<Event> {
     let call = view.tool_call(judged.call);
     // Only calls through the bridge are run for a reply; a verdict on a client's own call is advice and halts nothing.
     let Some(call) = call.filter(|call| call.door == Door::Bridge) else {
@@ -158,7 +158,7 @@ pub fn first_denial_of_each(denials: &[Denial]) -> impl Iterator<Item = &Denial>
 
 /// The halt that follows from a run, if one does. The state has folded the run already: its output counts as a repetition.
 #[must_use]
-pub fn after_run(view: &dyn Tools, ran: &ToolRan) -> Vec<Event> {
+pub fn after_run(view: &dyn ToolRecords, ran: &ToolRan) -> Vec<Event> {
     let Some(call) = view.tool_call(ran.call) else {
         return Vec::new();
     };
@@ -211,7 +211,7 @@ pub fn evidence_text(stored: &str) -> Option<&str> {
 
 /// The notice by which tools are halted, unless they are already.
 fn halt_tools(
-    view: &dyn Tools,
+    view: &dyn ToolRecords,
     episode: EpisodeId,
     session: SessionId,
     reason: Option<Reason>,
@@ -240,7 +240,7 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
     if !text.contains(capture::RESULT_FENCE) {
         return Vec::new();
     }
-    let fences = capture::tool_talk(text).fences.into_iter();
+    let fences = capture::tool_text(text).fences.into_iter();
     let shown = fences.filter(|fence| fence.is_result).count();
     // Only episodes of long ago have no known session, and their replies are over.
     let Some(session) = view.session_of_episode(episode) else {
@@ -257,8 +257,8 @@ pub fn forged_results(view: &dyn View, episode: EpisodeId, text: &str) -> Vec<Ev
 
 /// Carries out a directive about tools.
 #[must_use]
-pub fn carry_out(
-    view: &dyn Tools,
+pub fn carry_out_for_tools(
+    view: &dyn ToolRecords,
     policy: &Policy,
     at: UnixMillis,
     (episode, session): (EpisodeId, SessionId),
@@ -317,7 +317,7 @@ fn grant_minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
 
 /// Renews a valid grant; issues a new one otherwise.
 fn grant_or_renew(
-    view: &dyn Tools,
+    view: &dyn ToolRecords,
     policy: &Policy,
     at: UnixMillis,
     session: SessionId,

@@ -71,7 +71,7 @@ pub fn is_without_path(grammars: &dyn Grammars, text: &str) -> bool {
         block.path.is_none()
             && block.language.is_none()
             && block.edit.is_none()
-            && block.standing == Authorship::Said
+            && block.authorship == Authorship::Said
     });
     for block in said {
         if tries.is_sound_in_any(grammars, &TRIED_LANGUAGES, &block.code) {
@@ -182,7 +182,7 @@ fn longest_sound_block<'t>(
         path: hint.path,
         evidence: hint.evidence,
         part: hint.part,
-        standing: Authorship::Said,
+        authorship: Authorship::Said,
         closing: Closing::Closed,
     })
 }

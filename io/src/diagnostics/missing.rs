@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tslp_core::decide::lost::{is_loss, missing_lines};
+use tslp_core::decide::lost::missing_lines;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
@@ -56,7 +56,7 @@ pub(crate) fn add_missing_lines<E>(
         })
         .filter(|(_, entry)| {
             let reason = Reason::from_code(&entry.reason);
-            entry.what == "PROPOSED" && reason.is_some_and(is_loss)
+            entry.what == "PROPOSED" && reason.is_some_and(Reason::is_lost_code)
         })
         .collect();
     if refused.is_empty() {

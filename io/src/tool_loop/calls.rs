@@ -1,7 +1,7 @@
 //! The calls in a reply's text: closed `tool` fences with JSON in them.
 
 use serde_json::Value;
-use tslp_core::capture::tool_talk;
+use tslp_core::capture::tool_text;
 
 use super::{FLAWED_BYTES_MAX, boundary_before};
 
@@ -30,7 +30,7 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
     if !text.contains("tool") && !shell_fences {
         return Vec::new();
     }
-    let talk = tool_talk(text);
+    let talk = tool_text(text);
     if talk.is_cut {
         return Vec::new();
     }

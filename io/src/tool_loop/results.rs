@@ -173,7 +173,7 @@ mod tests {
             fence,
             "\n`````tool-result call_3_1\nx\n````\ny\n[exit 0, 12 ms, READ]\n`````\n"
         );
-        let talk = tslp_core::capture::tool_talk(&fence);
+        let talk = tslp_core::capture::tool_text(&fence);
         assert_eq!((talk.fences.len(), talk.is_cut), (1, false));
         assert_eq!(
             result("").result_fence(""),

@@ -11,7 +11,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::guardian::{Jail, JudgedLine, Profile};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
-use tslp_core::view::{ToolSession, Tools as _};
+use tslp_core::view::{ToolRecords as _, ToolSession};
 
 use super::Engine;
 use crate::pending::{Batch, BatchBuilder};

@@ -14,8 +14,8 @@ use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 use tslp_core::view::{
     Amendments, Conversations, CurrentVersion, Disk, Divergence, Exchange, FormerVersion,
-    LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, Proposal, Proposals, SessionPoint,
-    ToolCall, ToolSession, Tools, Truth, Vault,
+    LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, Proposal, Proposals, RecordedCall,
+    SessionPoint, ToolRecords, ToolSession, Truth, Vault,
 };
 use tslp_projections::proposals::ProposedVersion;
 use tslp_projections::vault::VaultLocation;
@@ -282,16 +282,16 @@ impl Conversations for StateView<'_> {
     }
 }
 
-impl Tools for StateView<'_> {
+impl ToolRecords for StateView<'_> {
     fn tool_session(&self, session: SessionId) -> ToolSession {
         self.state.guardian.tool_session(session)
     }
 
-    fn tool_call(&self, call: CallId) -> Option<ToolCall> {
+    fn tool_call(&self, call: CallId) -> Option<RecordedCall> {
         self.state.guardian.tool_call(call)
     }
 
-    fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCall> {
+    fn tool_calls_of(&self, episode: EpisodeId) -> Vec<RecordedCall> {
         self.state.guardian.calls_of(episode)
     }
 

@@ -2,7 +2,7 @@
 
 use tslp_snapshots::stage::play;
 
-/// The last lines of a story's end that begin with one of these words.
+/// The story's full end holds each of these texts.
 fn check(story: &str, contains: &[&str]) {
     let end = play(&format!("full what the model saw\n{story}"));
     for text in contains {

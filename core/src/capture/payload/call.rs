@@ -13,7 +13,7 @@ use super::unified_diff;
 use crate::capture::vocabulary::{
     ADDING_TOOLS, CONTENT, CREATE_COMMANDS, CREATING_TOOLS, DIFF, EDITOR_COMMAND, EDITS,
     EVERYWHERE, EXPECTED_REPLACEMENTS, INSERT_COMMANDS, INSERT_LINE, INSERTED, LINE_NUMBERS, NEW,
-    OLD, PATCH, PATH, REPLACE_COMMANDS, ROO_DIFF_TAGS, SHELL, WRITTEN_TEXT,
+    NEW_WITHOUT_OLD, OLD, PATCH, PATH, REPLACE_COMMANDS, ROO_DIFF_TAGS, SHELL,
 };
 use crate::edit::{self, BaseTexts, Edit, EditPosition, Hunk, Malformed, MatchUnit};
 use crate::event::Format;
@@ -103,7 +103,7 @@ impl<'v> ToolArguments<'v> {
             self.editor_command(command)?
         } else if let Some(diff) = self.first_text(DIFF) {
             return Some(self.diff_of_file(path, diff));
-        } else if let Some(edit) = self.replacement_edit() {
+        } else if let Some(edit) = self.change_of_file() {
             edit
         } else {
             let content = self.first_value(CONTENT)?;
@@ -131,7 +131,7 @@ impl<'v> ToolArguments<'v> {
             return Some(self.first_text(CONTENT).map(create_edit).ok_or(Malformed));
         }
         if REPLACE_COMMANDS.contains(&command) {
-            return Some(self.replacement(Some(new.unwrap_or_default())));
+            return Some(self.replace_old_text(Some(new.unwrap_or_default())));
         }
         INSERT_COMMANDS.contains(&command).then(|| {
             insertion(
@@ -161,15 +161,20 @@ impl<'v> ToolArguments<'v> {
         CallPayload::of_one_file(path, diff, edit)
     }
 
-    fn replacement_edit(&self) -> Option<Result<Edit, Malformed>> {
+    /// The edit of a call with an old text, a list of edits, or a new text alone.
+    fn change_of_file(&self) -> Option<Result<Edit, Malformed>> {
         if let Some(edits) = self.first_value(EDITS) {
             return Some(self.edit_list(edits));
         }
-        if self.first_value(OLD).is_some() {
-            return Some(self.replacement(self.first_text(NEW)));
+        // Where both are numbers, they count something, such as the lines around a match.
+        let mut values = [OLD, NEW]
+            .into_iter()
+            .filter_map(|keys| self.first_value(keys));
+        if self.first_value(OLD).is_some() && values.any(|value| !value.is_number()) {
+            return Some(self.replace_old_text(self.first_text(NEW)));
         }
         // Here `insert_line` is the line before which the text goes; in `file_editor` the one after which.
-        let text = self.first_value(WRITTEN_TEXT)?.as_str();
+        let text = self.first_value(NEW_WITHOUT_OLD)?.as_str();
         Some(match self.first_value(INSERT_LINE) {
             None => text.map(create_edit).ok_or(Malformed),
             Some(_) => {
@@ -180,9 +185,9 @@ impl<'v> ToolArguments<'v> {
     }
 
     /// The old text of the arguments replaced by a new one.
-    fn replacement(&self, new: Option<&str>) -> Result<Edit, Malformed> {
+    fn replace_old_text(&self, new: Option<&str>) -> Result<Edit, Malformed> {
         let (old, new) = self.first_text(OLD).zip(new).ok_or(Malformed)?;
-        replace_edit(old, new, self.edit_position()?)
+        replace_or_create(old, new, self.edit_position()?)
     }
 
     /// `edits: [{old, new}, …]`, one after another; an empty old text first makes the file.
@@ -202,7 +207,7 @@ impl<'v> ToolArguments<'v> {
                 arguments: edit.as_object().ok_or(Malformed)?,
                 ..*self
             };
-            match call.replacement(call.first_text(NEW))? {
+            match call.replace_old_text(call.first_text(NEW))? {
                 Edit::Create(text) if index == 0 => start = Some(text),
                 Edit::Change(more) => hunks.extend(more),
                 _ => return Err(Malformed),
@@ -278,7 +283,7 @@ fn insertion(after_lines: Option<u32>, text: Option<&str>) -> Result<Edit, Malfo
 }
 
 /// An empty old text makes a file; it never overwrites one.
-fn replace_edit(old: &str, new: &str, place: EditPosition) -> Result<Edit, Malformed> {
+fn replace_or_create(old: &str, new: &str, place: EditPosition) -> Result<Edit, Malformed> {
     if old.is_empty() {
         return Ok(create_edit(new));
     }

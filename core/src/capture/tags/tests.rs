@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// One line a block: standing, path, part, closing, what it is.
+/// One line a block: authorship, path, part, closing, what it is.
 fn check(text: &str, expected: &[&str]) {
     let found: Vec<String> = capture::blocks(text)
         .into_iter()
@@ -13,7 +13,7 @@ fn check(text: &str, expected: &[&str]) {
             let what = shown::payload(&block);
             format!(
                 "{:?} {} {:?} {:?} {what}",
-                block.standing,
+                block.authorship,
                 block.path.as_deref().unwrap_or("-"),
                 block.part,
                 block.closing
@@ -49,6 +49,27 @@ fn files_that_a_model_writes() {
             "Said a.c Whole Closed \"puts(\\\"</content>\\\");\\nputs(\\\"</write_to_file>\\\");\\n\"",
         ],
     );
+}
+
+#[test]
+fn the_path_may_be_an_attribute() {
+    for text in [
+        "<write_to_file path=\"src/a.c\">\nint x;\n</write_to_file>\n",
+        "<write_to_file path=\"src/a.c\">\n<content>\nint x;\n</content>\n</write_to_file>\n",
+    ] {
+        check(text, &["Said src/a.c Whole Closed \"int x;\\n\""]);
+    }
+    check(
+        "<write_to_file path=\"src/a.c\">\nint x;",
+        &["Said src/a.c Whole Unclosed \"int x;\""],
+    );
+    let edit = "------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n";
+    for diff in [String::from(edit), format!("<diff>\n{edit}</diff>\n")] {
+        check(
+            &format!("<replace_in_file path=\"a.c\">\n{diff}</replace_in_file>\n"),
+            &["Said a.c Unsaid Closed change 1"],
+        );
+    }
 }
 
 #[test]

@@ -120,6 +120,7 @@ fn texts_are_replaced() {
         r#"{"filePath":"a.c","oldString":3,"newString":"y"}"#,
         &["a.c malformed"],
     );
+    check("grep", r#"{"path":"a.c","oldString":3,"newString":2}"#, &[]);
     check(
         "replace",
         r#"{"file_path":"a.c","old_string":"x","new_string":"y","expected_replacements":2}"#,
