@@ -463,6 +463,7 @@ fn refused_text(name: &str, why: &str) -> String {
 mod tests {
     use super::*;
     use crate::entity::Symbol;
+    use crate::event::Verb;
     use crate::ids::{EpisodeId, SessionId};
     use crate::path::RelPath;
 
@@ -479,6 +480,21 @@ mod tests {
             block(&notice, None, None),
             "[STATE NOTICE]\nThe previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.\n[END NOTICE]"
         );
+    }
+
+    #[test]
+    fn an_unknown_directive_is_answered_with_every_known_one() {
+        let notice = NoticeIssued {
+            episode: EpisodeId(1),
+            session: SessionId(1),
+            reason: Reason::UnknownDirective,
+            entity: None,
+            other: None,
+        };
+        let text = notice_text(&notice, None);
+        for verb in Verb::ALL.iter().filter(|verb| **verb != Verb::Unknown) {
+            assert!(text.contains(verb.as_str()), "{verb}: {text}");
+        }
     }
 
     #[test]

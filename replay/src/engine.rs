@@ -196,7 +196,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             prompt,
             pasted,
             repeated,
-            orders,
+            directives,
             has_code_without_path,
         } = examined;
         self.observe(at, received.episode, answers.findings, &mut work);
@@ -234,14 +234,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             });
         }
         let mut texts = answers.texts.into_iter();
-        for order in &orders {
-            let text = if order.accepts().is_some() {
-                texts.next().flatten()
-            } else {
-                None
-            };
+        for directive in &directives {
+            // `reads` lists the files that directives accept, in the order of the directives.
+            let text = directive.accepts().and_then(|_| {
+                let text = texts.next();
+                text.expect("every file that is accepted was read")
+            });
             self.decide(at, &mut work, |engine, policy| {
-                engine.carry_out(policy, at, ids, order, text.clone())
+                engine.carry_out(policy, at, ids, directive, text.clone())
             });
         }
         let seen = self.seen_on_record();
@@ -293,23 +293,23 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Records a directive given on the command line, and returns the file to look at before it is carried out.
     pub fn receive_command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
         let mut work = BatchBuilder::new();
-        let order = self.record_directive(
+        let directive = self.record_directive(
             at,
             EpisodeId::OUTSIDE,
             directive,
             PromptRepetition::First,
             &mut work,
         );
-        let reads: Vec<RelPath> = order.accepts().cloned().into_iter().collect();
+        let reads: Vec<RelPath> = directive.accepts().cloned().into_iter().collect();
         let mut checks = DiskChecks::default();
-        if let Ok(entity) = &order.entity {
+        if let Ok(entity) = &directive.entity {
             checks.add_file(&self.view(), &entity.path);
         }
         PendingCommand {
             checks: checks.into_vec(),
             reads,
             at,
-            order,
+            directive,
             work,
         }
     }
@@ -318,7 +318,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn carry_out_command(&mut self, pending: PendingCommand, answers: DiskAnswers) -> Batch {
         let PendingCommand {
             at,
-            order,
+            directive,
             mut work,
             ..
         } = pending;
@@ -326,7 +326,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let text = answers.texts.into_iter().next().flatten();
         let ids = (EpisodeId::OUTSIDE, SessionId::default());
         self.decide(at, &mut work, |engine, policy| {
-            engine.carry_out(policy, at, ids, &order, text.clone())
+            engine.carry_out(policy, at, ids, &directive, text.clone())
         });
         work.finish(&self.state)
     }
@@ -336,19 +336,23 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         policy: &Policy,
         at: UnixMillis,
         ids: (EpisodeId, SessionId),
-        order: &ResolvedDirective,
+        directive: &ResolvedDirective,
         file: FileText,
     ) -> Vec<Event> {
         let view = self.view();
-        if !order.verb.is_about_tools() {
-            return direct::carry_out_directive(&view, &self.grammars, ids, order, file);
+        if !directive.verb.is_about_tools() {
+            return direct::carry_out_directive(&view, &self.grammars, ids, directive, file);
         }
-        match order.repetition {
+        match directive.repetition {
             // They took effect when the prompt was first sent.
             PromptRepetition::Regenerated | PromptRepetition::Answered => Vec::new(),
-            PromptRepetition::First | PromptRepetition::Ambiguous => {
-                tools::carry_out_for_tools(&view, policy, at, ids, (order.verb, &order.target))
-            }
+            PromptRepetition::First | PromptRepetition::Ambiguous => tools::carry_out_for_tools(
+                &view,
+                policy,
+                at,
+                ids,
+                (directive.verb, &directive.target),
+            ),
         }
     }
 
@@ -685,14 +689,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         said: PromptRepetition,
         work: &mut BatchBuilder,
     ) -> ResolvedDirective {
-        let order = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
+        let resolved = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
             episode,
             verb: directive.verb,
             target: directive.target,
         };
         self.fold(at, Vec::from([Event::DirectiveGiven(given)]), work);
-        order
+        resolved
     }
 
     fn observe(

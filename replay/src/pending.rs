@@ -91,7 +91,7 @@ pub(crate) struct ExaminedPrompt {
     pub(crate) pasted: Vec<PastedCode>,
     /// Code in it that was sent before.
     pub(crate) repeated: Vec<FoundCode>,
-    pub(crate) orders: Vec<ResolvedDirective>,
+    pub(crate) directives: Vec<ResolvedDirective>,
     /// Whether it holds code whose file nothing names.
     pub(crate) has_code_without_path: bool,
 }
@@ -103,7 +103,7 @@ pub struct PendingCommand {
     /// Files whose text the user accepts as it stands.
     pub reads: Vec<RelPath>,
     pub(crate) at: UnixMillis,
-    pub(crate) order: ResolvedDirective,
+    pub(crate) directive: ResolvedDirective,
     pub(crate) work: BatchBuilder,
 }
 

@@ -38,10 +38,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let view = self.view();
             self.prompt_reader(&view, request, received).directives()
         };
-        let orders = directives.into_iter().map(|directive| {
+        let directives = directives.into_iter().map(|directive| {
             self.record_directive(at, received.episode, directive, received.repetition, work)
         });
-        let orders: Vec<ResolvedDirective> = orders.collect();
+        let directives: Vec<ResolvedDirective> = directives.collect();
         let view = self.view();
         let reader = self.prompt_reader(&view, request, received);
         let (prompt, pasted, repeated) =
@@ -59,12 +59,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for path in reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut()) {
             checks.add_file(&view, &path);
         }
-        let reads: Vec<RelPath> = accepted(&orders).cloned().collect();
+        let reads: Vec<RelPath> = accepted(&directives).cloned().collect();
         for path in &reads {
             checks.add_file(&view, path);
         }
         // What disk holds when the user decides is what they decide over.
-        for entity in orders.iter().filter_map(|order| order.entity.as_ref().ok()) {
+        for entity in directives
+            .iter()
+            .filter_map(|directive| directive.entity.as_ref().ok())
+        {
             checks.add_file(&view, &entity.path);
         }
         let mut touches = match received.repetition {
@@ -93,7 +96,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             prompt,
             pasted,
             repeated,
-            orders,
+            directives,
         };
         (to_look_at, examined)
     }
@@ -188,6 +191,6 @@ pub(super) struct ToLookAt {
 }
 
 /// The files that the user accepts, in order.
-fn accepted(orders: &[ResolvedDirective]) -> impl Iterator<Item = &RelPath> {
-    orders.iter().filter_map(ResolvedDirective::accepts)
+fn accepted(directives: &[ResolvedDirective]) -> impl Iterator<Item = &RelPath> {
+    directives.iter().filter_map(ResolvedDirective::accepts)
 }
