@@ -14,7 +14,7 @@ use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
 use super::prompt_facts::Prompt;
 use super::receive;
-use super::sight::{self, ShownText, Sight, Slot, Withholding};
+use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use crate::artifact::Origin;
 use crate::delimiter::{RECENT_CLOSE, RECENT_OPEN};
 use crate::entity::EntityId;
@@ -141,8 +141,8 @@ fn compose_window(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let mut withheld = BTreeSet::new();
     let recent = recent_context(view, prompt.session, &mut index, &mut withheld);
     let mut system = receive::system_text(request);
-    let strict = Sight::strictly(view, prompt.session, &mut index, &system, &mut withheld);
-    if let Some(clean) = clean(Role::System, &system, strict) {
+    let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
+    if let Some(clean) = cleaned_text(Role::System, &system, strict) {
         system = clean;
     }
     hydration.notify_stale(view, prompt, withheld);
@@ -193,7 +193,7 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     let at = |index| positions.position(index);
     let injected = InjectedTexts::new(view, prompt, &amendments, &positions);
     let texts = injected.with_texts_of(request);
-    let target = positions.target();
+    let target = positions.injection_target();
     // What is new has no place where all that the client sent went out before.
     let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
     let mut wanted = wanted_symbols(view, &candidates);
@@ -236,23 +236,22 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
     hydration.notify_paste_without_path(prompt);
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
     hydration.notices.retain(|notice| {
-        let is_about = |test: &dyn Fn(&EntityId) -> bool| notice.entity.as_ref().is_some_and(test);
-        // What the model itself has written is no news to it, and nothing that the user has to settle.
-        let was_written = |entity: &EntityId| match prompt.on_record {
-            Some(seen) => !seen.told.contains(entity),
-            None => sight.is_own_edit(entity),
+        let is_no_news = |entity: &EntityId| {
+            // What the model itself has written the user needn't resolve.
+            let is_models_own = || match prompt.on_record {
+                Some(seen) => !seen.noticed.contains(entity),
+                None => sight.is_own_edit(entity),
+            };
+            view.divergence(entity).is_some() && is_models_own()
+                || injected.has_said_since_shown(entity, &notice_block(view, prompt, notice))
         };
-        let is_own_edit =
-            || is_about(&|entity| view.divergence(entity).is_some() && was_written(entity));
-        let is_known =
-            || is_about(&|entity| injected.says_still(entity, &notice_block(view, prompt, notice)));
-        is_due(notice) && !is_own_edit() && !is_known()
+        is_due(notice) && !notice.entity.as_ref().is_some_and(is_no_news)
     });
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(view, prompt, hydration.notices, &|notice, was_shown| {
         target.is_some()
             && is_due(notice)
-            && !(was_shown && injected.says(&notice_block(view, prompt, notice)))
+            && !(was_shown && injected.has_said(&notice_block(view, prompt, notice)))
     });
     let replaced = replacements(view, prompt, &hydration.hydrated);
     let mut sections = hydration.blocks;
@@ -292,7 +291,7 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
         budget_tokens: policy.budget_tokens,
     }));
     let messages = (0..request.messages.len()).map(|index| {
-        let mut message = injected.message(request, index, &withholding);
+        let mut message = injected.outgoing_message(request, index, &withholding);
         match target {
             Some((at, Side::Before)) if at == index => add_section(&mut message.before, &text),
             Some((at, Side::After)) if at == index => add_section(&mut message.after, &text),
@@ -313,7 +312,7 @@ fn compose_client(view: &dyn View, policy: &Policy, prompt: &Prompt<'_>) -> Comp
 /// What was put into the conversation's messages before, message by message.
 struct InjectedTexts {
     /// By the message's index in the request and the side, each with its hash.
-    texts: BTreeMap<(usize, Slot), (String, ArtifactHash)>,
+    texts: BTreeMap<(usize, TextSlot), (String, ArtifactHash)>,
     /// All of the session's, also of messages that the client no longer sends, the latest last.
     all: Vec<String>,
 }
@@ -340,11 +339,11 @@ impl InjectedTexts {
             let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
                 continue;
             };
-            let mut here = positions.at(*position);
+            let mut here = positions.messages_at(*position);
             if let Some(index) = here.find(|index| prompt.keys[*index] == Some(*message)) {
                 let slot = match side {
-                    Side::Before => Slot::Before,
-                    Side::After => Slot::After,
+                    Side::Before => TextSlot::Before,
+                    Side::After => TextSlot::After,
                 };
                 injected
                     .texts
@@ -364,14 +363,14 @@ impl InjectedTexts {
     fn with_texts_of<'t>(&'t self, request: &'t Request) -> Vec<ShownText<'t>> {
         let mut texts = Vec::new();
         for (index, message) in request.messages.iter().enumerate() {
-            texts.extend(self.shown(index, Slot::Before));
+            texts.extend(self.injected_at(index, TextSlot::Before));
             texts.extend(sight::texts_of(index, message));
-            texts.extend(self.shown(index, Slot::After));
+            texts.extend(self.injected_at(index, TextSlot::After));
         }
         texts
     }
 
-    fn shown(&self, message: usize, slot: Slot) -> Option<ShownText<'_>> {
+    fn injected_at(&self, message: usize, slot: TextSlot) -> Option<ShownText<'_>> {
         let (text, hash) = self.texts.get(&(message, slot))?;
         Some(ShownText {
             message,
@@ -382,12 +381,12 @@ impl InjectedTexts {
     }
 
     /// Whether the model was told this in just these words.
-    fn says(&self, block: &str) -> bool {
+    fn has_said(&self, block: &str) -> bool {
         self.all.iter().any(|text| text.contains(block))
     }
 
     /// Whether the model was told this and hasn't been shown the entity's code since.
-    fn says_still(&self, entity: &EntityId, block: &str) -> bool {
+    fn has_said_since_shown(&self, entity: &EntityId, block: &str) -> bool {
         let line = format!("{}\n", hydrate::entity_line(entity));
         let said = self.all.iter().rposition(|text| text.contains(block));
         let shown = self.all.iter().rposition(|text| text.contains(&line));
@@ -395,7 +394,7 @@ impl InjectedTexts {
     }
 
     /// A message as it goes out, but for what is put into it now.
-    fn message(
+    fn outgoing_message(
         &self,
         request: &Request,
         index: usize,
@@ -407,7 +406,7 @@ impl InjectedTexts {
             rewritten(slot).or_else(known).unwrap_or_default()
         };
         let message = &request.messages[index];
-        let all = (index, Slot::Before)..=(index, Slot::After);
+        let all = (index, TextSlot::Before)..=(index, TextSlot::After);
         let may_change = !message.is_safe()
             || self.texts.range(all.clone()).next().is_some()
             || withholding.rewritten.range(all).next().is_some();
@@ -417,25 +416,27 @@ impl InjectedTexts {
                 ..OutgoingMessage::default()
             };
         }
-        let changed = |texts: &[String], slot: &dyn Fn(usize) -> Slot| -> Vec<(usize, String)> {
+        let changed = |texts: &[String],
+                       slot: &dyn Fn(usize) -> TextSlot|
+         -> Vec<(usize, String)> {
             let texts = texts.iter().enumerate();
             let texts = texts.map(|(at, text)| (at, text, rewritten(slot(at))));
             let texts = texts.filter(|(.., rewritten)| rewritten.is_some() || !message.is_safe());
             texts
                 .filter_map(|(at, text, rewritten)| {
-                    Some((at, clean(message.role, text, rewritten)?))
+                    Some((at, cleaned_text(message.role, text, rewritten)?))
                 })
                 .collect()
         };
         OutgoingMessage {
             index,
-            before: side(Slot::Before),
-            after: side(Slot::After),
-            rewritten: changed(&message.parts, &Slot::Part),
+            before: side(TextSlot::Before),
+            after: side(TextSlot::After),
+            rewritten: changed(&message.parts, &TextSlot::Part),
             arguments: (0..message.tool_calls.len())
-                .filter_map(|at| Some((at, rewritten(Slot::Arguments(at))?)))
+                .filter_map(|at| Some((at, rewritten(TextSlot::Arguments(at))?)))
                 .collect(),
-            thoughts: changed(&message.thoughts, &Slot::Thought),
+            thoughts: changed(&message.thoughts, &TextSlot::Thought),
         }
     }
 }
@@ -479,7 +480,7 @@ impl<'p> MessagePositions<'p> {
     }
 
     /// The messages at a position.
-    fn at(&self, position: u32) -> impl Iterator<Item = usize> {
+    fn messages_at(&self, position: u32) -> impl Iterator<Item = usize> {
         let positions = &self.positions;
         let first = positions.partition_point(|other| *other < position);
         (first..positions.len()).take_while(move |index| positions[*index] == position)
@@ -487,7 +488,7 @@ impl<'p> MessagePositions<'p> {
 
     /// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one; never
     /// into a message that went out before without it.
-    fn target(&self) -> Option<(usize, Side)> {
+    fn injection_target(&self) -> Option<(usize, Side)> {
         let mut messages = self.prompt.request.messages.iter().enumerate();
         let (index, message) =
             messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
@@ -687,8 +688,8 @@ fn recent_message(
     withheld: &mut BTreeSet<EntityId>,
 ) -> String {
     let text = recent_text(view, pieces);
-    let strict = Sight::strictly(view, session, index, &text, withheld);
-    let text = clean(speaker, &text, strict).unwrap_or(text);
+    let strict = Sight::withhold_strictly(view, session, index, &text, withheld);
+    let text = cleaned_text(speaker, &text, strict).unwrap_or(text);
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;
@@ -711,7 +712,7 @@ pub(super) fn recent_text(view: &dyn Vault, pieces: &[ArtifactHash]) -> String {
 
 /// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
 /// would mislead, as in `withheld`. `None` if nothing changes.
-fn clean(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
+fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
     let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
 }

@@ -49,7 +49,7 @@ pub struct SeenBefore {
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
     /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
-    pub told: BTreeSet<EntityId>,
+    pub noticed: BTreeSet<EntityId>,
     /// Whether nothing could be added, since all that the client sent had gone out before.
     pub nothing_new: bool,
 }

@@ -30,7 +30,7 @@ pub(super) struct ShownText<'t> {
     /// The index of its message in the request.
     pub(super) message: usize,
     /// Which of the message's texts.
-    pub(super) slot: Slot,
+    pub(super) slot: TextSlot,
     /// The text.
     pub(super) text: &'t str,
     /// The text's hash.
@@ -39,7 +39,7 @@ pub(super) struct ShownText<'t> {
 
 /// A place for a text in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Slot {
+pub(super) enum TextSlot {
     /// What the proxy put in front of it.
     Before,
     /// A text part.
@@ -54,9 +54,9 @@ pub(super) enum Slot {
 
 /// All texts of one message, in the order in which a model sees them.
 pub(super) fn texts_of(index: usize, message: &ReadMessage) -> impl Iterator<Item = ShownText<'_>> {
-    let thoughts = (0..message.thoughts.len()).map(Slot::Thought);
-    let parts = (0..message.parts.len()).map(Slot::Part);
-    let arguments = (0..message.tool_calls.len()).map(Slot::Arguments);
+    let thoughts = (0..message.thoughts.len()).map(TextSlot::Thought);
+    let parts = (0..message.parts.len()).map(TextSlot::Part);
+    let arguments = (0..message.tool_calls.len()).map(TextSlot::Arguments);
     let slots = thoughts.chain(parts).chain(arguments);
     let texts = message.texts().zip(message.text_hashes());
     slots.zip(texts).map(move |(slot, (text, hash))| ShownText {
@@ -70,7 +70,7 @@ pub(super) fn texts_of(index: usize, message: &ReadMessage) -> impl Iterator<Ite
 /// One place where a text shows a definition.
 struct Sighting {
     message: usize,
-    slot: Slot,
+    slot: TextSlot,
     /// Which of the strings, where the text is JSON.
     string: usize,
     /// All versions that fit.
@@ -134,7 +134,7 @@ pub(super) struct Withholding {
     /// Versions that are withheld for the first time.
     pub(super) new: BTreeSet<Withheld>,
     /// The texts that change, with what they say instead.
-    pub(super) rewritten: BTreeMap<(usize, Slot), String>,
+    pub(super) rewritten: BTreeMap<(usize, TextSlot), String>,
 }
 
 impl<'v> Sight<'v> {
@@ -274,7 +274,7 @@ impl<'v> Sight<'v> {
         added: &BTreeSet<EntityId>,
     ) -> Withholding {
         let mut withholding = Withholding::default();
-        let mut cuts: BTreeMap<(usize, Slot), Vec<Cut>> = BTreeMap::new();
+        let mut cuts: BTreeMap<(usize, TextSlot), Vec<Cut>> = BTreeMap::new();
         for sighting in &self.sightings {
             let version_of = |fit: &Fit| &self.versions[fit.version];
             let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
@@ -340,7 +340,7 @@ impl<'v> Sight<'v> {
 
     /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it. The entities
     /// whose code goes are added to `withheld`.
-    pub(super) fn strictly(
+    pub(super) fn withhold_strictly(
         view: &dyn View,
         session: SessionId,
         index: &mut TextIndex,
@@ -349,7 +349,7 @@ impl<'v> Sight<'v> {
     ) -> Option<String> {
         let shown = [ShownText {
             message: 0,
-            slot: Slot::Part(0),
+            slot: TextSlot::Part(0),
             text,
             hash: ArtifactHash::of(text.as_bytes()),
         }];
@@ -392,7 +392,7 @@ pub fn shown_as_true(
     let texts: Vec<ShownText<'_>> = texts
         .map(|(message, (hash, text))| ShownText {
             message,
-            slot: Slot::Part(0),
+            slot: TextSlot::Part(0),
             text,
             hash: *hash,
         })
