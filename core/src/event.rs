@@ -438,7 +438,7 @@ words! {
 words! {
     /// The family of formats that a block of code is written in (`formats`).
     Format, "format" {
-        /// A fenced block, or a pair of tags that stands for one.
+        /// A fenced block, or a pair of tags used as one.
         Fence = "fence",
         /// A SEARCH/REPLACE block, in one of its variants.
         SearchReplace = "search_replace",
@@ -755,7 +755,7 @@ pub struct PromptCost {
     pub chars_anew: u32,
 }
 
-/// What the model server itself says of a prompt, in tokens; each as far as it says so.
+/// What the model server itself says of a prompt, in tokens; `None` where it doesn't say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerUsage {
     /// The whole prompt.

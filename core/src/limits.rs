@@ -117,7 +117,7 @@ pub const REPLY_SEGMENT_BYTES: usize = 1024;
 /// server that never stops may put into the ledger.
 pub const REPLY_PARTS_BYTES_MAX: usize = 1 << 20;
 
-/// Kinds and choices that such text is told apart by; what is beyond them is left out.
+/// Kinds and choices of such text that are kept apart; what is beyond them is left out.
 pub const REPLY_PARTS_MAX: usize = 64;
 
 /// Bytes of what the upstream says instead of a reply that are recorded: an error's words, not a page of HTML.

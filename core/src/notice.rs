@@ -181,7 +181,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         | Reason::BudgetExhausted
         | Reason::RecursiveLoop
         | Reason::CredentialInOutput
-        | Reason::SandboxBreach => halted(why_halted(notice.reason).unwrap_or_default()),
+        | Reason::SandboxBreach => {
+            halted(why_halted(notice.reason).expect("each of these halts tools"))
+        }
         Reason::ForgedResult => String::from(
             "The last reply shows a tool result that no tool returned: the model wrote it itself, and nothing was run.\nDo not rely on it.",
         ),

@@ -103,7 +103,7 @@ mod tests {
         let mut map = RecentMap::new(10);
         map.insert(1, "one", 4);
         map.insert(2, "two", 4);
-        // The next one doesn't fit beside them.
+        // The next one doesn't fit with them.
         map.insert(3, "three", 4);
         assert_eq!(map.get(&1), Some(&mut "one"));
         map.insert(4, "four", 4);

@@ -279,7 +279,7 @@ mod tests {
         check_same("\n  a\n    b\n", "\na\n  b\n");
     }
 
-    /// A decision, and a limit: what stands inside a literal is cut as all else is (docs/external-truth.md).
+    /// A decision, and a limit: what is inside a literal is cut as all else is (docs/external-truth.md).
     #[test]
     fn blanks_inside_a_literal_are_cut_as_all_others() {
         check_same("let t = `x\n  y`;\n", "let t = `x  \n  y`;\n");

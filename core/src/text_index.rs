@@ -199,7 +199,7 @@ impl TextIndex {
         (facts, words)
     }
 
-    /// What a word stands for where these symbols, too, are searched for by it. `make` says it, if it isn't known.
+    /// What a word means where these symbols, too, are searched for by it. `make` says it, if it isn't known.
     pub fn known_word(
         &mut self,
         view: &dyn Truth,

@@ -1,4 +1,4 @@
-//! Lists of words and phrases that are kept as text files beside the code: one entry a line, `#` begins a remark.
+//! Lists of words and phrases that are kept as text files next to the code: one entry a line, `#` begins a remark.
 
 /// The entries of a list, in its order.
 pub(crate) fn entries(list: &str) -> impl Iterator<Item = &str> {

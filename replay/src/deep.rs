@@ -174,9 +174,12 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 let is_answered = step
                     .iter()
                     .any(|recorded| matches!(recorded.event, Event::NoticeIssued(_)));
-                differences.extend(self.engine.retrace_step(step, |engine| match is_answered {
-                    true => engine.retrace_command(at, given),
-                    false => engine.retrace_adopted(at, given),
+                differences.extend(self.engine.retrace_step(step, |engine| {
+                    if is_answered {
+                        engine.retrace_command(at, given)
+                    } else {
+                        engine.retrace_adopted(at, given)
+                    }
                 }));
                 differences
             }

@@ -388,7 +388,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         symbols
     }
 
-    /// The user takes a file as it stands on disk: `finding` is what disk holds, with slices for the symbols that are true and
+    /// The user takes a file as it is on disk: `finding` is what disk holds, with slices for the symbols that are true and
     /// those that `found` defines, its code where it could be read. No event is added where nothing changes. Files are
     /// independent of each other, so one `work` may collect many of them.
     pub fn adopt_file(
@@ -523,7 +523,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
-    /// The session of an episode that is among the recent ones; requests beside the conversations have none.
+    /// The session of an episode that is among the recent ones; side requests have none.
     pub fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
         self.view().session_of_episode(episode)
     }
@@ -581,6 +581,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = pending;
         self.observe(at, episode, answers.findings, &mut work);
         self.take_touched(at, episode, touches, answers.touched, &mut work);
+        // A reply that ends more than a thousand episodes later belongs to no session any more.
         let session = self.view().session_of_episode(episode).unwrap_or_default();
         let asked = if found.is_empty() {
             String::new()

@@ -13,7 +13,7 @@ use crate::state::State;
 /// Why a stored event can't be believed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// A position is missing or stands twice.
+    /// A position is missing or occurs twice.
     #[error("event {found} follows event {after}: the ledger has a gap or a repetition there")]
     Gap {
         /// The position before.

@@ -64,7 +64,7 @@ impl Batch {
 pub struct PendingPrompt {
     /// Files to look at before the prompt goes on.
     pub checks: Vec<DiskCheck>,
-    /// Files whose text the user accepts as it stands.
+    /// Files whose text the user accepts as it is.
     pub reads: Vec<RelPath>,
     /// Files that the prompt names and that nothing is known of.
     pub touches: Vec<RelPath>,
@@ -84,7 +84,7 @@ pub(crate) enum RequestKind {
     SideRequest(EpisodeId),
 }
 
-/// A prompt's contents, as far as they matter to decisions.
+/// The contents of a prompt that matter to decisions.
 pub(crate) struct ExaminedPrompt {
     /// The user's own text in it.
     pub(crate) prompt: String,
@@ -100,7 +100,7 @@ pub(crate) struct ExaminedPrompt {
 pub struct PendingCommand {
     /// Files to look at.
     pub checks: Vec<DiskCheck>,
-    /// Files whose text the user accepts as it stands.
+    /// Files whose text the user accepts as it is.
     pub reads: Vec<RelPath>,
     pub(crate) at: UnixMillis,
     pub(crate) directive: ResolvedDirective,

@@ -79,7 +79,7 @@ impl Closing {
 pub struct ToolFence {
     /// Whether it shows a result.
     pub is_result: bool,
-    /// Where it stands in the message, delimiters included.
+    /// Its range in the message, delimiters included.
     pub outer: Range<usize>,
     /// What is in it.
     pub body: Range<usize>,

@@ -39,7 +39,7 @@ pub(super) fn read<'t>(
     })
 }
 
-/// Reads the fence of a tool's call or result that a line opens, if it does. Whatever stands in it is evidence: no format of
+/// Reads the fence of a tool's call or result that a line opens, if it does. Whatever is in it is evidence: no format of
 /// code is looked for in it, and nothing in it but its own closing line ends it.
 pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence> {
     let fence = OpeningFence::opened_by(&text[opening.clone()])?;

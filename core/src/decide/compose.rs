@@ -380,12 +380,12 @@ impl InjectedTexts {
         })
     }
 
-    /// Whether the model was told this in just these words.
+    /// Whether the model was given exactly this text.
     fn has_said(&self, block: &str) -> bool {
         self.all.iter().any(|text| text.contains(block))
     }
 
-    /// Whether the model was told this and hasn't been shown the entity's code since.
+    /// Whether the model was given this text and hasn't been shown the entity's code since.
     fn has_said_since_shown(&self, entity: &EntityId, block: &str) -> bool {
         let line = format!("{}\n", hydrate::entity_line(entity));
         let said = self.all.iter().rposition(|text| text.contains(block));
@@ -590,7 +590,7 @@ fn notices_to_show(
     notices.split_off(surplus)
 }
 
-/// Of disk, and of what waits, only what is so now is said: by now it may be settled.
+/// Whether a notice still holds: one about disk, or about a proposal that waits, may have been resolved meanwhile.
 fn still_matters(view: &dyn KnownCode, notice: &NoticeIssued) -> bool {
     let Some(entity) = &notice.entity else {
         return true;
@@ -600,7 +600,7 @@ fn still_matters(view: &dyn KnownCode, notice: &NoticeIssued) -> bool {
             .proposals_for(entity)
             .iter()
             .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
-        // That it was not accepted stays so, whatever disk holds by now.
+        // That it was not accepted stays so, whatever disk holds now.
         (Reason::Stale, Some(part)) => view.proposals_for(part).is_empty(),
         (Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable, _) => {
             view.divergence(entity).is_none()
@@ -697,7 +697,7 @@ fn recent_message(
     String::from(text[..cut].trim_end())
 }
 
-/// A message of the window as it was recorded, as far as it is looked at.
+/// A message of the window as it was recorded, up to the bytes that are read of it.
 pub(super) fn recent_text(view: &dyn Vault, pieces: &[ArtifactHash]) -> String {
     let mut text = String::new();
     for piece in pieces {

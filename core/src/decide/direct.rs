@@ -59,9 +59,10 @@ pub fn resolve_directive(
     ResolvedDirective {
         verb: directive.verb,
         target: directive.target.clone(),
-        entity: match directive.verb.is_about_tools() {
-            true => Err(Reason::TargetMissing),
-            false => target_entity(view, policy, &directive.target),
+        entity: if directive.verb.is_about_tools() {
+            Err(Reason::TargetMissing)
+        } else {
+            target_entity(view, policy, &directive.target)
         },
         repetition,
     }

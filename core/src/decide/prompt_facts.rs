@@ -41,7 +41,7 @@ pub struct Prompt<'r> {
     pub index: &'r RefCell<TextIndex>,
 }
 
-/// What only the whole request tells, as it is on record.
+/// What only the whole request shows, as it is on record.
 #[derive(Clone, Debug, Default)]
 pub struct SeenBefore {
     /// Entities that the conversation showed as they are true.

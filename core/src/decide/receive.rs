@@ -42,9 +42,9 @@ pub struct ReceivedPrompt {
 /// Whether the current prompt's messages were sent before: clients send them again with each step of an agent's loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptRepetition {
-    /// Sent for the first time, as far as the ledger knows: directives and code act.
+    /// Not on record, so sent for the first time: directives and code act.
     First,
-    /// Sent before, word for word, and a new conversation that begins alike can't be told from a request for another
+    /// Sent before, word for word, and a new conversation that begins alike can't be distinguished from a request for another
     /// reply: directives act, code acts as in [`Regenerated`](Self::Regenerated).
     Ambiguous,
     /// Sent before, and another reply is asked for: code acts again only where nothing has changed since.
@@ -342,7 +342,7 @@ fn choose_session(
     }
 }
 
-/// The first messages of a conversation, as far as a session on record has sent them to the model.
+/// The first messages of a conversation that a session on record has sent to the model.
 #[derive(Clone, Copy)]
 struct RecordedPrefix {
     session: SessionId,
@@ -401,7 +401,7 @@ fn session_by_tail(view: &dyn View, conversation: &Conversation<'_>) -> Option<S
     })
 }
 
-/// The session that gave this reply to this prompt, as far as the prompt is kept. Clients that add something to the current
+/// The session that gave this reply to this prompt, where the prompt is kept. Clients that add something to the current
 /// prompt alone (aider its rules at the end, Qwen Code the date at the start) send it back without the addition.
 fn session_by_reply(
     view: &dyn View,

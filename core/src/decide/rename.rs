@@ -95,10 +95,12 @@ fn same_symbol_elsewhere(
         })
         .filter_map(|known| {
             let current = view.current_version(&known)?;
-            let least = match was_shown(view, episode, &known) {
-                true => thresholds.rename_percent,
-                false if current.figures.tokens < TOKENS_MIN => return None,
-                false => thresholds.rename_percent.max(COPY_PERCENT),
+            let least = if was_shown(view, episode, &known) {
+                thresholds.rename_percent
+            } else if current.figures.tokens < TOKENS_MIN {
+                return None;
+            } else {
+                thresholds.rename_percent.max(COPY_PERCENT)
             };
             let text = view.artifact_content(current.artifact)?;
             let percent = alike_percent(&text, &current.spans, &new, [name, name]);

@@ -67,7 +67,7 @@ impl Reply {
         self.tail.len() + self.parts.unrecorded_bytes()
     }
 
-    /// Records the text collected so far as a segment, as far as `extent` says.
+    /// Records the text collected so far as a segment, up to `extent`.
     #[must_use]
     pub fn segment(
         &mut self,

@@ -112,7 +112,7 @@ pub fn resolve(
         Err(reason) => return Resolution::unresolved(*reason),
     };
     let (symbols, damaged) = by_symbol(extraction);
-    // The user's code counts as far as it parses. The model's passes or fails as a whole, except that errors which its base
+    // Of the user's code what parses counts. The model's passes or fails as a whole, except that errors which its base
     // already has are not its own (macros that a grammar can't read).
     let is_flawed = origin == Origin::Model && extraction.errors > found.errors_before;
     if is_flawed {

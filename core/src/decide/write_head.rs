@@ -23,7 +23,7 @@ use crate::view::{Disk, KnownCode, Truth};
 pub enum CodeSource {
     /// The current prompt: an explicit act, also when it repeats something old.
     CurrentPrompt,
-    /// A prompt that was sent before, word for word: it counts as far as [`RepeatedBlock`] says.
+    /// A prompt that was sent before, word for word: [`RepeatedBlock`] says what of it still counts.
     RepeatedPrompt,
     /// An older message that the ledger didn't know, or one that was answered: context that the client sends along. It
     /// counts where nothing is true yet, where there is no file, and where disk holds it.

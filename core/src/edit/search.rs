@@ -293,9 +293,11 @@ pub(super) fn line_end_of(text: &str) -> &'static str {
 
 pub(super) fn with_line_ends_of<'n>(base: &str, new: &'n str) -> Cow<'n, str> {
     let unix = with_lf(new, LineEndMode::Folded);
-    match base.contains('\n') {
-        false => Cow::Borrowed(new),
-        true if line_end_of(base) == "\n" => unix,
-        true => Cow::Owned(unix.replace('\n', "\r\n")),
+    if !base.contains('\n') {
+        Cow::Borrowed(new)
+    } else if line_end_of(base) == "\n" {
+        unix
+    } else {
+        Cow::Owned(unix.replace('\n', "\r\n"))
     }
 }

@@ -146,7 +146,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } else {
             MessageEnd::Whole
         };
-        // The reply to a request beside the conversations is nobody's proposal.
+        // The reply to a side request is nobody's proposal.
         let is_of_session = self.view().session_of_episode(episode).is_some();
         let is_judged = outcome == ReplyOutcome::Completed && is_of_session;
         let (found, touches) = if is_judged {

@@ -1,6 +1,6 @@
 //! The engine's steps taken again on what is on record: each decision is made anew, compared, and the record folded.
 //!
-//! So no decision of today stands on another one of today, and one difference brings no others with it.
+//! So no decision of today depends on another one of today, and one difference brings no others with it.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -187,7 +187,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: Vec::new(),
             at,
             episode: answered.episode,
-            // An answer that says nothing is told from one that does by reading it.
+            // Only reading an answer shows whether it says anything.
             outcome: match (answered.outcome, &answer) {
                 (AuditOutcome::NoAnswer, Some(_)) => AuditOutcome::Answered,
                 (outcome, _) => outcome,
@@ -266,7 +266,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 _ => None,
             })
             .collect();
-        // Which failure it was is told by what was said of it; older rules said the first of these.
+        // Which failure it was follows from its notice; older rules said the first of these.
         let told = |reason| match reason {
             Reason::DiskUnreadable | Reason::NotText => Some(ReadFailure::Failed),
             Reason::FileUnreadable => Some(ReadFailure::Denied),

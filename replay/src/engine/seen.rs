@@ -123,10 +123,11 @@ impl SentTexts {
         if text.is_empty() {
             return;
         }
-        let is_short = text.len() <= OWN_TEXT_BYTES;
-        self.texts.push(match !is_short && view.vault_holds(hash) {
-            true => SentText::Stored(hash),
-            false => SentText::Own(text.into()),
+        let is_long = text.len() > OWN_TEXT_BYTES;
+        self.texts.push(if is_long && view.vault_holds(hash) {
+            SentText::Stored(hash)
+        } else {
+            SentText::Own(text.into())
         });
     }
 
