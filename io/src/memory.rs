@@ -1,7 +1,10 @@
 //! Where memory comes from, and when it goes back to the system: syntax trees take about 18 times their source, and an
 //! allocator keeps what was freed unless it is asked.
 
-#![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "libc offers this through C alone"))]
+#![cfg_attr(
+    target_os = "linux",
+    expect(unsafe_code, reason = "libc offers this through C alone")
+)]
 
 /// Pieces from which on each is mapped by itself, so that it goes back as soon as it is freed. glibc would move the limit
 /// up to 32 MiB as such are freed.
