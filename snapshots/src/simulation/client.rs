@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::chance::Chance;
 use super::http::{self, Framing, Message};
 use super::speech;
 use super::wire::{ClientEnd, Network, Received};
+use crate::dice::Dice;
 
 /// One window of one client.
 pub(super) struct Window {
@@ -74,7 +74,7 @@ pub(super) enum WindowStep {
 impl Window {
     /// A window without a conversation.
     #[must_use]
-    pub(super) fn new(name: usize, chance: &mut Chance) -> Self {
+    pub(super) fn new(name: usize, chance: &mut Dice) -> Self {
         Self {
             name,
             messages: Vec::new(),
@@ -117,7 +117,7 @@ impl Window {
     pub(super) fn step(
         &mut self,
         network: &Network,
-        chance: &mut Chance,
+        chance: &mut Dice,
         ticket: &mut u64,
         calm: bool,
     ) -> WindowStep {
@@ -136,7 +136,7 @@ impl Window {
     }
 
     /// The next request goes on its way.
-    fn ask(&mut self, network: &Network, chance: &mut Chance, ticket: &mut u64) -> &'static str {
+    fn ask(&mut self, network: &Network, chance: &mut Dice, ticket: &mut u64) -> &'static str {
         let (request, kind, bytes) = match chance.below(40) {
             0 => (
                 Request::Health,
@@ -169,7 +169,7 @@ impl Window {
         kind
     }
 
-    fn chat(&mut self, chance: &mut Chance, ticket: &mut u64) -> (Request, &'static str, Vec<u8>) {
+    fn chat(&mut self, chance: &mut Dice, ticket: &mut u64) -> (Request, &'static str, Vec<u8>) {
         let mut kind = "retries";
         let mut retry = self.attempts > 0;
         let waits_for_reply = self
@@ -191,11 +191,7 @@ impl Window {
             }
             // The last prompt in other words.
             2 if self.messages.len() >= 2 => {
-                while self
-                    .messages
-                    .pop()
-                    .is_some_and(|popped| popped["role"] != json!("user"))
-                {}
+                self.forget_last_prompt();
             }
             // An old conversation's first message: another reply to it, or a new conversation in the same words.
             3 if !waits_for_reply && !self.beginnings.is_empty() => {
@@ -236,7 +232,7 @@ impl Window {
         (Request::Chat { ticket }, kind, bytes)
     }
 
-    fn request(&self, chance: &mut Chance, retry: bool) -> Vec<u8> {
+    fn request(&self, chance: &mut Dice, retry: bool) -> Vec<u8> {
         let mut body = json!({"model": "sim", "messages": self.messages, "stream": self.streams});
         if self.tools {
             body["tools"] = json!([{"type": "function", "function": {"name": "edit"}}]);
@@ -253,28 +249,24 @@ impl Window {
         }
         if chance.percent(20) {
             head.push_str("Transfer-Encoding: chunked\r\n\r\n");
-            let mut bytes = head.into_bytes();
-            let mut rest = body.as_slice();
-            while !rest.is_empty() {
-                let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
-                bytes.extend(http::chunk(piece));
-                rest = after;
-            }
-            bytes.extend_from_slice(b"0\r\n\r\n");
-            bytes
+            [head.into_bytes(), http::encode_chunks(&body, chance)].concat()
         } else {
             head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
             [head.into_bytes(), body].concat()
         }
     }
 
-    fn send(&mut self, network: &Network, chance: &mut Chance, calm: bool) {
+    fn send(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
         let Some(line) = &mut self.line else { return };
         if line.sending.is_empty() || line.has_ended {
             return;
         }
         let rest = line.sending.len();
-        let piece = if calm { rest } else { chance.piece(rest) };
+        let piece = if calm {
+            rest
+        } else {
+            chance.piece_length(rest)
+        };
         let Some(end) = line.end else { return };
         match network.client_sends(end, &line.sending[..piece]) {
             Some(count) => drop(line.sending.drain(..count)),
@@ -282,9 +274,13 @@ impl Window {
         }
     }
 
-    fn receive(&mut self, network: &Network, chance: &mut Chance, calm: bool) {
+    fn receive(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
         let Some(line) = &mut self.line else { return };
-        let most = if calm { usize::MAX } else { chance.piece(4096) };
+        let most = if calm {
+            usize::MAX
+        } else {
+            chance.piece_length(4096)
+        };
         let Some(end) = line.end else { return };
         match network.client_receives(end, most) {
             Received::Nothing => {}
@@ -297,7 +293,7 @@ impl Window {
         let Some(line) = &mut self.line else {
             return WindowStep::Idle;
         };
-        let response = http::read(&line.received, Framing::Response, line.has_ended);
+        let response = http::read_message(&line.received, Framing::Response, line.has_ended);
         let is_complete = response
             .as_ref()
             .is_some_and(|response| response.complete.is_some());
@@ -319,7 +315,7 @@ impl Window {
     /// The user presses stop.
     fn leave(&mut self, network: &Network) -> WindowStep {
         let received = self.received();
-        let response = http::read(received, Framing::Response, false);
+        let response = http::read_message(received, Framing::Response, false);
         self.hang_up(network);
         self.finish(response, true)
     }
@@ -356,24 +352,27 @@ impl Window {
         }
     }
 
+    /// Removes the last user message and all after it.
+    fn forget_last_prompt(&mut self) {
+        let is_user = |message: &Value| message["role"] == json!("user");
+        let last = self.messages.iter().rposition(is_user);
+        self.messages.truncate(last.unwrap_or(0));
+    }
+
     /// There is no proper reply: what clients do then differs.
-    pub(super) fn make_do(&mut self, chance: &mut Chance, partial: &str) {
+    pub(super) fn make_do(&mut self, chance: &mut Dice, partial: &str) {
         if self.attempts > 3 || chance.percent(40) {
             self.attempts = 0;
             if chance.percent(50) && !partial.is_empty() {
                 self.keep(partial, None);
             } else {
-                while self
-                    .messages
-                    .pop()
-                    .is_some_and(|popped| popped["role"] != json!("user"))
-                {}
+                self.forget_last_prompt();
             }
         }
     }
 }
 
-fn nonsense(chance: &mut Chance) -> Vec<u8> {
+fn nonsense(chance: &mut Dice) -> Vec<u8> {
     let body: &[u8] = chance.pick(&[
         b"{}".as_slice(),
         b"{\"messages\":[]}",

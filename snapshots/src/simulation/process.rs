@@ -26,11 +26,13 @@ use tslp_io::startup::{self, StartError};
 use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
 
-use super::chance::Chance;
 use super::clock::SimClock;
 use super::wire::Network;
-use super::workspace::{ROOT, Workspace};
+use super::workspace::Workspace;
+use crate::dice::Dice;
+use crate::stage::ROOT;
 use crate::storage::{DATA_DIR, SimDisk};
+use crate::tables::state_tables;
 
 /// More commits than wait at any time: whoever moves the engine moves them on.
 const COMMITS: usize = 1024;
@@ -81,7 +83,7 @@ impl Process {
     /// When there is no ledger to go on from.
     pub(super) fn start(
         around: &Surroundings<'_>,
-        chance: &mut Chance,
+        chance: &mut Dice,
     ) -> Result<(Self, StartFindings), StartError> {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
@@ -240,7 +242,7 @@ impl Process {
     }
 
     /// The auditor does one thing; says what became of an audit, for the counters.
-    pub(super) fn audit_step(&mut self, chance: &mut Chance) -> Option<&'static str> {
+    pub(super) fn audit_step(&mut self, chance: &mut Dice) -> Option<&'static str> {
         match std::mem::replace(&mut self.auditing, AuditorState::Idle) {
             AuditorState::Idle => match self.audits.try_next()? {
                 AuditorTask::Ask(audit) => {
@@ -294,7 +296,7 @@ impl Process {
 }
 
 /// What the model says about its code: often something that is no answer.
-fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
+fn answer(audit: &Audit, chance: &mut Dice) -> Option<String> {
     let entities = audit
         .question
         .user
@@ -334,10 +336,7 @@ impl StartFindings {
         Self {
             head: state.head(),
             from_tables: false,
-            digests: tslp_projections::TABLES
-                .iter()
-                .enumerate()
-                .filter(|(_, table)| !table.is_archive())
+            digests: state_tables()
                 .map(|(table, _)| state.digest(table))
                 .collect(),
         }

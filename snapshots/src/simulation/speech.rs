@@ -3,8 +3,10 @@
 
 use tslp_core::slice;
 
-use super::chance::Chance;
-use crate::random::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
+use crate::dice::Dice;
+use crate::random::code::{
+    FILES, Function, NAMES, Preamble, VARIANTS, fenced_block, text_of, with_function,
+};
 use crate::random::edits::{EditForm, FORMS, WrittenEdit, written_edit};
 
 /// What a model does in a reply.
@@ -107,7 +109,7 @@ impl Speech {
 }
 
 /// A reply of the model, made for what is true now.
-pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>) -> Speech {
+pub(super) fn speak(chance: &mut Dice, tracked: impl Fn(&str) -> Vec<Function>) -> Speech {
     let path = chance.pick(&FILES);
     let base = tracked(path);
     let mut deed = chance.pick(&DEEDS);
@@ -129,18 +131,14 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
         deed = ReplyDeed::Fragment;
     }
     let mut call = None;
-    let block = |chance: &mut Chance, code: &str| block(chance, path, code);
+    let block = |chance: &mut Dice, code: &str| block(chance, path, code);
     let text = match (deed, first) {
         (ReplyDeed::Echo, Some(first)) => block(chance, &first.text()),
         (ReplyDeed::Edit, Some(first)) => match written_edit(
             chance.pick(&FORMS),
             path,
             &first.text(),
-            &Function {
-                variant: (first.variant + 1) % VARIANTS,
-                ..first
-            }
-            .text(),
+            &first.with_next_body().text(),
         ) {
             WrittenEdit::Text(text) => text,
             WrittenEdit::Call(name, arguments) => {
@@ -150,7 +148,7 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
         },
         (ReplyDeed::Talk, _) => "It adds numbers, n\u{e4}mlich \u{1f600} so.\n".into(),
         (ReplyDeed::WholeFile, _) => {
-            let changed = changed(&base, function);
+            let changed = with_function(&base, function);
             block(chance, &text_of(&changed, Preamble::Include))
         }
         (ReplyDeed::Lazy, _) => block(chance, &function.lazy()),
@@ -159,7 +157,7 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
             closed.trim_end().trim_end_matches('`').into()
         }
         (ReplyDeed::Dropped, Some(first)) => {
-            let mut kept = changed(&base, function);
+            let mut kept = with_function(&base, function);
             kept.retain(|kept| kept.name != first.name);
             block(chance, &text_of(&kept, Preamble::Include))
         }
@@ -200,7 +198,7 @@ pub(super) struct UserWords {
 }
 
 /// What a user says; `ticket` makes it unlike everything that was said before.
-pub(super) fn words(chance: &mut Chance, ticket: u64) -> UserWords {
+pub(super) fn words(chance: &mut Dice, ticket: u64) -> UserWords {
     let path = chance.pick(&FILES);
     let function = any_function(chance);
     let entity = format!("{path}::{}", function.name);
@@ -234,10 +232,7 @@ pub(super) fn words(chance: &mut Chance, ticket: u64) -> UserWords {
         ),
         _ => {
             let forms = [EditForm::SearchReplace, EditForm::UnifiedDiff];
-            let new = Function {
-                variant: (function.variant + 1) % VARIANTS,
-                ..function
-            };
+            let new = function.with_next_body();
             let text = match written_edit(chance.pick(&forms), path, &function.text(), &new.text())
             {
                 WrittenEdit::Text(text) => text,
@@ -253,11 +248,11 @@ pub(super) fn words(chance: &mut Chance, ticket: u64) -> UserWords {
 }
 
 /// What an editor leaves in a file, given what is true of it.
-pub(super) fn file_text(chance: &mut Chance, tracked: &[Function]) -> String {
+pub(super) fn file_text(chance: &mut Dice, tracked: &[Function]) -> String {
     let preamble = chance.pick(&[Preamble::Include, Preamble::None]);
     let functions = match chance.below(4) {
         0 => some_functions(chance),
-        1 if !tracked.is_empty() => changed(tracked, any_function(chance)),
+        1 if !tracked.is_empty() => with_function(tracked, any_function(chance)),
         _ if !tracked.is_empty() => tracked.to_vec(),
         _ => some_functions(chance),
     };
@@ -277,14 +272,14 @@ pub(super) fn is_sound(name: &str, hash: tslp_core::hash::SliceHash) -> bool {
         })
 }
 
-fn any_function(chance: &mut Chance) -> Function {
+fn any_function(chance: &mut Dice) -> Function {
     Function {
         name: chance.pick(&NAMES),
         variant: chance.below(usize::from(VARIANTS)) as u8,
     }
 }
 
-fn some_functions(chance: &mut Chance) -> Vec<Function> {
+fn some_functions(chance: &mut Dice) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     for _ in 0..chance.between(1, 4) {
         let function = any_function(chance);
@@ -295,19 +290,6 @@ fn some_functions(chance: &mut Chance) -> Vec<Function> {
     functions
 }
 
-fn changed(functions: &[Function], function: Function) -> Vec<Function> {
-    let mut changed = functions.to_vec();
-    match changed.iter_mut().find(|old| old.name == function.name) {
-        Some(old) => *old = function,
-        None => changed.push(function),
-    }
-    changed
-}
-
-fn block(chance: &mut Chance, path: &str, code: &str) -> String {
-    match chance.below(3) {
-        0 => format!("Here:\n```c:{path}\n{code}```\n"),
-        1 => format!("**{path}**\n```c\n{code}```\n"),
-        _ => format!("```c {path}\n{code}```\n"),
-    }
+fn block(chance: &mut Dice, path: &str, code: &str) -> String {
+    fenced_block(chance.below(3), path, code)
 }

@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::chance::Chance;
 use super::http::{self, Framing, Message};
 use super::speech::{ReplyDeed, Speech};
 use super::wire::{Network, Received, UpstreamEnd};
+use crate::dice::Dice;
 
 /// The header field by which the ends know which call a response is of.
 pub(super) const CALL_FIELD: &str = "x-sim-call";
@@ -95,9 +95,9 @@ impl Upstream {
     pub(super) fn step(
         &mut self,
         network: &Network,
-        chance: &mut Chance,
+        chance: &mut Dice,
         calm: bool,
-        make: &mut dyn FnMut(&mut Chance) -> Speech,
+        make: &mut dyn FnMut(&mut Dice) -> Speech,
     ) -> bool {
         if let Some(end) = network.next_call() {
             let takes = calm || chance.percent(95);
@@ -120,8 +120,8 @@ impl Upstream {
     pub(super) fn step_all(
         &mut self,
         network: &Network,
-        chance: &mut Chance,
-        make: &mut dyn FnMut(&mut Chance) -> Speech,
+        chance: &mut Dice,
+        make: &mut dyn FnMut(&mut Dice) -> Speech,
     ) {
         while let Some(end) = network.next_call() {
             network.answer_call(end, true);
@@ -142,16 +142,20 @@ impl Upstream {
         &mut self,
         network: &Network,
         end: UpstreamEnd,
-        chance: &mut Chance,
+        chance: &mut Dice,
         calm: bool,
-        make: &mut dyn FnMut(&mut Chance) -> Speech,
+        make: &mut dyn FnMut(&mut Dice) -> Speech,
     ) {
         let Some(line) = self.lines.get_mut(&end) else {
             return;
         };
         if let Some(answering) = &mut line.answering {
             let rest = answering.wire.len() - answering.sent;
-            let piece = if calm { rest } else { chance.piece(rest) };
+            let piece = if calm {
+                rest
+            } else {
+                chance.piece_length(rest)
+            };
             let from = answering.sent;
             match network.upstream_sends(
                 end,
@@ -181,7 +185,8 @@ impl Upstream {
             }
             Received::Bytes(bytes) => {
                 line.received.extend_from_slice(&bytes);
-                let Some(request) = http::read(&line.received, Framing::Request, false) else {
+                let Some(request) = http::read_message(&line.received, Framing::Request, false)
+                else {
                     return;
                 };
                 if let Some(taken) = request.complete {
@@ -230,9 +235,9 @@ impl Upstream {
 fn answer(
     request: &Message,
     number: usize,
-    chance: &mut Chance,
+    chance: &mut Dice,
     calm: bool,
-    make: &mut dyn FnMut(&mut Chance) -> Speech,
+    make: &mut dyn FnMut(&mut Dice) -> Speech,
 ) -> (UpstreamCall, Answering) {
     let is_chat = request.start.starts_with("POST /v1/chat/completions ");
     let asked: Option<serde_json::Value> = serde_json::from_slice(&request.body).ok();
@@ -282,13 +287,7 @@ fn answer(
     let mut wire = head.into_bytes();
     let head_bytes = wire.len();
     if ends == ResponseEnd::Chunked {
-        let mut rest = body.as_slice();
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
-            wire.extend(http::chunk(piece));
-            rest = after;
-        }
-        wire.extend_from_slice(b"0\r\n\r\n");
+        wire.extend(http::encode_chunks(&body, chance));
     } else {
         wire.extend_from_slice(&body);
     }
@@ -344,7 +343,7 @@ fn finish_reason(speech: &Speech) -> &'static str {
 }
 
 /// The reply as a stream of events.
-fn events(speech: &Speech, trouble: ResponseTrouble, chance: &mut Chance) -> Vec<u8> {
+fn events(speech: &Speech, trouble: ResponseTrouble, chance: &mut Dice) -> Vec<u8> {
     let mut out = String::new();
     let mut event = |data: &str| {
         out.push_str("data: ");
@@ -353,7 +352,7 @@ fn events(speech: &Speech, trouble: ResponseTrouble, chance: &mut Chance) -> Vec
     };
     let mut rest = speech.text.as_str();
     while !rest.is_empty() {
-        let mut cut = chance.piece(rest.len()).min(rest.len());
+        let mut cut = chance.piece_length(rest.len()).min(rest.len());
         while !rest.is_char_boundary(cut) {
             cut += 1;
         }

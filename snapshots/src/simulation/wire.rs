@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use tslp_io::http::socket::{Ready, Socket, Stream};
 use tslp_io::main_loop::net::{Net, Rouse, Wake};
 
-use super::chance::Chance;
 use super::clock::SimClock;
+use crate::dice::Dice;
 
 /// Whether a connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +87,10 @@ pub(super) enum Received {
 impl Network {
     /// A network without connections.
     #[must_use]
-    pub(super) fn new(clock: SimClock, chance: &mut Chance) -> Self {
+    pub(super) fn new(clock: SimClock, chance: &mut Dice) -> Self {
         Self(Arc::new(Mutex::new(State {
             clock,
-            seed: chance.seed(),
+            seed: chance.roll(),
             polls: 0,
             connections: BTreeMap::new(),
             waiting: VecDeque::new(),
@@ -360,8 +360,8 @@ impl Net for Network {
     fn poll(&mut self, wakes: &mut Vec<Wake>, _timeout: Option<Duration>) -> io::Result<()> {
         let mut state = self.state();
         state.polls += 1;
-        let mut chance = Chance::new(state.seed.wrapping_add(state.polls));
-        let tells = |chance: &mut Chance, prompt: bool| prompt || chance.percent(80);
+        let mut chance = Dice::new(state.seed.wrapping_add(state.polls));
+        let tells = |chance: &mut Dice, prompt: bool| prompt || chance.percent(80);
         if !state.waiting.is_empty() && tells(&mut chance, state.prompt) {
             wakes.push(Wake::Listener);
         }

@@ -13,7 +13,7 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_io::evidence::sent::SentIndex;
 use tslp_projections::STALE;
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::table::Value;
 use tslp_replay::state::{State, StateView};
 use tslp_replay::store::EmptyStore;
 
@@ -22,7 +22,7 @@ use super::speech::{self, Speech};
 use crate::disk::Disk;
 use crate::random::code::{Function, NAMES};
 use crate::random::invariants::Law;
-use crate::replay_check::rows;
+use crate::replay_check::{self, rows};
 
 /// Events of one transaction, and the workspace as it was when they were decided.
 struct CommittedBatch {
@@ -168,27 +168,21 @@ impl Witness {
         text: &str,
         announced: Seq,
     ) {
-        let composed_in = |batch: &&CommittedBatch| {
-            let mut events = batch.recorded.iter();
-            events.any(|recorded| {
-                matches!(&recorded.event, Event::PromptComposed(composed) if composed.episode == episode)
-            })
-        };
-        let Some(batch) = self.batches.iter().rev().find(composed_in) else {
-            panic!("a prompt went out that nothing was recorded of");
-        };
+        let mut newest_first = self.batches.iter().rev().flat_map(|batch| {
+            let events = batch.recorded.iter();
+            events.map(move |recorded| (batch, &recorded.event))
+        });
+        let found = newest_first.find_map(|(batch, event)| match event {
+            Event::PromptComposed(composed) if composed.episode == episode => {
+                Some((batch, composed))
+            }
+            _ => None,
+        });
+        let (batch, composed) = found.unwrap_or_else(|| panic!("{episode} isn't on record"));
         let view = StateView {
             state,
             store: &EmptyStore,
         };
-        let composed = batch
-            .recorded
-            .iter()
-            .find_map(|recorded| match &recorded.event {
-                Event::PromptComposed(composed) if composed.episode == episode => Some(composed),
-                _ => None,
-            });
-        let composed = composed.unwrap_or_else(|| panic!("nothing was recorded of {episode}"));
         let added = self.law.text_added(&batch.recorded, composed, text);
         self.law.check_prompt(&view, &batch.disk, composed, &added);
         let first = batch
@@ -344,12 +338,8 @@ impl Witness {
     /// The events up to a position, folded.
     #[must_use]
     pub(super) fn folded(&self, head: Seq) -> State {
-        let mut state = State::default();
         let all = self.batches.iter().flat_map(|batch| &batch.recorded);
-        for recorded in all.take_while(|recorded| recorded.seq <= head) {
-            state.apply(recorded, &mut Changes::discarding());
-        }
-        state
+        replay_check::folded(all.take_while(|recorded| recorded.seq <= head))
     }
 
     /// A new process found this in the ledger. Says how many events are gone that nobody was promised.

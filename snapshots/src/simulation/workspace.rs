@@ -11,9 +11,6 @@ use tslp_io::observer::{Files, Identity, OpenFile, Times, WallClock as _};
 use super::clock::SimClock;
 use crate::disk::{Disk, DiskEntry};
 
-/// The workspace of every run.
-pub(super) const ROOT: &str = "/work/space";
-
 /// Files by path. Clones are the same files.
 #[derive(Clone)]
 pub(super) struct Workspace(Arc<Mutex<State>>);

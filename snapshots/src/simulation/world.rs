@@ -19,16 +19,17 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 use tslp_io::ledger::writer::{Commit, Step};
 
-use super::chance::Chance;
 use super::client::Window;
 use super::clock::SimClock;
 use super::process::Process;
 use super::speech::Speech;
 use super::upstream::{ResponseTrouble, Upstream, UpstreamCall};
 use super::witness::Witness;
-use super::workspace::{ROOT, Workspace};
+use super::workspace::Workspace;
+use crate::dice::Dice;
 use crate::disk::Disk;
 use crate::random::code::{FILES, Function};
+use crate::stage::ROOT;
 use crate::storage::SimDisk;
 
 /// Steps between two turns of the loop at the most, so that no queue to it ever fills.
@@ -108,7 +109,7 @@ pub fn run(seed: u64, steps: u64, tell: &mut dyn FnMut(&str)) -> Report {
 }
 
 struct World<'t> {
-    chance: Chance,
+    chance: Dice,
     clock: SimClock,
     disk: SimDisk,
     workspace: Workspace,
@@ -175,7 +176,7 @@ impl<'t> World<'t> {
         tell: &'t mut dyn FnMut(&str),
         counters: &'t mut BTreeMap<&'static str, u64>,
     ) -> Self {
-        let mut chance = Chance::new(seed);
+        let mut chance = Dice::new(seed);
         let clock = SimClock::new();
         let workspace = Workspace::new(clock.clone(), chance.pick(&[1, 10, 1000, 2000]));
         let windows = (0..chance.between(1, 4))
@@ -195,7 +196,7 @@ impl<'t> World<'t> {
             ..Policy::default()
         };
         Self {
-            disk: SimDisk::new(chance.seed()),
+            disk: SimDisk::new(chance.roll()),
             files: workspace.snapshot(),
             clock,
             workspace,

@@ -18,7 +18,6 @@
 //! open().unwrap();
 //! ```
 
-mod dice;
 mod fault;
 mod files;
 mod image;
@@ -28,7 +27,6 @@ mod seam;
 mod sim_disk;
 mod vfs;
 
-pub use dice::Dice;
 pub use fault::{Counts, Effect, Fault, Operation};
 pub use image::Image;
 pub use power_loss::PowerLoss;

@@ -1,6 +1,6 @@
 //! What of the unsynced is on disk after the power went.
 
-use super::dice::Dice;
+use crate::dice::Dice;
 
 /// Which unsynced operations a power loss leaves. What was synced is always there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

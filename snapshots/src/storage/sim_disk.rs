@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_io::ledger::OpenOptions;
 
-use super::dice::Dice;
 use super::fault::{Counts, Effect, Fault, Faults, Operation};
 use super::files::{FileId, Files};
 use super::image::Image;
 use super::locks::{FileLocks, HandleId, SharedMemory};
 use super::power_loss::PowerLoss;
 use super::vfs::VfsSlot;
+use crate::dice::Dice;
 
 /// A data directory on a simulated disk; any other path does as well.
 pub const DATA_DIR: &str = "/sim/data";

@@ -13,7 +13,8 @@ use tslp_io::ledger::{Checkpoint, OpenLedger};
 use tslp_io::scrub::Flaw;
 use tslp_io::startup::StartError;
 use tslp_replay::log::Log;
-use tslp_snapshots::storage::{DATA_DIR, Dice, Image, SimDisk};
+use tslp_snapshots::dice::Dice;
+use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
 
 use super::pages::{self, Parts};
 use super::seeds;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use tslp_core::ids::Seq;
 use tslp_io::ledger::{Checkpoint, LedgerError, Mismatch};
 use tslp_io::startup::StartError;
-use tslp_snapshots::storage::{DATA_DIR, Dice, Image, PowerLoss, SimDisk};
+use tslp_snapshots::dice::Dice;
+use tslp_snapshots::storage::{DATA_DIR, Image, PowerLoss, SimDisk};
 
 use super::pages::{FRAME_HEADER, PAGE, WAL_HEADER};
 use super::seeds;

@@ -3,8 +3,8 @@
 use tslp_core::path::RelPath;
 
 use super::World;
+use crate::dice::Dice;
 use crate::random::code::FILES;
-use crate::simulation::chance::Chance;
 use crate::simulation::speech::{self, Speech};
 use crate::simulation::witness::Witness;
 use crate::simulation::workspace::WriteManner;
@@ -16,7 +16,7 @@ impl World<'_> {
         let network = process.network.clone();
         let witness = &self.witness;
         let mut new_bytes = 0;
-        let mut make = |chance: &mut Chance| made(chance, witness, &mut new_bytes);
+        let mut make = |chance: &mut Dice| made(chance, witness, &mut new_bytes);
         self.upstream
             .step(&network, &mut self.chance, self.is_calm, &mut make);
         self.growth.new_bytes += new_bytes;
@@ -96,7 +96,7 @@ impl World<'_> {
     }
 
     pub(super) fn some_loss(&mut self) -> PowerLoss {
-        let seed = self.chance.seed();
+        let seed = self.chance.roll();
         match self.chance.below(4) {
             0 => PowerLoss::Synced,
             1 => PowerLoss::prefix(seed),
@@ -105,7 +105,7 @@ impl World<'_> {
     }
 }
 
-pub(super) fn made(chance: &mut Chance, witness: &Witness, new_bytes: &mut u64) -> Speech {
+pub(super) fn made(chance: &mut Dice, witness: &Witness, new_bytes: &mut u64) -> Speech {
     let speech = speech::speak(chance, |path| witness.tracked(path));
     *new_bytes += speech.text.len() as u64;
     *new_bytes += speech

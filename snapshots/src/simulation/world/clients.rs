@@ -130,7 +130,8 @@ impl World<'_> {
     /// No byte of a reply is out before its prompt is durable.
     pub(super) fn check_gate(&self) {
         for window in &self.windows {
-            let Some(response) = http::read(window.received(), Framing::Response, false) else {
+            let Some(response) = http::read_message(window.received(), Framing::Response, false)
+            else {
                 continue;
             };
             let Some(episode) = response.field("x-tslp-episode") else {

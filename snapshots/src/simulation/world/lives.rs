@@ -2,7 +2,7 @@
 
 use super::around::made;
 use super::{Growth, World};
-use crate::simulation::chance::Chance;
+use crate::dice::Dice;
 use crate::simulation::client::Window;
 use crate::simulation::process::{Process, Surroundings};
 use crate::storage::{Effect, Fault, Operation, PowerLoss};
@@ -197,7 +197,7 @@ impl World<'_> {
             let network = process.network.clone();
             let witness = &self.witness;
             let mut new_bytes = 0;
-            let mut make = |chance: &mut Chance| made(chance, witness, &mut new_bytes);
+            let mut make = |chance: &mut Dice| made(chance, witness, &mut new_bytes);
             self.upstream
                 .step_all(&network, &mut self.chance, &mut make);
             self.growth.new_bytes += new_bytes;
