@@ -11,61 +11,61 @@ use crate::dice::Dice;
 pub(super) struct Window {
     name: usize,
     messages: Vec<Value>,
-    /// What its conversations began with.
+    /// The first messages of its conversations.
     beginnings: Vec<Value>,
     session: Option<String>,
     streams: bool,
     tools: bool,
-    line: Option<ClientConnection>,
+    connection: Option<ClientConnection>,
     open: Option<Request>,
-    /// How often the last prompt was sent already.
+    /// How often the last prompt was sent.
     attempts: u32,
 }
 
 /// A connection to the proxy.
 struct ClientConnection {
-    /// None once the proxy's process is gone.
+    /// `None` once the proxy's process is gone.
     end: Option<ClientEnd>,
     sending: Vec<u8>,
     received: Vec<u8>,
     has_ended: bool,
 }
 
-/// What was asked for.
+/// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// A prompt; the user's last message holds the ticket.
     Chat {
-        /// Found nowhere else.
+        /// A text that is in no other prompt.
         ticket: String,
     },
-    /// Something that isn't for the ledger.
+    /// A request that is relayed and not recorded.
     Relay,
     /// `/health`.
     Health,
-    /// Something that must be refused.
+    /// A request that must be refused.
     Nonsense,
 }
 
 /// A response, or the part of it that came.
 pub(super) struct FinishedResponse {
-    /// What was asked.
+    /// Its request.
     pub(super) request: Request,
-    /// What came; `None` if not even a head did.
+    /// The part that came; `None` without a complete head.
     pub(super) response: Option<Message>,
-    /// Which window.
+    /// The window's number.
     pub(super) window: usize,
     /// Whether the client itself went away.
     pub(super) has_left: bool,
 }
 
-/// What a window did.
+/// The outcome of a window's step.
 pub(super) enum WindowStep {
-    /// Nothing.
+    /// There was nothing to do.
     Idle,
     /// It sent or read something.
     Busy,
-    /// It asked; of which kind, for the counters.
+    /// It sent a request; the kind is for the counters.
     Asked(&'static str),
     /// A response is over.
     FinishedResponse(Box<FinishedResponse>),
@@ -86,7 +86,7 @@ impl Window {
             },
             streams: chance.percent(75),
             tools: chance.percent(25),
-            line: None,
+            connection: None,
             open: None,
             attempts: 0,
         }
@@ -98,22 +98,24 @@ impl Window {
         self.open.is_some()
     }
 
-    /// The bytes that came on the present connection since the last response was over.
+    /// The bytes received on the present connection since the last response ended.
     #[must_use]
-    pub(super) fn received(&self) -> &[u8] {
-        self.line.as_ref().map_or(&[], |line| &line.received)
+    pub(super) fn received_bytes(&self) -> &[u8] {
+        self.connection
+            .as_ref()
+            .map_or(&[], |connection| &connection.received)
     }
 
     /// The proxy's process is gone.
-    pub(super) fn lose_line(&mut self) {
-        if let Some(line) = &mut self.line {
-            line.end = None;
-            line.has_ended = true;
-            line.sending.clear();
+    pub(super) fn lose_connection(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            connection.end = None;
+            connection.has_ended = true;
+            connection.sending.clear();
         }
     }
 
-    /// One thing that a client does.
+    /// Sends a new request, or goes on with the one under way.
     pub(super) fn step(
         &mut self,
         network: &Network,
@@ -125,18 +127,23 @@ impl Window {
             if calm {
                 return WindowStep::Idle;
             }
-            return WindowStep::Asked(self.ask(network, chance, ticket));
+            return WindowStep::Asked(self.start_request(network, chance, ticket));
         }
         if !calm && chance.percent(1) {
-            return self.leave(network);
+            return self.abort_request(network);
         }
-        self.send(network, chance, calm);
-        self.receive(network, chance, calm);
-        self.finished(network)
+        self.send_piece(network, chance, calm);
+        self.receive_piece(network, chance, calm);
+        self.finish_if_over(network)
     }
 
-    /// The next request goes on its way.
-    fn ask(&mut self, network: &Network, chance: &mut Dice, ticket: &mut u64) -> &'static str {
+    /// Prepares the next request, on an open connection or a new one.
+    fn start_request(
+        &mut self,
+        network: &Network,
+        chance: &mut Dice,
+        ticket: &mut u64,
+    ) -> &'static str {
         let (request, kind, bytes) = match chance.below(40) {
             0 => (
                 Request::Health,
@@ -148,28 +155,35 @@ impl Window {
                 "relays",
                 b"GET /v1/models HTTP/1.1\r\nHost: localhost:4141\r\n\r\n".to_vec(),
             ),
-            2 => (Request::Nonsense, "bad requests", nonsense(chance)),
-            _ => self.chat(chance, ticket),
+            2 => (Request::Nonsense, "bad requests", bad_request(chance)),
+            _ => self.chat_request(chance, ticket),
         };
-        let is_usable = self.line.as_ref().is_some_and(|line| !line.has_ended);
+        let is_usable = self
+            .connection
+            .as_ref()
+            .is_some_and(|connection| !connection.has_ended);
         if !is_usable || chance.percent(10) {
             self.hang_up(network);
-            self.line = Some(ClientConnection {
-                end: Some(network.dial(chance.pick(&[300, 5000, 1 << 20]))),
+            self.connection = Some(ClientConnection {
+                end: Some(network.connect_client(chance.pick(&[300, 5000, 1 << 20]))),
                 sending: Vec::new(),
                 received: Vec::new(),
                 has_ended: false,
             });
         }
-        if let Some(line) = &mut self.line {
-            line.sending = bytes;
-            line.received.clear();
+        if let Some(connection) = &mut self.connection {
+            connection.sending = bytes;
+            connection.received.clear();
         }
         self.open = Some(request);
         kind
     }
 
-    fn chat(&mut self, chance: &mut Dice, ticket: &mut u64) -> (Request, &'static str, Vec<u8>) {
+    fn chat_request(
+        &mut self,
+        chance: &mut Dice,
+        ticket: &mut u64,
+    ) -> (Request, &'static str, Vec<u8>) {
         let mut kind = "retries";
         let mut retry = self.attempts > 0;
         let waits_for_reply = self
@@ -206,10 +220,10 @@ impl Window {
         let is_prompt = |message: &Value| message["role"] != json!("assistant");
         if !self.messages.last().is_some_and(is_prompt) {
             *ticket += 1;
-            let words = speech::words(chance, *ticket);
-            kind = words.kind;
+            let message = speech::make_message(chance, *ticket);
+            kind = message.kind;
             retry = false;
-            let message = json!({"role": "user", "content": words.text});
+            let message = json!({"role": "user", "content": message.text});
             if self.messages.is_empty() {
                 self.beginnings.push(message.clone());
             }
@@ -228,11 +242,11 @@ impl Window {
             .rfind("(ticket ")
             .map_or("", |at| &text[at..])
             .to_owned();
-        let bytes = self.request(chance, retry);
+        let bytes = self.request_bytes(chance, retry);
         (Request::Chat { ticket }, kind, bytes)
     }
 
-    fn request(&self, chance: &mut Dice, retry: bool) -> Vec<u8> {
+    fn request_bytes(&self, chance: &mut Dice, retry: bool) -> Vec<u8> {
         let mut body = json!({"model": "sim", "messages": self.messages, "stream": self.streams});
         if self.tools {
             body["tools"] = json!([{"type": "function", "function": {"name": "edit"}}]);
@@ -256,71 +270,79 @@ impl Window {
         }
     }
 
-    fn send(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
-        let Some(line) = &mut self.line else { return };
-        if line.sending.is_empty() || line.has_ended {
+    fn send_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
+        let Some(connection) = &mut self.connection else {
+            return;
+        };
+        if connection.sending.is_empty() || connection.has_ended {
             return;
         }
-        let rest = line.sending.len();
+        let rest = connection.sending.len();
         let piece = if calm {
             rest
         } else {
             chance.piece_length(rest)
         };
-        let Some(end) = line.end else { return };
-        match network.client_sends(end, &line.sending[..piece]) {
-            Some(count) => drop(line.sending.drain(..count)),
-            None => line.sending.clear(),
+        let Some(end) = connection.end else { return };
+        match network.client_sends(end, &connection.sending[..piece]) {
+            Some(count) => drop(connection.sending.drain(..count)),
+            None => connection.sending.clear(),
         }
     }
 
-    fn receive(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
-        let Some(line) = &mut self.line else { return };
+    fn receive_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
+        let Some(connection) = &mut self.connection else {
+            return;
+        };
         let most = if calm {
             usize::MAX
         } else {
             chance.piece_length(4096)
         };
-        let Some(end) = line.end else { return };
+        let Some(end) = connection.end else { return };
         match network.client_receives(end, most) {
             Received::Nothing => {}
-            Received::Bytes(bytes) => line.received.extend_from_slice(&bytes),
-            Received::Ended => line.has_ended = true,
+            Received::Bytes(bytes) => connection.received.extend_from_slice(&bytes),
+            Received::Ended => connection.has_ended = true,
         }
     }
 
-    fn finished(&mut self, network: &Network) -> WindowStep {
-        let Some(line) = &mut self.line else {
+    fn finish_if_over(&mut self, network: &Network) -> WindowStep {
+        let Some(connection) = &mut self.connection else {
             return WindowStep::Idle;
         };
-        let response = http::read_message(&line.received, Framing::Response, line.has_ended);
+        let response = http::read_message(
+            &connection.received,
+            Framing::Response,
+            connection.has_ended,
+        );
         let is_complete = response
             .as_ref()
             .is_some_and(|response| response.complete.is_some());
-        if !is_complete && !line.has_ended {
+        if !is_complete && !connection.has_ended {
             return WindowStep::Busy;
         }
         let closes = response
             .as_ref()
             .and_then(|response| response.field("connection"))
             == Some("close");
-        if closes || !line.sending.is_empty() || !is_complete {
+        if closes || !connection.sending.is_empty() || !is_complete {
             self.hang_up(network);
-        } else if let Some(line) = &mut self.line {
-            line.received.clear();
+        } else if let Some(connection) = &mut self.connection {
+            connection.received.clear();
         }
-        self.finish(response, false)
+        self.finish_request(response, false)
     }
 
     /// The user presses stop.
-    fn leave(&mut self, network: &Network) -> WindowStep {
-        let received = self.received();
+    fn abort_request(&mut self, network: &Network) -> WindowStep {
+        let received = self.received_bytes();
         let response = http::read_message(received, Framing::Response, false);
         self.hang_up(network);
-        self.finish(response, true)
+        self.finish_request(response, true)
     }
 
-    fn finish(&mut self, response: Option<Message>, has_left: bool) -> WindowStep {
+    fn finish_request(&mut self, response: Option<Message>, has_left: bool) -> WindowStep {
         match self.open.take() {
             None => WindowStep::Idle,
             Some(request) => WindowStep::FinishedResponse(Box::new(FinishedResponse {
@@ -333,13 +355,13 @@ impl Window {
     }
 
     fn hang_up(&mut self, network: &Network) {
-        if let Some(end) = self.line.take().and_then(|line| line.end) {
+        if let Some(end) = self.connection.take().and_then(|connection| connection.end) {
             network.client_leaves(end);
         }
     }
 
-    /// The reply goes into the conversation.
-    pub(super) fn keep(&mut self, text: &str, call: Option<&(&'static str, String)>) {
+    /// Adds the reply to the conversation.
+    pub(super) fn add_reply(&mut self, text: &str, call: Option<&(&'static str, String)>) {
         self.attempts = 0;
         let mut message = json!({"role": "assistant", "content": text});
         if let Some((name, arguments)) = call {
@@ -359,12 +381,12 @@ impl Window {
         self.messages.truncate(last.unwrap_or(0));
     }
 
-    /// There is no proper reply: what clients do then differs.
-    pub(super) fn make_do(&mut self, chance: &mut Dice, partial: &str) {
+    /// Without a proper reply some clients keep its beginning, some drop the prompt, and some retry it.
+    pub(super) fn handle_failed_reply(&mut self, chance: &mut Dice, partial: &str) {
         if self.attempts > 3 || chance.percent(40) {
             self.attempts = 0;
             if chance.percent(50) && !partial.is_empty() {
-                self.keep(partial, None);
+                self.add_reply(partial, None);
             } else {
                 self.forget_last_prompt();
             }
@@ -372,7 +394,7 @@ impl Window {
     }
 }
 
-fn nonsense(chance: &mut Dice) -> Vec<u8> {
+fn bad_request(chance: &mut Dice) -> Vec<u8> {
     let body: &[u8] = chance.pick(&[
         b"{}".as_slice(),
         b"{\"messages\":[]}",
