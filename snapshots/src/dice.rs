@@ -47,7 +47,7 @@ impl Dice {
     }
 
     /// The length of a piece of `rest` bytes: often all of them, often a few.
-    pub fn piece_length(&mut self, rest: usize) -> usize {
+    pub fn piece(&mut self, rest: usize) -> usize {
         let piece = match self.below(6) {
             0 => 1,
             1 => self.between(2, 16),

@@ -31,6 +31,31 @@ struct ClientConnection {
     has_ended: bool,
 }
 
+impl ClientConnection {
+    fn send_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
+        if self.sending.is_empty() || self.has_ended {
+            return;
+        }
+        let rest = self.sending.len();
+        let piece = if calm { rest } else { chance.piece(rest) };
+        let Some(end) = self.end else { return };
+        match network.client_sends(end, &self.sending[..piece]) {
+            Some(count) => drop(self.sending.drain(..count)),
+            None => self.sending.clear(),
+        }
+    }
+
+    fn receive_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
+        let most = if calm { usize::MAX } else { chance.piece(4096) };
+        let Some(end) = self.end else { return };
+        match network.client_receives(end, most) {
+            Received::Nothing => {}
+            Received::Bytes(bytes) => self.received.extend_from_slice(&bytes),
+            Received::Ended => self.has_ended = true,
+        }
+    }
+}
+
 /// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
@@ -132,8 +157,10 @@ impl Window {
         if !calm && chance.percent(1) {
             return self.abort_request(network);
         }
-        self.send_piece(network, chance, calm);
-        self.receive_piece(network, chance, calm);
+        if let Some(connection) = &mut self.connection {
+            connection.send_piece(network, chance, calm);
+            connection.receive_piece(network, chance, calm);
+        }
         self.finish_if_over(network)
     }
 
@@ -267,43 +294,6 @@ impl Window {
         } else {
             head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
             [head.into_bytes(), body].concat()
-        }
-    }
-
-    fn send_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
-        let Some(connection) = &mut self.connection else {
-            return;
-        };
-        if connection.sending.is_empty() || connection.has_ended {
-            return;
-        }
-        let rest = connection.sending.len();
-        let piece = if calm {
-            rest
-        } else {
-            chance.piece_length(rest)
-        };
-        let Some(end) = connection.end else { return };
-        match network.client_sends(end, &connection.sending[..piece]) {
-            Some(count) => drop(connection.sending.drain(..count)),
-            None => connection.sending.clear(),
-        }
-    }
-
-    fn receive_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
-        let Some(connection) = &mut self.connection else {
-            return;
-        };
-        let most = if calm {
-            usize::MAX
-        } else {
-            chance.piece_length(4096)
-        };
-        let Some(end) = connection.end else { return };
-        match network.client_receives(end, most) {
-            Received::Nothing => {}
-            Received::Bytes(bytes) => connection.received.extend_from_slice(&bytes),
-            Received::Ended => connection.has_ended = true,
         }
     }
 

@@ -110,7 +110,7 @@ pub(super) fn encode_chunks(body: &[u8], chance: &mut Dice) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = body;
     while !rest.is_empty() {
-        let (piece, after) = rest.split_at(chance.piece_length(rest.len()).min(rest.len()));
+        let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
         bytes.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
         bytes.extend_from_slice(piece);
         bytes.extend_from_slice(b"\r\n");

@@ -90,7 +90,7 @@ enum AfterResponse {
 }
 
 impl Upstream {
-    /// Accepts a connection, or serves one of those that are open.
+    /// Accepts a connection, or serves one of those that are open; in calm it does both with all of them.
     pub(super) fn step(
         &mut self,
         network: &Network,
@@ -98,35 +98,22 @@ impl Upstream {
         calm: bool,
         make: &mut dyn FnMut(&mut Dice) -> ModelReply,
     ) {
-        if let Some(end) = network.next_upstream_connection() {
-            let takes = calm || chance.percent(95);
-            network.answer_connection(end, takes);
-            if takes {
+        while let Some(end) = network.next_upstream_connection() {
+            let is_accepted = calm || chance.percent(95);
+            network.answer_connection(end, is_accepted);
+            if is_accepted {
                 self.connections.insert(end, UpstreamConnection::default());
             }
-            return;
+            if !calm {
+                return;
+            }
         }
-        let ends: Vec<UpstreamEnd> = self.connections.keys().copied().collect();
-        if !ends.is_empty() {
-            let end = chance.pick(&ends);
-            self.serve_connection(network, end, chance, calm, make);
+        let mut ends: Vec<UpstreamEnd> = self.connections.keys().copied().collect();
+        if !calm && !ends.is_empty() {
+            ends = vec![chance.pick(&ends)];
         }
-    }
-
-    /// Accepts and serves every connection.
-    pub(super) fn step_all(
-        &mut self,
-        network: &Network,
-        chance: &mut Dice,
-        make: &mut dyn FnMut(&mut Dice) -> ModelReply,
-    ) {
-        while let Some(end) = network.next_upstream_connection() {
-            network.answer_connection(end, true);
-            self.connections.insert(end, UpstreamConnection::default());
-        }
-        let ends: Vec<UpstreamEnd> = self.connections.keys().copied().collect();
         for end in ends {
-            self.serve_connection(network, end, chance, true, make);
+            self.serve_connection(network, end, chance, calm, make);
         }
     }
 
@@ -148,11 +135,7 @@ impl Upstream {
         };
         if let Some(pending) = &mut connection.response {
             let rest = pending.wire.len() - pending.sent;
-            let piece = if calm {
-                rest
-            } else {
-                chance.piece_length(rest)
-            };
+            let piece = if calm { rest } else { chance.piece(rest) };
             let from = pending.sent;
             match network.upstream_sends(
                 end,
@@ -354,7 +337,7 @@ fn event_stream(speech: &ModelReply, trouble: ResponseTrouble, chance: &mut Dice
     };
     let mut rest = speech.text.as_str();
     while !rest.is_empty() {
-        let mut cut = chance.piece_length(rest.len()).min(rest.len());
+        let mut cut = chance.piece(rest.len()).min(rest.len());
         while !rest.is_char_boundary(cut) {
             cut += 1;
         }

@@ -5,8 +5,7 @@ use tslp_core::path::RelPath;
 use super::World;
 use crate::dice::Dice;
 use crate::random::code::FILES;
-use crate::simulation::speech::{self, ModelReply};
-use crate::simulation::witness::Witness;
+use crate::simulation::speech;
 use crate::simulation::workspace::WriteManner;
 use crate::storage::{Effect, Fault, Operation, PowerLoss};
 
@@ -14,12 +13,15 @@ impl World<'_> {
     pub(super) fn step_model_server(&mut self) {
         let Some(process) = &self.process else { return };
         let network = process.network.clone();
-        let witness = &self.witness;
-        let mut new_bytes = 0;
-        let mut make = |chance: &mut Dice| made_reply(chance, witness, &mut new_bytes);
+        let (witness, growth) = (&self.witness, &mut self.growth);
+        let mut make = |chance: &mut Dice| {
+            let reply = speech::make_reply(chance, |path| witness.functions_in(path));
+            let arguments = reply.call.as_ref().map_or("", |(_, arguments)| arguments);
+            growth.new_bytes += (reply.text.len() + arguments.len()) as u64;
+            reply
+        };
         self.upstream
             .step(&network, &mut self.chance, self.is_calm, &mut make);
-        self.growth.new_bytes += new_bytes;
         self.trace("model server");
     }
 
@@ -103,14 +105,4 @@ impl World<'_> {
             _ => PowerLoss::scattered(seed),
         }
     }
-}
-
-pub(super) fn made_reply(chance: &mut Dice, witness: &Witness, new_bytes: &mut u64) -> ModelReply {
-    let speech = speech::make_reply(chance, |path| witness.functions_in(path));
-    *new_bytes += speech.text.len() as u64;
-    *new_bytes += speech
-        .call
-        .as_ref()
-        .map_or(0, |(_, arguments)| arguments.len() as u64);
-    speech
 }

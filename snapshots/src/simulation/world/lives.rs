@@ -1,8 +1,6 @@
 //! Starts and ends of processes, and the end of a run.
 
-use super::around::made_reply;
 use super::{Growth, World};
-use crate::dice::Dice;
 use crate::simulation::client::Window;
 use crate::simulation::process::{Process, Surroundings};
 use crate::storage::{Effect, Fault, Operation, PowerLoss};
@@ -193,15 +191,7 @@ impl World<'_> {
         for at in 0..self.windows.len() {
             self.step_window(at);
         }
-        if let Some(process) = &self.process {
-            let network = process.network.clone();
-            let witness = &self.witness;
-            let mut new_bytes = 0;
-            let mut make = |chance: &mut Dice| made_reply(chance, witness, &mut new_bytes);
-            self.upstream
-                .step_all(&network, &mut self.chance, &mut make);
-            self.growth.new_bytes += new_bytes;
-        }
+        self.step_model_server();
         self.step_loop();
         self.step_engine();
         self.step_writer();
