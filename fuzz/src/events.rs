@@ -29,7 +29,7 @@ pub fn decode_event(data: &[u8]) {
         return;
     };
     let kind = KINDS[usize::from(*first) % KINDS.len()];
-    let content = tslp_migrations::content(kind, payload);
+    let content = tslp_migrations::decode_content(kind, payload);
     let Ok(event) = tslp_migrations::decode(kind, payload) else {
         return;
     };

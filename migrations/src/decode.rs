@@ -14,13 +14,13 @@ use crate::v2;
 /// Stored bytes that are no event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// No version of this program known here writes such events.
+    /// No version of tslp up to this one writes such events.
     #[error("unknown event kind `{kind}`")]
     UnknownKind {
         /// The stored kind.
         kind: String,
     },
-    /// The event's name is known, its layout version isn't yet.
+    /// The event's name is known, but its layout is newer.
     #[error("event kind `{kind}` has a newer layout than v{known}")]
     NewerVersion {
         /// The stored kind.
@@ -33,31 +33,31 @@ pub enum DecodeError {
     Malformed {
         /// The stored kind.
         kind: String,
-        /// How many bytes there are.
+        /// Their number.
         bytes: usize,
-        /// What the validator met.
+        /// The validator's message.
         detail: String,
     },
-    /// The layout is right, what it says isn't.
+    /// The bytes have the layout of their kind, but a value in them has no meaning.
     #[error("a `{kind}` event says what no event can: {invalid}")]
     Invalid {
         /// The stored kind.
         kind: String,
-        /// The value that has no meaning.
-        invalid: Invalid,
+        /// That value.
+        invalid: InvalidValue,
     },
 }
 
 impl DecodeError {
-    /// Whether a newer program may have written those bytes. It did if they are what was once appended, which the hash
-    /// chain says; otherwise they are damaged.
+    /// Whether a newer tslp may have written those bytes. If so, the hash chain decides: it did if their link holds, and
+    /// otherwise they are damaged.
     #[must_use]
     pub fn may_be_newer(&self) -> bool {
         match self {
             Self::NewerVersion { .. } => true,
             Self::UnknownKind { kind } => is_name_of_a_layout(kind),
             Self::Invalid { invalid, .. } => {
-                matches!(invalid, Invalid::Code { .. } | Invalid::Reason(_))
+                matches!(invalid, InvalidValue::Code { .. } | InvalidValue::Reason(_))
             }
             Self::Malformed { .. } => false,
         }
@@ -78,11 +78,11 @@ fn is_name_of_a_layout(kind: &str) -> bool {
 
 /// A stored value without meaning.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Invalid {
+pub enum InvalidValue {
     /// A number without a meaning.
     #[error("{code} is no {what}")]
     Code {
-        /// What it should be.
+        /// The enum's name.
         what: &'static str,
         /// The number.
         code: u32,
@@ -101,17 +101,6 @@ pub enum Invalid {
         /// One past the last byte.
         end: u32,
     },
-    /// A number that nothing ever counts up to.
-    #[error("a count of {0}")]
-    Count(u64),
-    /// A word without meaning.
-    #[error("`{word}` is no {what}")]
-    Word {
-        /// What it should be.
-        what: &'static str,
-        /// The word.
-        word: String,
-    },
     /// More older messages than messages.
     #[error("{older} of {messages} messages are older history")]
     Older {
@@ -127,7 +116,7 @@ pub enum Invalid {
 pub struct ContentRef<'a> {
     /// Address: BLAKE3 of `bytes`.
     pub hash: ArtifactHash,
-    /// What they are.
+    /// Their kind.
     pub kind: ContentKind,
     /// The bytes.
     pub bytes: &'a [u8],
@@ -147,50 +136,55 @@ impl ContentRef<'_> {
 /// See [`DecodeError`].
 pub fn decode(kind: &str, payload: &[u8]) -> Result<Event, DecodeError> {
     match kind {
-        "rules_in_force.v1" => load::<v1::ArchivedRulesInForce<'_>>(kind, payload),
-        "rules_in_force.v2" => load::<v2::ArchivedRulesInForce<'_>>(kind, payload),
-        "content.v1" => load::<v1::ArchivedContent<'_>>(kind, payload),
-        "prompt_received.v1" => load::<v1::ArchivedPromptReceived<'_>>(kind, payload),
-        "side_request_received.v1" => load::<v1::ArchivedSideRequestReceived<'_>>(kind, payload),
-        "reply_segment.v1" => load::<v1::ArchivedReplySegment>(kind, payload),
-        "reply_ended.v1" => load::<v1::ArchivedReplyEnded<'_>>(kind, payload),
-        "disk_observed.v1" => load::<v1::ArchivedDiskObserved<'_>>(kind, payload),
-        "directive_given.v1" => load::<v1::ArchivedDirectiveGiven<'_>>(kind, payload),
-        "audit_asked.v1" => load::<v1::ArchivedAuditAsked<'_>>(kind, payload),
-        "audit_answered.v1" => load::<v1::ArchivedAuditAnswered<'_>>(kind, payload),
-        "prompt_measured.v1" => load::<v1::ArchivedPromptMeasured>(kind, payload),
-        "reply_part.v1" => load::<v1::ArchivedReplyPart>(kind, payload),
-        "prompt_sent.v1" => load::<v1::ArchivedPromptSent>(kind, payload),
-        "artifact_captured.v1" => load::<v1::ArchivedArtifactCaptured<'_>>(kind, payload),
-        "artifact_resolved.v1" => load::<v1::ArchivedArtifactResolved<'_>>(kind, payload),
-        "transitioned.v1" => load::<v1::ArchivedTransitioned<'_>>(kind, payload),
-        "promotion_refused.v1" => load::<v1::ArchivedPromotionRefused<'_>>(kind, payload),
-        "notice_issued.v1" => load::<v1::ArchivedNoticeIssued<'_>>(kind, payload),
-        "prompt_amended.v1" => load::<v1::ArchivedPromptAmended<'_>>(kind, payload),
-        "prompt_composed.v1" => load::<v1::ArchivedPromptComposed<'_>>(kind, payload),
-        "action_requested.v1" => load::<action::ArchivedActionRequested<'_>>(kind, payload),
-        "action_judged.v1" => load::<action::ArchivedActionJudged<'_>>(kind, payload),
-        "tool_ran.v1" => load::<action::ArchivedToolRan<'_>>(kind, payload),
-        "policy_approved.v1" => load::<action::ArchivedPolicyApproved<'_>>(kind, payload),
-        "capability_changed.v1" => load::<action::ArchivedCapabilityChanged>(kind, payload),
-        _ => Err(unknown(kind)),
+        "rules_in_force.v1" => load_event::<v1::ArchivedRulesInForce<'_>>(kind, payload),
+        "rules_in_force.v2" => load_event::<v2::ArchivedRulesInForce<'_>>(kind, payload),
+        "content.v1" => load_event::<v1::ArchivedContent<'_>>(kind, payload),
+        "prompt_received.v1" => load_event::<v1::ArchivedPromptReceived<'_>>(kind, payload),
+        "side_request_received.v1" => {
+            load_event::<v1::ArchivedSideRequestReceived<'_>>(kind, payload)
+        }
+        "reply_segment.v1" => load_event::<v1::ArchivedReplySegment>(kind, payload),
+        "reply_ended.v1" => load_event::<v1::ArchivedReplyEnded<'_>>(kind, payload),
+        "disk_observed.v1" => load_event::<v1::ArchivedDiskObserved<'_>>(kind, payload),
+        "directive_given.v1" => load_event::<v1::ArchivedDirectiveGiven<'_>>(kind, payload),
+        "audit_asked.v1" => load_event::<v1::ArchivedAuditAsked<'_>>(kind, payload),
+        "audit_answered.v1" => load_event::<v1::ArchivedAuditAnswered<'_>>(kind, payload),
+        "prompt_measured.v1" => load_event::<v1::ArchivedPromptMeasured>(kind, payload),
+        "reply_part.v1" => load_event::<v1::ArchivedReplyPart>(kind, payload),
+        "prompt_sent.v1" => load_event::<v1::ArchivedPromptSent>(kind, payload),
+        "artifact_captured.v1" => load_event::<v1::ArchivedArtifactCaptured<'_>>(kind, payload),
+        "artifact_resolved.v1" => load_event::<v1::ArchivedArtifactResolved<'_>>(kind, payload),
+        "transitioned.v1" => load_event::<v1::ArchivedTransitioned<'_>>(kind, payload),
+        "promotion_refused.v1" => load_event::<v1::ArchivedPromotionRefused<'_>>(kind, payload),
+        "notice_issued.v1" => load_event::<v1::ArchivedNoticeIssued<'_>>(kind, payload),
+        "prompt_amended.v1" => load_event::<v1::ArchivedPromptAmended<'_>>(kind, payload),
+        "prompt_composed.v1" => load_event::<v1::ArchivedPromptComposed<'_>>(kind, payload),
+        "action_requested.v1" => load_event::<action::ArchivedActionRequested<'_>>(kind, payload),
+        "action_judged.v1" => load_event::<action::ArchivedActionJudged<'_>>(kind, payload),
+        "tool_ran.v1" => load_event::<action::ArchivedToolRan<'_>>(kind, payload),
+        "policy_approved.v1" => load_event::<action::ArchivedPolicyApproved<'_>>(kind, payload),
+        "capability_changed.v1" => load_event::<action::ArchivedCapabilityChanged>(kind, payload),
+        _ => Err(unknown_kind(kind)),
     }
 }
 
 /// The content in a stored `content` event without copying it; `None` if the event is of another kind.
 ///
 /// # Errors
-/// When the bytes have not the layout of their kind, or their version is newer.
-pub fn content<'a>(kind: &str, payload: &'a [u8]) -> Result<Option<ContentRef<'a>>, DecodeError> {
+/// [`DecodeError`], likewise only for events of this kind.
+pub fn decode_content<'a>(
+    kind: &str,
+    payload: &'a [u8],
+) -> Result<Option<ContentRef<'a>>, DecodeError> {
     match kind {
         "content.v1" => {
-            let stored: &'a v1::ArchivedContent<'a> = access(kind, payload)?;
+            let stored: &'a v1::ArchivedContent<'a> = access_layout(kind, payload)?;
             let code = stored.kind;
             Ok(Some(ContentRef {
                 hash: ArtifactHash(stored.hash),
                 kind: ContentKind::from_code(code).ok_or_else(|| DecodeError::Invalid {
                     kind: kind.to_owned(),
-                    invalid: Invalid::Code {
+                    invalid: InvalidValue::Code {
                         what: ContentKind::NAME,
                         code: code.into(),
                     },
@@ -198,7 +192,7 @@ pub fn content<'a>(kind: &str, payload: &'a [u8]) -> Result<Option<ContentRef<'a
                 bytes: &stored.bytes,
             }))
         }
-        kind if kind.starts_with("content.") => Err(unknown(kind)),
+        kind if kind.starts_with("content.") => Err(unknown_kind(kind)),
         _ => Ok(None),
     }
 }
@@ -232,7 +226,7 @@ pub const LAYOUTS: &[(&str, u32)] = &[
     ("capability_changed", 1),
 ];
 
-fn unknown(kind: &str) -> DecodeError {
+fn unknown_kind(kind: &str) -> DecodeError {
     let newer = kind.rsplit_once(".v").and_then(|(name, version)| {
         let version: u32 = version.parse().ok()?;
         let (_, known) = LAYOUTS.iter().find(|(known, _)| *known == name)?;
@@ -249,11 +243,11 @@ fn unknown(kind: &str) -> DecodeError {
     }
 }
 
-fn load<'a, A>(kind: &str, payload: &'a [u8]) -> Result<Event, DecodeError>
+fn load_event<'a, A>(kind: &str, payload: &'a [u8]) -> Result<Event, DecodeError>
 where
     A: Portable + for<'b> CheckBytes<HighValidator<'b, rancor::Error>> + Load<Core = Event> + 'a,
 {
-    access::<A>(kind, payload)?
+    access_layout::<A>(kind, payload)?
         .load()
         .map_err(|invalid| DecodeError::Invalid {
             kind: kind.to_owned(),
@@ -261,7 +255,7 @@ where
         })
 }
 
-fn access<'a, A>(kind: &str, payload: &'a [u8]) -> Result<&'a A, DecodeError>
+fn access_layout<'a, A>(kind: &str, payload: &'a [u8]) -> Result<&'a A, DecodeError>
 where
     A: Portable + for<'b> CheckBytes<HighValidator<'b, rancor::Error>>,
 {

@@ -11,7 +11,7 @@ use crate::v2;
 
 /// An event as the ledger stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encoded {
+pub struct EncodedEvent {
     /// Name and layout version, such as `prompt_received.v1`.
     pub kind: &'static str,
     /// The bytes.
@@ -31,15 +31,15 @@ pub enum EncodeError {
     TooLarge {
         /// Name and layout version.
         kind: &'static str,
-        /// Its size, or that of its content where that alone is too large.
+        /// Its size, or its content's if that alone is too large.
         bytes: usize,
     },
-    /// The serialiser gave up.
+    /// The serialiser failed.
     #[error("a `{kind}` event could not be encoded: {detail}")]
     Failed {
         /// Name and layout version.
         kind: &'static str,
-        /// The serialiser's words.
+        /// Its message.
         detail: String,
     },
 }
@@ -48,7 +48,7 @@ pub enum EncodeError {
 ///
 /// # Errors
 /// When the event is too large for one row; no event that came through the proxy's own limits is.
-pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
+pub fn encode(event: &Event) -> Result<EncodedEvent, EncodeError> {
     let kind = kind_of(event);
     match event {
         Event::Content(content) if content.bytes.len() > PAYLOAD_BYTES_MAX => {
@@ -57,61 +57,41 @@ pub fn encode(event: &Event) -> Result<Encoded, EncodeError> {
                 bytes: content.bytes.len(),
             })
         }
-        Event::Content(event) => written(
+        Event::Content(event) => encode_layout(
             kind,
             &v1::Content::from(event),
             event.bytes.len() + CONTENT_FRAME_BYTES,
         ),
         Event::RulesInForce(event) if kind == "rules_in_force.v1" => {
-            written(kind, &v1::RulesInForce::from(event), SMALL_BYTES)
+            encode_small(kind, &v1::RulesInForce::from(event))
         }
-        Event::RulesInForce(event) => written(kind, &v2::RulesInForce::from(event), SMALL_BYTES),
-        Event::PromptReceived(event) => {
-            written(kind, &v1::PromptReceived::from(event), SMALL_BYTES)
-        }
+        Event::RulesInForce(event) => encode_small(kind, &v2::RulesInForce::from(event)),
+        Event::PromptReceived(event) => encode_small(kind, &v1::PromptReceived::from(event)),
         Event::SideRequestReceived(event) => {
-            written(kind, &v1::SideRequestReceived::from(event), SMALL_BYTES)
+            encode_small(kind, &v1::SideRequestReceived::from(event))
         }
-        Event::ReplySegment(event) => written(kind, &v1::ReplySegment::from(event), SMALL_BYTES),
-        Event::ReplyEnded(event) => written(kind, &v1::ReplyEnded::from(event), SMALL_BYTES),
-        Event::DirectiveGiven(event) => {
-            written(kind, &v1::DirectiveGiven::from(event), SMALL_BYTES)
-        }
-        Event::AuditAsked(event) => written(kind, &v1::AuditAsked::from(event), SMALL_BYTES),
-        Event::AuditAnswered(event) => written(kind, &v1::AuditAnswered::from(event), SMALL_BYTES),
-        Event::PromptMeasured(event) => {
-            written(kind, &v1::PromptMeasured::from(event), SMALL_BYTES)
-        }
-        Event::ReplyPart(event) => written(kind, &v1::ReplyPart::from(event), SMALL_BYTES),
-        Event::PromptSent(event) => written(kind, &v1::PromptSent::from(event), SMALL_BYTES),
-        Event::DiskObserved(event) => written(kind, &v1::DiskObserved::from(event), SMALL_BYTES),
-        Event::ArtifactCaptured(event) => {
-            written(kind, &v1::ArtifactCaptured::from(event), SMALL_BYTES)
-        }
-        Event::ArtifactResolved(event) => {
-            written(kind, &v1::ArtifactResolved::from(event), SMALL_BYTES)
-        }
-        Event::Transitioned(event) => written(kind, &v1::Transitioned::from(event), SMALL_BYTES),
-        Event::PromotionRefused(event) => {
-            written(kind, &v1::PromotionRefused::from(event), SMALL_BYTES)
-        }
-        Event::NoticeIssued(event) => written(kind, &v1::NoticeIssued::from(event), SMALL_BYTES),
-        Event::PromptAmended(event) => written(kind, &v1::PromptAmended::from(event), SMALL_BYTES),
-        Event::PromptComposed(event) => {
-            written(kind, &v1::PromptComposed::from(event), SMALL_BYTES)
-        }
-        Event::ActionRequested(event) => {
-            written(kind, &action::ActionRequested::from(event), SMALL_BYTES)
-        }
-        Event::ActionJudged(event) => {
-            written(kind, &action::ActionJudged::from(event), SMALL_BYTES)
-        }
-        Event::ToolRan(event) => written(kind, &action::ToolRan::from(event), SMALL_BYTES),
-        Event::PolicyApproved(event) => {
-            written(kind, &action::PolicyApproved::from(event), SMALL_BYTES)
-        }
+        Event::ReplySegment(event) => encode_small(kind, &v1::ReplySegment::from(event)),
+        Event::ReplyEnded(event) => encode_small(kind, &v1::ReplyEnded::from(event)),
+        Event::DirectiveGiven(event) => encode_small(kind, &v1::DirectiveGiven::from(event)),
+        Event::AuditAsked(event) => encode_small(kind, &v1::AuditAsked::from(event)),
+        Event::AuditAnswered(event) => encode_small(kind, &v1::AuditAnswered::from(event)),
+        Event::PromptMeasured(event) => encode_small(kind, &v1::PromptMeasured::from(event)),
+        Event::ReplyPart(event) => encode_small(kind, &v1::ReplyPart::from(event)),
+        Event::PromptSent(event) => encode_small(kind, &v1::PromptSent::from(event)),
+        Event::DiskObserved(event) => encode_small(kind, &v1::DiskObserved::from(event)),
+        Event::ArtifactCaptured(event) => encode_small(kind, &v1::ArtifactCaptured::from(event)),
+        Event::ArtifactResolved(event) => encode_small(kind, &v1::ArtifactResolved::from(event)),
+        Event::Transitioned(event) => encode_small(kind, &v1::Transitioned::from(event)),
+        Event::PromotionRefused(event) => encode_small(kind, &v1::PromotionRefused::from(event)),
+        Event::NoticeIssued(event) => encode_small(kind, &v1::NoticeIssued::from(event)),
+        Event::PromptAmended(event) => encode_small(kind, &v1::PromptAmended::from(event)),
+        Event::PromptComposed(event) => encode_small(kind, &v1::PromptComposed::from(event)),
+        Event::ActionRequested(event) => encode_small(kind, &action::ActionRequested::from(event)),
+        Event::ActionJudged(event) => encode_small(kind, &action::ActionJudged::from(event)),
+        Event::ToolRan(event) => encode_small(kind, &action::ToolRan::from(event)),
+        Event::PolicyApproved(event) => encode_small(kind, &action::PolicyApproved::from(event)),
         Event::CapabilityChanged(event) => {
-            written(kind, &action::CapabilityChanged::from(event), SMALL_BYTES)
+            encode_small(kind, &action::CapabilityChanged::from(event))
         }
     }
 }
@@ -154,13 +134,24 @@ pub const fn kind_of(event: &Event) -> &'static str {
     }
 }
 
-/// What a content event takes besides its bytes: hash, kind, pointer and length.
+/// The size of a content event without its content: hash, kind, pointer and length.
 const CONTENT_FRAME_BYTES: usize = 41;
 
 /// Room for most events without growing.
 const SMALL_BYTES: usize = 256;
 
-fn written<L>(kind: &'static str, layout: &L, capacity: usize) -> Result<Encoded, EncodeError>
+fn encode_small<L>(kind: &'static str, layout: &L) -> Result<EncodedEvent, EncodeError>
+where
+    L: for<'a> rkyv::Serialize<HighSerializer<Vec<u8>, ArenaHandle<'a>, rancor::Error>>,
+{
+    encode_layout(kind, layout, SMALL_BYTES)
+}
+
+fn encode_layout<L>(
+    kind: &'static str,
+    layout: &L,
+    capacity: usize,
+) -> Result<EncodedEvent, EncodeError>
 where
     L: for<'a> rkyv::Serialize<HighSerializer<Vec<u8>, ArenaHandle<'a>, rancor::Error>>,
 {
@@ -177,5 +168,5 @@ where
             bytes: payload.len(),
         });
     }
-    Ok(Encoded { kind, payload })
+    Ok(EncodedEvent { kind, payload })
 }

@@ -11,5 +11,5 @@ pub mod schema;
 mod v1;
 mod v2;
 
-pub use decode::{ContentRef, DecodeError, Invalid, LAYOUTS, content, decode};
-pub use encode::{EncodeError, Encoded, PAYLOAD_BYTES_MAX, encode, kind_of};
+pub use decode::{ContentRef, DecodeError, InvalidValue, LAYOUTS, decode, decode_content};
+pub use encode::{EncodeError, EncodedEvent, PAYLOAD_BYTES_MAX, encode, kind_of};

@@ -1,6 +1,6 @@
 //! The ladder of database schemas: steps that only lead upwards, each taken in one transaction.
 //!
-//! Projection tables are no part of it: they are made from their own descriptions and thrown away at will.
+//! Projection tables are not part of it: they are created from their own descriptions and can be dropped at any time.
 
 /// Marks a database as ours in its header (`TSLP` in ASCII), so that `file` and we recognise it.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"TSLP");
@@ -11,14 +11,14 @@ pub const FORMAT: &str = "tslp-ledger";
 /// One step of the ladder.
 ///
 /// * It changes the statements of the schema, be it by a new table, so that a version in a database's header can be held
-///   against what the database has: a flipped bit there is told from a newer program.
+///   against what the database has: that distinguishes a flipped bit there from a newer program.
 /// * After it, as before, `ledger` has the columns `seq, at, kind, payload, chain` and `meta` has `key, value`, and the
-///   events are those that were there: what an older database holds is verified before any step is taken.
+///   events are the same: what an older database holds is verified before any step is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The `user_version` after this step.
     pub version: u32,
-    /// What it does, for the log.
+    /// Its purpose, for the log.
     pub title: &'static str,
     /// The statements.
     pub sql: &'static str,
@@ -42,7 +42,7 @@ pub const LADDER: Ladder = Ladder(STEPS);
 pub struct Ladder(pub &'static [Step]);
 
 impl Ladder {
-    /// The version at its top.
+    /// The version of its last step.
     #[must_use]
     pub const fn current(self) -> u32 {
         match self.0.last() {
@@ -57,9 +57,9 @@ impl Ladder {
         self.0
     }
 
-    /// The steps that lead upwards from a version; none where it isn't one of this ladder's.
+    /// The steps after a version; none if the version isn't on this ladder.
     #[must_use]
-    pub fn above(self, version: i64) -> &'static [Step] {
+    pub fn steps_above(self, version: i64) -> &'static [Step] {
         if !(0..=i64::from(self.current())).contains(&version) {
             return &[];
         }
@@ -75,7 +75,7 @@ impl Ladder {
 /// The database was written by a newer program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it has schema version {found}, and this one knows versions up to {known}")]
-pub struct Newer {
+pub struct NewerSchema {
     /// The version found.
     pub found: i64,
     /// The newest version known here.
@@ -117,9 +117,9 @@ mod tests {
 
     #[test]
     fn only_missing_steps_are_pending() {
-        assert_eq!(LADDER.above(0), STEPS);
+        assert_eq!(LADDER.steps_above(0), STEPS);
         for version in [i64::from(CURRENT), i64::from(CURRENT) + 1, -1, i64::MAX] {
-            assert_eq!(LADDER.above(version), &[], "{version}");
+            assert_eq!(LADDER.steps_above(version), &[], "{version}");
         }
     }
 

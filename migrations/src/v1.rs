@@ -1,6 +1,8 @@
-//! Version 1 of every event's stored bytes. Frozen: a change of any layout is a new version of it.
+//! Version 1 of every event's stored bytes. Frozen: a change of any layout is a new version of it. Only what an enum or a
+//! reason may be grows: [`codes`] gets a number for each new variant, and `REASONS_SINCE_V1` in `tests/stored/frozen.rs` each
+//! new reason.
 //!
-//! The layouts borrow from the core event while it is written, and are read where they lie. Everything is
+//! The core type with a layout's name says what it holds. The layouts borrow from the core event while it is written, and are read where they lie. Everything is
 //! little-endian, unaligned, with 32-bit relative pointers; the root is at the end of the bytes. Enums without
 //! data are numbers from [`codes`]; reasons are their stable words.
 
@@ -14,10 +16,8 @@ mod store;
 
 pub(crate) use load::Load;
 
-/// A hash of any kind.
 type Hash = [u8; 32];
 
-/// Bytes that enter the Vault.
 #[derive(Archive, Serialize)]
 pub(crate) struct Content<'a> {
     pub(crate) hash: Hash,
@@ -26,7 +26,6 @@ pub(crate) struct Content<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// One message by reference.
 #[derive(Archive, Serialize)]
 pub(crate) struct MessageRef {
     role: u8,
@@ -34,14 +33,12 @@ pub(crate) struct MessageRef {
     content: Hash,
 }
 
-/// Where a session branches off.
 #[derive(Archive, Serialize)]
 pub(crate) struct Fork {
     session: u64,
     messages: u32,
 }
 
-/// A prompt came in.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptReceived<'a> {
     episode: u64,
@@ -59,14 +56,12 @@ pub(crate) struct PromptReceived<'a> {
     tools: u8,
 }
 
-/// A piece of a reply.
 #[derive(Archive, Serialize)]
 pub(crate) struct ReplySegment {
     episode: u64,
     content: Hash,
 }
 
-/// How a reply ended.
 #[derive(Archive, Serialize)]
 pub(crate) enum ReplyOutcome {
     Completed,
@@ -77,7 +72,6 @@ pub(crate) enum ReplyOutcome {
     Interrupted,
 }
 
-/// A tool call by reference.
 #[derive(Archive, Serialize)]
 pub(crate) struct ToolCallRef<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -85,7 +79,6 @@ pub(crate) struct ToolCallRef<'a> {
     arguments: Hash,
 }
 
-/// A reply came to an end.
 #[derive(Archive, Serialize)]
 pub(crate) struct ReplyEnded<'a> {
     episode: u64,
@@ -97,7 +90,6 @@ pub(crate) struct ReplyEnded<'a> {
     tool_calls: Vec<ToolCallRef<'a>>,
 }
 
-/// Which grammar gave an answer.
 #[derive(Archive, Serialize)]
 pub(crate) struct GrammarTag<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -106,7 +98,6 @@ pub(crate) struct GrammarTag<'a> {
     version: &'a str,
 }
 
-/// Thresholds of the gates.
 #[derive(Archive, Serialize)]
 pub(crate) struct Thresholds {
     nodes_percent: u8,
@@ -115,7 +106,6 @@ pub(crate) struct Thresholds {
     rename_percent: u8,
 }
 
-/// What steers decisions.
 #[derive(Archive, Serialize)]
 pub(crate) struct Policy<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -128,7 +118,6 @@ pub(crate) struct Policy<'a> {
     budget_tokens: u32,
 }
 
-/// The rules by which what follows is decided.
 #[derive(Archive, Serialize)]
 pub(crate) struct RulesInForce<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -139,7 +128,6 @@ pub(crate) struct RulesInForce<'a> {
     policy: Policy<'a>,
 }
 
-/// What disk holds of one symbol.
 #[derive(Archive, Serialize)]
 pub(crate) struct DiskSlice<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -147,7 +135,6 @@ pub(crate) struct DiskSlice<'a> {
     slice: Option<Hash>,
 }
 
-/// A readable file's fingerprint.
 #[derive(Archive, Serialize)]
 pub(crate) struct DiskFile<'a> {
     whole: Hash,
@@ -156,7 +143,6 @@ pub(crate) struct DiskFile<'a> {
     grammar: Option<GrammarTag<'a>>,
 }
 
-/// What was found at a path.
 #[derive(Archive, Serialize)]
 pub(crate) enum DiskFinding<'a> {
     Missing,
@@ -164,7 +150,6 @@ pub(crate) enum DiskFinding<'a> {
     Unreadable(u8),
 }
 
-/// A file was looked at.
 #[derive(Archive, Serialize)]
 pub(crate) struct DiskObserved<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -172,7 +157,6 @@ pub(crate) struct DiskObserved<'a> {
     finding: DiskFinding<'a>,
 }
 
-/// A directive of the user's.
 #[derive(Archive, Serialize)]
 pub(crate) struct DirectiveGiven<'a> {
     episode: u64,
@@ -181,7 +165,6 @@ pub(crate) struct DirectiveGiven<'a> {
     target: &'a str,
 }
 
-/// The place of code in a stored message.
 #[derive(Archive, Serialize)]
 pub(crate) struct Within {
     container: Hash,
@@ -189,14 +172,12 @@ pub(crate) struct Within {
     end: u32,
 }
 
-/// An edit and what it was applied to.
 #[derive(Archive, Serialize)]
 pub(crate) struct EditRef {
     texts: Vec<Hash>,
     bases: Vec<u64>,
 }
 
-/// A block of code was found.
 #[derive(Archive, Serialize)]
 pub(crate) struct ArtifactCaptured<'a> {
     capture: u64,
@@ -214,7 +195,6 @@ pub(crate) struct ArtifactCaptured<'a> {
     completeness: u8,
 }
 
-/// `filepath::symbol`, or the file as a whole.
 #[derive(Archive, Serialize)]
 pub(crate) struct Entity<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -223,14 +203,12 @@ pub(crate) struct Entity<'a> {
     symbol: Option<&'a str>,
 }
 
-/// A byte range.
 #[derive(Archive, Serialize)]
 pub(crate) struct Span {
     start: u32,
     end: u32,
 }
 
-/// One definition of one entity.
 #[derive(Archive, Serialize)]
 pub(crate) struct Version<'a> {
     id: u64,
@@ -241,7 +219,6 @@ pub(crate) struct Version<'a> {
     tokens: u32,
 }
 
-/// A block was, or was not, linked to entities.
 #[derive(Archive, Serialize)]
 pub(crate) struct ArtifactResolved<'a> {
     capture: u64,
@@ -254,7 +231,6 @@ pub(crate) struct ArtifactResolved<'a> {
     versions: Vec<Version<'a>>,
 }
 
-/// One rule's verdict.
 #[derive(Archive, Serialize)]
 pub(crate) struct Verdict<'a> {
     #[rkyv(with = InlineAsBox)]
@@ -264,7 +240,6 @@ pub(crate) struct Verdict<'a> {
     needed: u64,
 }
 
-/// Both gates' verdicts.
 #[derive(Archive, Serialize)]
 pub(crate) struct GateReport<'a> {
     verdicts: Vec<Verdict<'a>>,
@@ -273,7 +248,6 @@ pub(crate) struct GateReport<'a> {
     passed: bool,
 }
 
-/// A version moved.
 #[derive(Archive, Serialize)]
 pub(crate) struct Transitioned<'a> {
     episode: u64,
@@ -286,7 +260,6 @@ pub(crate) struct Transitioned<'a> {
     report: Option<GateReport<'a>>,
 }
 
-/// A version stays PROPOSED.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromotionRefused<'a> {
     episode: u64,
@@ -296,21 +269,18 @@ pub(crate) struct PromotionRefused<'a> {
     report: GateReport<'a>,
 }
 
-/// A version that an audit is about.
 #[derive(Archive, Serialize)]
 pub(crate) struct Audited<'a> {
     version: u64,
     entity: Entity<'a>,
 }
 
-/// An audit begins.
 #[derive(Archive, Serialize)]
 pub(crate) struct AuditAsked<'a> {
     episode: u64,
     about: Vec<Audited<'a>>,
 }
 
-/// What an audit says of one version.
 #[derive(Archive, Serialize)]
 pub(crate) struct AuditVerdict<'a> {
     version: u64,
@@ -318,7 +288,6 @@ pub(crate) struct AuditVerdict<'a> {
     status: u8,
 }
 
-/// An audit ended.
 #[derive(Archive, Serialize)]
 pub(crate) struct AuditAnswered<'a> {
     episode: u64,
@@ -327,7 +296,6 @@ pub(crate) struct AuditAnswered<'a> {
     verdicts: Vec<AuditVerdict<'a>>,
 }
 
-/// A notice.
 #[derive(Archive, Serialize)]
 pub(crate) struct NoticeIssued<'a> {
     episode: u64,
@@ -338,7 +306,6 @@ pub(crate) struct NoticeIssued<'a> {
     other: Option<Entity<'a>>,
 }
 
-/// An entity whose code was shown.
 #[derive(Archive, Serialize)]
 pub(crate) struct Hydrated<'a> {
     entity: Entity<'a>,
@@ -348,7 +315,6 @@ pub(crate) struct Hydrated<'a> {
     tokens: u32,
 }
 
-/// A candidate that was not shown.
 #[derive(Archive, Serialize)]
 pub(crate) struct Dropped<'a> {
     entity: Entity<'a>,
@@ -356,14 +322,12 @@ pub(crate) struct Dropped<'a> {
     reason: &'a str,
 }
 
-/// How much of a prompt had to be read anew.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptCost {
     chars_total: u32,
     chars_anew: u32,
 }
 
-/// The model server's own figures.
 #[derive(Archive, Serialize)]
 pub(crate) struct ServerUsage {
     prompt_tokens: Option<u32>,
@@ -371,7 +335,6 @@ pub(crate) struct ServerUsage {
     evaluated_tokens: Option<u32>,
 }
 
-/// What a prompt cost the model server.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptMeasured {
     episode: u64,
@@ -380,7 +343,6 @@ pub(crate) struct PromptMeasured {
     server: Option<ServerUsage>,
 }
 
-/// A piece of what a reply holds besides what is judged.
 #[derive(Archive, Serialize)]
 pub(crate) struct ReplyPart {
     episode: u64,
@@ -390,14 +352,12 @@ pub(crate) struct ReplyPart {
     left_out_bytes: u64,
 }
 
-/// A prompt that another one begins like.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptBase {
     episode: u64,
     messages: u32,
 }
 
-/// A prompt went to the model.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptSent {
     episode: u64,
@@ -406,7 +366,6 @@ pub(crate) struct PromptSent {
     messages: Vec<Hash>,
 }
 
-/// What the model was given to see.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptComposed<'a> {
     episode: u64,
@@ -417,7 +376,6 @@ pub(crate) struct PromptComposed<'a> {
     budget_tokens: u32,
 }
 
-/// A request that belongs to no conversation.
 #[derive(Archive, Serialize)]
 pub(crate) struct SideRequestReceived<'a> {
     episode: u64,
@@ -427,7 +385,6 @@ pub(crate) struct SideRequestReceived<'a> {
     transcript: Hash,
 }
 
-/// A text of the proxy's own in a client's message.
 #[derive(Archive, Serialize)]
 pub(crate) struct Injected {
     message: Hash,
@@ -436,7 +393,6 @@ pub(crate) struct Injected {
     text: Hash,
 }
 
-/// A version that is withheld from older messages.
 #[derive(Archive, Serialize)]
 pub(crate) struct Withheld<'a> {
     entity: Entity<'a>,
@@ -444,7 +400,6 @@ pub(crate) struct Withheld<'a> {
     position: u32,
 }
 
-/// What was put into the client's messages, or withheld from them.
 #[derive(Archive, Serialize)]
 pub(crate) struct PromptAmended<'a> {
     episode: u64,

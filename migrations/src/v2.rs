@@ -3,10 +3,9 @@
 use rkyv::{Archive, Serialize};
 use tslp_core::event::{self, Event};
 
-use crate::decode::Invalid;
+use crate::decode::InvalidValue;
 use crate::v1::{self, Load};
 
-/// The rules by which what follows is decided. New is how long tombstones are kept.
 #[derive(Archive, Serialize)]
 pub(crate) struct RulesInForce<'a> {
     rules: v1::RulesInForce<'a>,
@@ -25,7 +24,7 @@ impl<'a> From<&'a event::RulesInForce> for RulesInForce<'a> {
 impl Load for ArchivedRulesInForce<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         let mut event = self.rules.load()?;
         if let Event::RulesInForce(rules) = &mut event {
             rules.policy.tombstone_episodes = self.tombstone_episodes.to_native();

@@ -25,7 +25,7 @@ pub const TABLE: Table = Table {
 };
 
 /// Most anomalies that are kept; more of them add no information.
-const KEPT: usize = 100;
+const ANOMALIES_KEPT: usize = 100;
 
 /// Events that contradict the state before them.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub struct Anomalies {
 impl Anomalies {
     /// Records an event that another projection could not apply.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
-        if self.events.len() < KEPT {
+        if self.events.len() < ANOMALIES_KEPT {
             let anomaly = (recorded.seq, Text::Word(recorded.event.name()));
             changes.put(crate::ANOMALIES, || row(&anomaly));
             self.events.push(anomaly);

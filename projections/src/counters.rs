@@ -67,8 +67,8 @@ impl Counters {
 
     fn set(&mut self, name: &'static str, value: u64, changes: &mut Changes) {
         changes.touch(|| LateRows::Counter(name), self.value(name) > 0);
-        let place = NAMES.iter().position(|known| *known == name);
-        self.values[place.expect("only names of the list are counted")] = value;
+        let index = NAMES.iter().position(|known| *known == name);
+        self.values[index.expect("only names of the list are counted")] = value;
     }
 
     fn value(&self, name: &str) -> u64 {
@@ -130,9 +130,9 @@ impl Counters {
     pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
         let mut cells = RowCells::of(row);
         let name: Text = cells.next()?;
-        let place = NAMES.iter().position(|known| *known == &*name);
-        let place = place.ok_or(UnfitRow("a counter has another name"))?;
-        self.values[place] = cells.next()?;
+        let index = NAMES.iter().position(|known| *known == &*name);
+        let index = index.ok_or(UnfitRow("a counter has another name"))?;
+        self.values[index] = cells.next()?;
         Ok(())
     }
 }

@@ -37,8 +37,8 @@ const COLUMNS: &[Column] = &[
     nullable("evaluated_tokens", ColumnType::Integer),
 ];
 
-/// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: acts on the command line, and
-/// consequences of looks at the disk between prompts. Its time is that of the last of them.
+/// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: commands of the command line, and
+/// transitions that follow a look at the disk between prompts. Its time is that of the last of them.
 pub const TABLE: Table = Table {
     name: "episodes",
     version: 3,
@@ -292,7 +292,7 @@ impl Episodes {
             return;
         };
         if episode.entries.len() >= ENTRIES_PER_EPISODE {
-            // The first entries of an episode are the most telling ones. Episode 0 has no end, so there the last ones are kept.
+            // The first entries of an episode say most about it. Episode 0 has no end, so there the last ones are kept.
             if id != EpisodeId::OUTSIDE {
                 return;
             }
@@ -377,7 +377,7 @@ impl Episodes {
         let id = cells.next()?;
         let mut episode = Episode::new(cells.next()?, cells.next()?, cells.next()?);
         let outcome: Option<Text> = cells.next()?;
-        episode.outcome = outcome.map(|text| outcome_of(&text)).transpose()?;
+        episode.outcome = outcome.map(|text| parse_outcome(&text)).transpose()?;
         let history: Option<Text> = cells.clone().next()?;
         episode.history = match history {
             None => cells.next::<Option<Text>>()?.and(None),
@@ -525,7 +525,7 @@ fn outcome_text(outcome: ReplyOutcome) -> Cow<'static, str> {
     }
 }
 
-fn outcome_of(text: &str) -> Result<ReplyOutcome, UnfitRow> {
+fn parse_outcome(text: &str) -> Result<ReplyOutcome, UnfitRow> {
     let plain = [
         ReplyOutcome::Completed,
         ReplyOutcome::ClientGone,

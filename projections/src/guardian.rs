@@ -68,7 +68,7 @@ const SESSION_COLUMNS: &[Column] = &[
     column("violations", ColumnType::Integer),
 ];
 
-/// `tool_sessions`: why a session's tools are halted, and what they used up. Session 0 means all sessions.
+/// `tool_sessions`: the halt of each session's tools and what counts against its limits. Session 0 means all sessions.
 pub const SESSIONS_TABLE: Table = Table {
     name: "tool_sessions",
     version: 1,
@@ -99,9 +99,9 @@ pub const CALLS_TABLE: Table = Table {
 };
 
 /// The session id under which a halt of all sessions is kept.
-const EVERYWHERE: SessionId = SessionId(0);
+const ALL_SESSIONS: SessionId = SessionId(0);
 
-/// What one session's tools did since they were last resumed.
+/// One session's halt, builds and violations since its tools were last resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct SessionTally {
     halt: Option<Reason>,
@@ -121,9 +121,9 @@ pub struct GuardianState {
 /// The profile that the Operator approved last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovedPolicy {
-    /// The event that says so.
+    /// The event of the approval.
     pub seq: Seq,
-    /// What the profile calls itself.
+    /// The id in its text.
     pub profile_id: String,
     /// Its text in the Vault.
     pub text: ArtifactHash,
@@ -137,7 +137,7 @@ impl GuardianState {
             Event::ActionJudged(judged) => self.record_decision(judged, changes),
             Event::ToolRan(ran) => self.record_run(ran, changes),
             Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
-            Event::NoticeIssued(notice) => self.take_notice(notice, changes),
+            Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
             Event::PolicyApproved(approved) => {
                 if let Some(former) = &self.policy {
                     changes.remove(crate::APPROVED_POLICY, || Vec::from([former.seq.0.into()]));
@@ -190,12 +190,10 @@ impl GuardianState {
             return;
         };
         call.decision = Some(judged.decision);
-        call.is_over = judged.decision == Decision::Deny;
+        // A call that the client runs is over at once, because no event says how it ends.
+        call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
         changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
         if call.door != Door::Bridge {
-            // The client runs it, and no event says how that ended.
-            call.is_over = true;
-            changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
             return;
         }
         let session = call.session;
@@ -244,19 +242,19 @@ impl GuardianState {
         }
     }
 
-    fn take_notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
+    fn apply_notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
         let NoticeIssued {
             reason, session, ..
         } = notice;
         if reason.halts_tools() {
             let session = if reason.halts_all_tools() {
-                EVERYWHERE
+                ALL_SESSIONS
             } else {
                 *session
             };
             self.change_tally(session, changes, |tally| tally.halt = Some(*reason));
         } else if *reason == Reason::ToolsResumed {
-            for session in [EVERYWHERE, *session] {
+            for session in [ALL_SESSIONS, *session] {
                 if self.sessions.remove(&session).is_some() {
                     changes.remove(crate::TOOL_SESSIONS, || Vec::from([session.0.into()]));
                 }
@@ -273,8 +271,8 @@ impl GuardianState {
         let tally = self.sessions.entry(session).or_default();
         act(tally);
         changes.put(crate::TOOL_SESSIONS, || session_row(session, tally));
-        // Never what holds for all, and never the latest.
-        let is_old = |old: &SessionId| *old != EVERYWHERE && *old != session;
+        // Neither the halt of all sessions nor the session that has just changed is forgotten.
+        let is_old = |old: &SessionId| *old != ALL_SESSIONS && *old != session;
         if self.sessions.len() > SESSIONS_KEPT
             && let Some(oldest) = self.sessions.keys().copied().find(is_old)
         {
@@ -289,11 +287,14 @@ impl GuardianState {
         self.policy.as_ref()
     }
 
-    /// What is known of a session's tools.
+    /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
         let own = self.sessions.get(&session).cloned().unwrap_or_default();
-        let everywhere = self.sessions.get(&EVERYWHERE).and_then(|tally| tally.halt);
+        let everywhere = self
+            .sessions
+            .get(&ALL_SESSIONS)
+            .and_then(|tally| tally.halt);
         let grants = self
             .grants
             .range((session, Capability::FsRead)..=(session, Capability::ShellExec));
@@ -340,7 +341,7 @@ impl GuardianState {
 
     /// All rows of `grants`, by key.
     pub fn grant_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        // The table's order is that of the capabilities' words.
+        // The table is sorted by the capability's word, the map by the enum.
         let mut rows: Vec<_> = self
             .grants
             .iter()
@@ -366,7 +367,7 @@ impl GuardianState {
             .for_each(visit);
     }
 
-    /// Takes back a row of `approved_policy`.
+    /// Restores a row of `approved_policy`.
     ///
     /// # Errors
     /// [`UnfitRow`] if no fold writes such a row.
@@ -383,7 +384,7 @@ impl GuardianState {
         }
     }
 
-    /// Takes back a row of `grants`.
+    /// Restores a row of `grants`.
     ///
     /// # Errors
     /// [`UnfitRow`] if no fold writes such a row.
@@ -407,7 +408,7 @@ impl GuardianState {
         Ok(())
     }
 
-    /// Takes back a row of `tool_sessions`.
+    /// Restores a row of `tool_sessions`.
     ///
     /// # Errors
     /// [`UnfitRow`] if no fold writes such a row.
@@ -426,7 +427,7 @@ impl GuardianState {
         Ok(())
     }
 
-    /// Takes back a row of `tool_calls`.
+    /// Restores a row of `tool_calls`.
     ///
     /// # Errors
     /// [`UnfitRow`] if no fold writes such a row.

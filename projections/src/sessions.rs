@@ -248,7 +248,7 @@ impl Sessions {
             (prompt.session, 0),
             changes,
         );
-        self.evict_most_silent(changes);
+        self.evict_oldest_session(changes);
     }
 
     /// Adds an episode to a session, and forgets those whose reply is no longer expected.
@@ -297,7 +297,8 @@ impl Sessions {
         }
     }
 
-    /// A session that shares another's history up to a fork. `length` is the new prompt's number of messages: texts injected into
+    /// A session that shares another's history up to a fork, and what was injected into or withheld from messages that the
+    /// new prompt has; `length` is its number of messages.
     fn fork_of(&self, fork: Fork, length: u32) -> Option<Session> {
         let source = self.sessions.get(&fork.session)?;
         let exchanges: VecDeque<_> = source
@@ -456,29 +457,26 @@ impl Sessions {
     }
 
     /// Forgets the session whose last prompt is the oldest, if there are too many.
-    fn evict_most_silent(&mut self, changes: &mut Changes) {
+    fn evict_oldest_session(&mut self, changes: &mut Changes) {
         if self.sessions.len() <= SESSIONS_KEPT {
             return;
         }
-        let silent = self
+        let oldest = self
             .sessions
             .iter()
-            .min_by_key(|(_, session)| session.last_episode);
-        let id = silent
-            .map(|(id, _)| *id)
-            .expect("there are too many sessions, so one");
-        let session = self
-            .sessions
-            .remove(&id)
-            .expect("the session was just found");
-        self.forget_look_ups(id, &session, changes);
+            .min_by_key(|(_, session)| session.last_episode)
+            .map(|(id, _)| *id);
+        let (id, session) = oldest
+            .and_then(|id| self.sessions.remove_entry(&id))
+            .expect("there are more sessions than are kept");
+        self.unindex_session(id, &session, changes);
         changes.touch(|| LateRows::Session(id), true);
         changes.touch(|| LateRows::RecentContext(id), true);
         changes.touch(|| LateRows::SessionParts(id), true);
     }
 
     /// Removes a session's properties from the index, except those that belong to a newer session.
-    fn forget_look_ups(&mut self, id: SessionId, session: &Session, changes: &mut Changes) {
+    fn unindex_session(&mut self, id: SessionId, session: &Session, changes: &mut Changes) {
         let name = session.name.as_deref().map(name_key);
         let points = session.points.values();
         let points = points.map(|point| (LookupKind::Point, point.transcript.0));
@@ -487,8 +485,8 @@ impl Sessions {
         let prompt = session
             .last_prompt
             .map(|(last, _)| (LookupKind::Prompt, last.0));
-        for sign in points.chain(name).chain(tail).chain(reply).chain(prompt) {
-            self.unindex_if_owned(sign, id, changes);
+        for key in points.chain(name).chain(tail).chain(reply).chain(prompt) {
+            self.unindex_if_owned(key, id, changes);
         }
         while let Some(episode) = self.oldest_episode(id) {
             self.forget_episode(episode, id, changes);
@@ -496,24 +494,24 @@ impl Sessions {
     }
 
     /// Makes a property belong to a session from now on.
-    fn index_session(&mut self, sign: LookupKey, owner: (SessionId, u32), changes: &mut Changes) {
-        changes.put(crate::SESSION_INDEX, || rows::index_row(sign, owner));
-        self.index.insert(sign, owner);
+    fn index_session(&mut self, key: LookupKey, owner: (SessionId, u32), changes: &mut Changes) {
+        changes.put(crate::SESSION_INDEX, || rows::index_row(key, owner));
+        self.index.insert(key, owner);
     }
 
-    fn unindex(&mut self, sign: LookupKey, changes: &mut Changes) {
-        changes.remove(crate::SESSION_INDEX, || rows::index_key(sign));
-        self.index.remove(&sign);
+    fn unindex(&mut self, key: LookupKey, changes: &mut Changes) {
+        changes.remove(crate::SESSION_INDEX, || rows::index_key(key));
+        self.index.remove(&key);
     }
 
-    fn unindex_if_owned(&mut self, sign: LookupKey, session: SessionId, changes: &mut Changes) {
-        if self.indexed_session(sign) == Some(session) {
-            self.unindex(sign, changes);
+    fn unindex_if_owned(&mut self, key: LookupKey, session: SessionId, changes: &mut Changes) {
+        if self.indexed_session(key) == Some(session) {
+            self.unindex(key, changes);
         }
     }
 
-    fn indexed_session(&self, sign: LookupKey) -> Option<SessionId> {
-        self.index.get(&sign).map(|(session, _)| *session)
+    fn indexed_session(&self, key: LookupKey) -> Option<SessionId> {
+        self.index.get(&key).map(|(session, _)| *session)
     }
 
     fn session_mut(&mut self, episode: EpisodeId) -> Option<(SessionId, &mut Session)> {
@@ -612,11 +610,11 @@ impl Sessions {
     /// Whether this text was the session's prompt before, as the last of `length` messages: it is its open prompt, or was
     /// answered there within the last exchanges. An agent's loop has an exchange for each of its steps, all with the same text.
     #[must_use]
-    pub fn was_prompted(&self, session: SessionId, length: u32, words: ArtifactHash) -> bool {
+    pub fn was_prompted(&self, session: SessionId, length: u32, text: ArtifactHash) -> bool {
         let Some(session) = self.sessions.get(&session) else {
             return false;
         };
-        let says = |user: &[ArtifactHash]| user.last() == Some(&words);
+        let says = |user: &[ArtifactHash]| user.last() == Some(&text);
         let open = session.open.as_ref();
         let is_open = open.is_some_and(|open| open.length == length && says(&open.user));
         let answered = length.saturating_add(1);

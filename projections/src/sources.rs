@@ -77,7 +77,7 @@ pub struct Sources {
 
 impl Sources {
     /// Counts a version promoted from this artifact. Returns a number for [`Sources::artifact`] and [`Sources::version_left`].
-    pub fn promote(&mut self, artifact: ArtifactHash, changes: &mut Changes) -> u32 {
+    pub fn version_promoted(&mut self, artifact: ArtifactHash, changes: &mut Changes) -> u32 {
         let id = match self.find_slot(artifact) {
             Some(id) => id,
             None => self.add_slot(artifact),
@@ -196,13 +196,15 @@ impl Sources {
     pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
         let mut cells = RowCells::of(row);
         let id = self.find_slot(cells.next()?);
-        let id = id.ok_or(UnfitRow("nothing is true of what is partly true"))?;
+        let id = id.ok_or(UnfitRow("a partly true artifact holds no true version"))?;
         let source = &mut self.slots[id as usize];
         source.promoted = cells.next()?;
         if source.promoted > source.live {
             Ok(())
         } else {
-            Err(UnfitRow("more is true than was promoted"))
+            Err(UnfitRow(
+                "an artifact holds more true versions than were promoted from it",
+            ))
         }
     }
 
@@ -244,7 +246,7 @@ mod tests {
     const OLD: ArtifactHash = ArtifactHash([1; 32]);
     const NEW: ArtifactHash = ArtifactHash([2; 32]);
 
-    /// How many rows of the archive come of it.
+    /// The number of archive rows that it adds.
     fn version_left(sources: &mut Sources, id: u32, seq: u64) -> usize {
         let mut changes = Changes::of_archives();
         sources.version_left(id, Seq(seq), &mut changes);
@@ -252,7 +254,7 @@ mod tests {
     }
 
     fn promote(sources: &mut Sources, artifact: ArtifactHash) -> u32 {
-        sources.promote(artifact, &mut Changes::discarding())
+        sources.version_promoted(artifact, &mut Changes::discarding())
     }
 
     #[test]
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_the_stores_to_tell() {
+    fn durable_rows_are_forgotten() {
         let mut sources = Sources::default();
         let old = promote(&mut sources, OLD);
         let new = promote(&mut sources, NEW);

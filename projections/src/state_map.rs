@@ -95,8 +95,8 @@ impl EntrySpans {
     }
 }
 
-/// The index of the oldest version, skipping the last one of the user's, with which gate A compares the model's changes,
-/// however many there were since.
+/// The index of the oldest version that may be forgotten: the user's last version is kept, because gate A compares the
+/// model's changes with it.
 fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
     let last_of_user = versions
         .iter()
@@ -167,8 +167,9 @@ impl StateMap {
                 Some(proposed) => self.promote(recorded, transitioned, proposed, changes),
                 None => false,
             },
-            Transition::Supersede => self.supersede(recorded.seq, transitioned, changes),
-            Transition::Remove => self.supersede(recorded.seq, transitioned, changes),
+            Transition::Supersede | Transition::Remove => {
+                self.supersede(recorded.seq, transitioned, changes)
+            }
             Transition::Discard => true,
         }
     }
@@ -182,7 +183,7 @@ impl StateMap {
     ) -> bool {
         let entity = &proposed.version.entity;
         let file = self.file_id(&entity.path);
-        let source = self.sources.promote(proposed.source, changes);
+        let source = self.sources.version_promoted(proposed.source, changes);
         let entry = MapEntry {
             path: file,
             symbol: entity.symbol.clone(),
@@ -362,10 +363,7 @@ impl StateMap {
     fn link_name(&mut self, id: u32) {
         let Some(name) = self.name_of(id) else { return };
         let hash = self.hasher.hash_one(name);
-        let head = self
-            .by_name
-            .find(hash, |other| self.name_of(*other) == Some(name))
-            .copied();
+        let head = self.latest_named(hash, name);
         // Sorted by age, because a look-up with a limit must not depend on whether the state was folded or restored.
         let mut before = None;
         let mut next = head;
@@ -405,29 +403,27 @@ impl StateMap {
         (age(id), self.sort_key(other)) < (age(other), self.sort_key(id))
     }
 
+    /// The latest entry whose symbol has this last component.
+    fn latest_named(&self, hash: u64, name: &str) -> Option<u32> {
+        self.by_name
+            .find(hash, |id| self.name_of(*id) == Some(name))
+            .copied()
+    }
+
     fn unlink_name(&mut self, id: u32) {
         let Some(name) = self.name_of(id) else { return };
         let hash = self.hasher.hash_one(name);
-        let Some(head) = self
-            .by_name
-            .find(hash, |other| self.name_of(*other) == Some(name))
-            .copied()
-        else {
+        let Some(head) = self.latest_named(hash, name) else {
             return;
         };
         let next = self.entry(id).and_then(|entry| entry.namesake);
         if head == id {
-            if let Ok(slot) = self.by_name.find_entry(hash, |other| *other == id) {
-                slot.remove();
-            }
-            if let Some(next) = next {
-                let Self {
-                    by_name,
-                    entries,
-                    hasher,
-                    ..
-                } = self;
-                by_name.insert_unique(hash, next, |id| last_component_hash(hasher, entries, *id));
+            match (self.by_name.find_entry(hash, |other| *other == id), next) {
+                (Ok(mut slot), Some(next)) => *slot.get_mut() = next,
+                (Ok(slot), None) => {
+                    slot.remove();
+                }
+                (Err(_), _) => {}
             }
             return;
         }
@@ -592,10 +588,7 @@ impl StateMap {
     #[must_use]
     pub fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
         let hash = self.hasher.hash_one(name);
-        let mut next = self
-            .by_name
-            .find(hash, |id| self.name_of(*id) == Some(name))
-            .copied();
+        let mut next = self.latest_named(hash, name);
         let mut found = Vec::new();
         while let Some(entry) = next.and_then(|id| self.entry(id)) {
             if found.len() == limit {
@@ -618,10 +611,15 @@ impl StateMap {
         self.sources.forget_durable(durable);
     }
 
+    fn ids(&self) -> Vec<u32> {
+        (0..)
+            .zip(&self.entries)
+            .filter_map(|(id, entry)| entry.as_ref().map(|_| id))
+            .collect()
+    }
+
     fn sorted_ids(&self) -> Vec<u32> {
-        let mut ids: Vec<u32> = (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX))
-            .filter(|id| self.entry(*id).is_some())
-            .collect();
+        let mut ids = self.ids();
         ids.sort_unstable_by(|a, b| self.sort_key(*a).cmp(&self.sort_key(*b)));
         ids
     }
@@ -710,7 +708,9 @@ impl StateMap {
             path: self.file_id(&entity.path),
             symbol: entity.symbol,
             slice,
-            source: self.sources.promote(source, &mut Changes::discarding()),
+            source: self
+                .sources
+                .version_promoted(source, &mut Changes::discarding()),
             spans: EntrySpans::new(&spans),
             figures: Figures {
                 nodes: cells.next()?,
@@ -758,8 +758,7 @@ impl StateMap {
 
     /// Links namesakes after all rows were restored.
     pub fn restored(&mut self) {
-        let mut ids: Vec<u32> =
-            (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).collect();
+        let mut ids = self.ids();
         // Oldest first, because each is linked before its older namesakes, which is then a constant step.
         ids.sort_by_cached_key(|id| self.entry(*id).map(|entry| entry.seq));
         for id in ids {

@@ -592,7 +592,7 @@ impl FromCell for Vec<Span> {
         if text.is_empty() {
             Some(Self::new())
         } else {
-            spans_named(&text)
+            parse_spans(&text)
         }
     }
 }
@@ -625,7 +625,7 @@ impl TableDigest {
     }
 
     /// Counts a row that was removed.
-    pub fn take(&mut self, row: &[Value]) {
+    pub fn remove(&mut self, row: &[Value]) {
         self.rows = self.rows.wrapping_sub(1);
         for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(row)) {
             *lane = lane.wrapping_sub(hash);
@@ -711,7 +711,7 @@ pub(crate) fn spans_text(spans: &[Span]) -> String {
 
 /// The spans in a cell's text; `None` if no fold writes such a cell.
 #[must_use]
-pub fn spans_named(cell: &str) -> Option<Vec<Span>> {
+pub fn parse_spans(cell: &str) -> Option<Vec<Span>> {
     let spans = cell.split(',').map(|span| {
         let (start, end) = span.split_once("..")?;
         Some(Span {
@@ -731,7 +731,7 @@ mod tests {
     fn finished(was_present: bool, row: Option<Vec<Value>>) -> Vec<RowChange> {
         let mut changes = Changes::collecting();
         changes.touch(|| PROPOSAL, was_present);
-        // Whatever comes after the first change says nothing of what was there before it.
+        // Only the first change says whether the row was present when the batch began.
         changes.touch(|| PROPOSAL, true);
         changes.into_row_changes(|late| {
             assert_eq!(*late, PROPOSAL);
@@ -740,7 +740,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_written_once_as_it_stands_in_the_end() {
+    fn a_row_is_written_once_with_its_last_values() {
         let row = Vec::from([Value::from(7_u64), Value::from("a")]);
         let table = crate::PROPOSALS;
         for was_present in [false, true] {
@@ -760,7 +760,7 @@ mod tests {
     }
 
     #[test]
-    fn who_follows_the_archives_alone_hears_of_no_late_row() {
+    fn changes_of_archives_skip_late_rows() {
         let mut changes = Changes::of_archives();
         changes.touch(|| unreachable!("it isn't wanted"), true);
         assert_eq!(changes.drain().count(), 0);

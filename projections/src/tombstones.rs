@@ -35,14 +35,14 @@ pub const TABLE: Table = Table {
 pub struct Tombstones {
     removed: BTreeMap<EntityId, (VersionId, EpisodeId)>,
     /// Episodes for which each is kept.
-    kept: u32,
+    episodes_kept: u32,
 }
 
 impl Default for Tombstones {
     fn default() -> Self {
         Self {
             removed: BTreeMap::new(),
-            kept: TOMBSTONE_EPISODES_DEFAULT,
+            episodes_kept: TOMBSTONE_EPISODES_DEFAULT,
         }
     }
 }
@@ -53,9 +53,9 @@ impl Tombstones {
         match &recorded.event {
             Event::Transitioned(transitioned) => match transitioned.transition {
                 Transition::Remove => {
-                    let stone = (transitioned.version, transitioned.episode);
-                    changes.put(crate::TOMBSTONES, || row(&transitioned.entity, stone));
-                    self.removed.insert(transitioned.entity.clone(), stone);
+                    let tombstone = (transitioned.version, transitioned.episode);
+                    changes.put(crate::TOMBSTONES, || row(&transitioned.entity, tombstone));
+                    self.removed.insert(transitioned.entity.clone(), tombstone);
                 }
                 Transition::Promote => self.forget(&transitioned.entity, changes),
                 Transition::Discard | Transition::Supersede => {}
@@ -68,14 +68,14 @@ impl Tombstones {
 
     /// Keeps tombstones for as many episodes as the policy says, from now on.
     pub const fn follow_policy(&mut self, policy: &Policy) {
-        self.kept = policy.tombstone_episodes;
+        self.episodes_kept = policy.tombstone_episodes;
     }
 
     fn expire(&mut self, now: EpisodeId, changes: &mut Changes) {
         let expired: Vec<EntityId> = self
             .removed
             .iter()
-            .filter(|(_, (_, episode))| now.0.saturating_sub(episode.0) > self.kept.into())
+            .filter(|(_, (_, episode))| now.0.saturating_sub(episode.0) > self.episodes_kept.into())
             .map(|(entity, _)| entity.clone())
             .collect();
         for entity in expired {
@@ -99,7 +99,7 @@ impl Tombstones {
     pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         self.removed
             .iter()
-            .map(|(entity, stone)| row(entity, *stone))
+            .map(|(entity, tombstone)| row(entity, *tombstone))
             .for_each(visit);
     }
 

@@ -22,6 +22,7 @@ pub mod recording;
 
 pub mod random;
 
+pub mod dice;
 pub mod storage;
 
 pub mod simulation;

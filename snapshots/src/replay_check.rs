@@ -15,7 +15,17 @@ use tslp_replay::store::Store;
 use tslp_replay::trace::Difference;
 
 use crate::store::MemoryStore;
-use crate::tables::Tables;
+use crate::tables::{Tables, state_tables};
+
+/// The state that these events give.
+#[must_use]
+pub fn folded<'r>(events: impl IntoIterator<Item = &'r Recorded>) -> State {
+    let mut state = State::default();
+    for recorded in events {
+        state.apply(recorded, &mut Changes::discarding());
+    }
+    state
+}
 
 /// All rows of one table.
 #[must_use]
@@ -32,10 +42,7 @@ pub fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
 /// # Panics
 /// When they differ, or an event doesn't come back from its stored bytes as it was.
 pub fn check(ledger: &[Recorded], live: &State, tables: &Tables) {
-    let mut folded = State::default();
-    for recorded in ledger {
-        folded.apply(recorded, &mut Changes::discarding());
-    }
+    let folded = folded(ledger);
     let stored = state_of_stored_bytes(ledger);
     let archives = MemoryStore::of_ledger(ledger);
     for (index, table) in TABLES.iter().enumerate() {
@@ -62,15 +69,9 @@ fn check_restored(ledger: &[Recorded], live: &State, folded: &State) {
                 state = restored_from_rows(&state, ledger);
             }
         }
-        for (index, table) in TABLES.iter().enumerate() {
-            if !table.is_archive() {
-                let (live, restored) = (rows(live, index), rows(&state, index));
-                assert_eq!(
-                    live, restored,
-                    "{} restored after {apart} events",
-                    table.name
-                );
-            }
+        for (index, table) in state_tables() {
+            let (live, restored) = (rows(live, index), rows(&state, index));
+            assert_eq!(live, restored, "{} restored after {apart}", table.name);
         }
         check_names(live, &state);
     }
@@ -87,10 +88,7 @@ pub fn restored_from_rows(state: &State, ledger: &[Recorded]) -> State {
         events.find(|recorded| recorded.seq == seq).cloned()
     };
     let mut restoring = StateRestorer::default();
-    for (index, table) in TABLES.iter().enumerate() {
-        if table.is_archive() {
-            continue;
-        }
+    for (index, table) in state_tables() {
         for row in rows(state, index) {
             let taken = restoring.restore_row(index, &row, &event);
             taken.unwrap_or_else(|UnfitRow(what)| panic!("{}: {what}: {row:?}", table.name));
@@ -164,12 +162,8 @@ pub fn deep(
 pub fn check_deep(ledger: &[Recorded], live: &State, policy: &Policy) {
     let (differences, deep) = deep(ledger, policy);
     assert!(differences.is_empty(), "{differences:#?}");
-    // Whoever walks lets go of the archives on his way.
-    let held = TABLES
-        .iter()
-        .enumerate()
-        .filter(|(_, table)| !table.is_archive());
-    for (index, table) in held {
+    // The verification forgets the archives' rows on its way.
+    for (index, table) in state_tables() {
         assert_eq!(
             live.digest(index),
             deep.state().digest(index),

@@ -12,7 +12,6 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::table::Changes;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
 use tslp_replay::state::{State, StateView};
@@ -225,14 +224,10 @@ impl Stage {
     /// The same point of the same story on a stage of its own: the events so far, folded anew.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let mut state = State::default();
-        for recorded in &self.ledger {
-            state.apply(recorded, &mut Changes::discarding());
-        }
         let store = MemoryStore::default();
         store.add(&self.ledger, Vec::new());
         let mut engine = Engine::new(
-            state,
+            replay_check::folded(&self.ledger),
             TreeSitterGrammars,
             self.policy.clone(),
             store.clone(),

@@ -3,7 +3,13 @@
 use std::collections::BTreeMap;
 
 use tslp_projections::TABLES;
-use tslp_projections::table::{Change, RowChange, Value};
+use tslp_projections::table::{Change, RowChange, Table, Value};
+
+/// The tables that hold the whole state, all but the archives, with their indices.
+pub fn state_tables() -> impl Iterator<Item = (usize, &'static Table)> {
+    let tables = TABLES.iter().enumerate();
+    tables.filter(|(_, table)| !table.is_archive())
+}
 
 /// One map for each table: key values to the whole row.
 #[derive(Clone)]

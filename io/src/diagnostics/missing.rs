@@ -6,7 +6,7 @@ use tslp_core::decide::lost::missing_lines;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
-use tslp_projections::table::{Value as Cell, spans_named};
+use tslp_projections::table::{Value as Cell, parse_spans};
 use tslp_projections::{PROPOSALS, STATE_MAP};
 
 use super::recent::EpisodeReport;
@@ -30,7 +30,7 @@ struct CodeLocation {
 
 impl CodeLocation {
     fn code_text(&self, artifact: &impl Fn(ArtifactHash) -> Option<Vec<u8>>) -> Option<String> {
-        let spans = spans_named(&self.spans)?;
+        let spans = parse_spans(&self.spans)?;
         let bytes = artifact(self.source)?;
         let is_within = |span: &slice::Span| span.end as usize <= bytes.len();
         let is_whole = spans.iter().all(is_within);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::Newer;
+use tslp_migrations::schema::NewerSchema;
 use tslp_migrations::{DecodeError, EncodeError};
 use tslp_replay::log::Head;
 
@@ -92,7 +92,7 @@ pub enum LedgerError {
         /// The database.
         path: PathBuf,
         /// The version that was found.
-        source: Newer,
+        source: NewerSchema,
     },
     /// An older ledger can't be copied before it is migrated.
     #[error(

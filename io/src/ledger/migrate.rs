@@ -28,7 +28,7 @@ pub(super) fn migrate(
     version: i64,
     head: Head,
 ) -> Result<(), LedgerError> {
-    let steps = ladder.above(version);
+    let steps = ladder.steps_above(version);
     if steps.is_empty() {
         return Ok(());
     }

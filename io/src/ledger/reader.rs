@@ -10,7 +10,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::schema::Ladder;
-use tslp_migrations::{ContentRef, content};
+use tslp_migrations::{ContentRef, decode_content};
 use tslp_projections::VAULT;
 use tslp_projections::table::{TableDigest, Value};
 use tslp_projections::vault::VaultLocation;
@@ -102,7 +102,7 @@ impl LedgerReader {
             .query_row([to_sql(seq)], |row| {
                 let kind: String = row.get(0)?;
                 let payload = row.get_ref(1)?.as_blob()?;
-                Ok(match content(&kind, payload) {
+                Ok(match decode_content(&kind, payload) {
                     Ok(Some(found)) if found.is_intact() => Ok(look(found)),
                     Ok(Some(_)) => Err(LedgerError::Corrupt {
                         path: self.database.path.clone(),

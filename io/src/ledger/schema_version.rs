@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
-use tslp_migrations::schema::{Ladder, Newer};
+use tslp_migrations::schema::{Ladder, NewerSchema};
 
 use super::connection::{Database, pragma};
 use super::error::LedgerError;
@@ -47,7 +47,7 @@ pub(super) fn check(
     if version > i64::from(ladder.current()) && !is_known {
         return Err(LedgerError::NewerSchema {
             path: database.path.clone(),
-            source: Newer {
+            source: NewerSchema {
                 found: version,
                 known: ladder.current(),
             },

@@ -437,7 +437,7 @@ impl Statements {
         let known = self.find(connection, &row[..self.table.key])?;
         if known.as_deref() != Some(row) {
             self.execute(connection, &self.put, row)?;
-            known.iter().for_each(|known| digest.take(known));
+            known.iter().for_each(|known| digest.remove(known));
             digest.add(row);
         }
         Ok(())
@@ -451,7 +451,7 @@ impl Statements {
     ) -> Result<(), TableError> {
         let known = self.find(connection, key)?;
         self.execute(connection, &self.remove, key)?;
-        known.iter().for_each(|known| digest.take(known));
+        known.iter().for_each(|known| digest.remove(known));
         Ok(())
     }
 
@@ -473,13 +473,13 @@ impl Statements {
             let known = gone.remove(&row[..self.table.key]);
             if known.as_ref() != Some(row) {
                 self.execute(connection, &self.put, row)?;
-                known.iter().for_each(|known| digest.take(known));
+                known.iter().for_each(|known| digest.remove(known));
                 digest.add(row);
             }
         }
         for (key, row) in gone {
             self.execute(connection, &self.remove, &key)?;
-            digest.take(&row);
+            digest.remove(&row);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Version 1 of the events of tools: layouts, and the way into them and back.
+//! Version 1 of the events of tools: the layouts and the conversions in both directions.
 
 use rkyv::with::{InlineAsBox, Map};
 use rkyv::{Archive, Serialize};
@@ -8,8 +8,8 @@ use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 
 use super::Hash;
 use super::codes::Code;
-use super::load::{Load, code, list, text};
-use crate::decode::Invalid;
+use super::load::{Load, load_code, load_list, load_text};
+use crate::decode::InvalidValue;
 
 #[derive(Archive, Serialize)]
 pub(crate) struct CallId {
@@ -69,7 +69,7 @@ pub(crate) struct ActionJudged<'a> {
     policy: Option<Hash>,
 }
 
-/// How a run ended: a number for the kind, with the status or the words that belong to it.
+/// How a run ended: a number for the kind, with its status or its text, if it has one.
 #[derive(Archive, Serialize)]
 pub(crate) struct ToolOutcome<'a> {
     kind: u8,
@@ -120,7 +120,7 @@ impl From<event::CallId> for CallId {
 }
 
 impl ArchivedCallId {
-    fn read(&self) -> event::CallId {
+    fn call_id(&self) -> event::CallId {
         event::CallId {
             episode: EpisodeId(self.episode.to_native()),
             number: self.number.to_native(),
@@ -156,9 +156,9 @@ impl<'a> From<&'a event::ActionRequested> for ActionRequested<'a> {
 impl Load for ArchivedRequestedCommand<'_> {
     type Core = event::RequestedCommand;
 
-    fn load(&self) -> Result<event::RequestedCommand, Invalid> {
+    fn load(&self) -> Result<event::RequestedCommand, InvalidValue> {
         Ok(event::RequestedCommand {
-            join: code(self.join)?,
+            join: load_code(self.join)?,
             words: self.words.iter().map(ToString::to_string).collect(),
         })
     }
@@ -167,7 +167,7 @@ impl Load for ArchivedRequestedCommand<'_> {
 impl Load for ArchivedLinkSeen<'_> {
     type Core = event::LinkSeen;
 
-    fn load(&self) -> Result<event::LinkSeen, Invalid> {
+    fn load(&self) -> Result<event::LinkSeen, InvalidValue> {
         Ok(event::LinkSeen {
             path: self.path.to_string(),
             leads_to: self.leads_to.to_string(),
@@ -178,18 +178,18 @@ impl Load for ArchivedLinkSeen<'_> {
 impl Load for ArchivedActionRequested<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::ActionRequested(event::ActionRequested {
-            call: self.call.read(),
+            call: self.call.call_id(),
             session: SessionId(self.session.to_native()),
-            door: code(self.door)?,
+            door: load_code(self.door)?,
             round: self.round.to_native(),
             text: ArtifactHash(self.text),
-            flaw: text(&self.flaw),
-            commands: list(&self.commands)?,
-            mode: code(self.mode)?,
+            flaw: load_text(&self.flaw),
+            commands: load_list(&self.commands)?,
+            mode: load_code(self.mode)?,
             scope: ArtifactHash(self.scope),
-            links: list(&self.links)?,
+            links: load_list(&self.links)?,
         }))
     }
 }
@@ -217,10 +217,10 @@ impl<'a> From<&'a event::ActionJudged> for ActionJudged<'a> {
 impl Load for ArchivedDenial<'_> {
     type Core = event::Denial;
 
-    fn load(&self) -> Result<event::Denial, Invalid> {
+    fn load(&self) -> Result<event::Denial, InvalidValue> {
         Ok(event::Denial {
             command: self.command.to_native(),
-            step: code(self.step)?,
+            step: load_code(self.step)?,
             code: self.code.to_string(),
             why: self.why.to_string(),
         })
@@ -230,15 +230,15 @@ impl Load for ArchivedDenial<'_> {
 impl Load for ArchivedActionJudged<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         let seconds = self.timeout_seconds.as_ref();
         Ok(Event::ActionJudged(event::ActionJudged {
-            call: self.call.read(),
-            class: code(self.class)?,
-            decision: code(self.decision)?,
-            denials: list(&self.denials)?,
+            call: self.call.call_id(),
+            class: load_code(self.class)?,
+            decision: load_code(self.decision)?,
+            denials: load_list(&self.denials)?,
             timeout_seconds: seconds.map(|seconds| seconds.to_native()),
-            rule: text(&self.rule),
+            rule: load_text(&self.rule),
             policy: self.policy.as_ref().copied().map(ArtifactHash),
         }))
     }
@@ -267,7 +267,7 @@ impl<'a> From<&'a event::ToolOutcome> for ToolOutcome<'a> {
 impl Load for ArchivedToolOutcome<'_> {
     type Core = event::ToolOutcome;
 
-    fn load(&self) -> Result<event::ToolOutcome, Invalid> {
+    fn load(&self) -> Result<event::ToolOutcome, InvalidValue> {
         let (number, words) = (self.number.to_native(), || self.words.to_string());
         Ok(match self.kind {
             1 => event::ToolOutcome::Exited(number),
@@ -279,7 +279,7 @@ impl Load for ArchivedToolOutcome<'_> {
             7 => event::ToolOutcome::Stopped,
             8 => event::ToolOutcome::Interrupted,
             other => {
-                return Err(Invalid::Code {
+                return Err(InvalidValue::Code {
                     what: "end of a run",
                     code: other.into(),
                 });
@@ -306,9 +306,9 @@ impl<'a> From<&'a event::ToolRan> for ToolRan<'a> {
 impl Load for ArchivedToolRan<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::ToolRan(event::ToolRan {
-            call: self.call.read(),
+            call: self.call.call_id(),
             outcome: self.outcome.load()?,
             output: self.output.as_ref().copied().map(ArtifactHash),
             redacted: self.redacted,
@@ -332,7 +332,7 @@ impl<'a> From<&'a event::PolicyApproved> for PolicyApproved<'a> {
 impl Load for ArchivedPolicyApproved<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::PolicyApproved(event::PolicyApproved {
             profile_id: self.profile_id.to_string(),
             text: ArtifactHash(self.text),
@@ -359,13 +359,13 @@ impl From<&event::CapabilityChanged> for CapabilityChanged {
 impl Load for ArchivedCapabilityChanged {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         let renewed_at = self.last_renewed_at.as_ref();
         Ok(Event::CapabilityChanged(event::CapabilityChanged {
             session: SessionId(self.session.to_native()),
-            change: code(self.change)?,
-            capability: code(self.capability)?,
-            risk: code(self.risk)?,
+            change: load_code(self.change)?,
+            capability: load_code(self.capability)?,
+            risk: load_code(self.risk)?,
             scope_root: ArtifactHash(self.scope_root),
             issued_at: UnixMillis(self.issued_at.to_native()),
             expires_at: UnixMillis(self.expires_at.to_native()),

@@ -1,4 +1,4 @@
-//! The numbers of enums without data in stored events. A number is never used for anything else again.
+//! The numbers of enums without data in stored events. New variants get new numbers; a number never changes its meaning.
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::event::{
@@ -12,7 +12,7 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
 /// An enum with a stored number for each variant.
 pub(crate) trait Code: Copy + 'static {
-    /// What the enum is called in error texts.
+    /// The enum's name in error texts.
     const NAME: &'static str;
 
     /// The stored number.

@@ -18,46 +18,48 @@ use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
 use super::codes::Code;
-use crate::decode::Invalid;
+use crate::decode::InvalidValue;
 
-/// A stored layout that means a core value.
+/// A stored layout that is read into a core type.
 pub(crate) trait Load {
-    /// What it means.
+    /// The core type.
     type Core;
 
-    /// Reads it.
-    fn load(&self) -> Result<Self::Core, Invalid>;
+    /// The core value, or the stored value that has no meaning.
+    fn load(&self) -> Result<Self::Core, InvalidValue>;
 }
 
-pub(crate) fn list<T: Load>(items: &ArchivedVec<T>) -> Result<Vec<T::Core>, Invalid> {
+pub(crate) fn load_list<T: Load>(items: &ArchivedVec<T>) -> Result<Vec<T::Core>, InvalidValue> {
     items.iter().map(Load::load).collect()
 }
 
-pub(crate) fn optional<T: Load>(item: &ArchivedOption<T>) -> Result<Option<T::Core>, Invalid> {
+pub(crate) fn load_optional<T: Load>(
+    item: &ArchivedOption<T>,
+) -> Result<Option<T::Core>, InvalidValue> {
     item.as_ref().map(Load::load).transpose()
 }
 
-pub(crate) fn text(text: &ArchivedOption<ArchivedBox<str>>) -> Option<String> {
+pub(crate) fn load_text(text: &ArchivedOption<ArchivedBox<str>>) -> Option<String> {
     text.as_ref().map(|text| text.to_string())
 }
 
-fn small(number: &ArchivedOption<ArchivedU32>) -> Option<u32> {
+fn load_number(number: &ArchivedOption<ArchivedU32>) -> Option<u32> {
     number.as_ref().map(|number| number.to_native())
 }
 
-pub(crate) fn code<T: Code>(code: u8) -> Result<T, Invalid> {
-    T::from_code(code).ok_or(Invalid::Code {
+pub(crate) fn load_code<T: Code>(code: u8) -> Result<T, InvalidValue> {
+    T::from_code(code).ok_or(InvalidValue::Code {
         what: T::NAME,
         code: code.into(),
     })
 }
 
-pub(crate) fn reason(word: &str) -> Result<Reason, Invalid> {
-    Reason::from_code(word).ok_or_else(|| Invalid::Reason(word.to_owned()))
+pub(crate) fn load_reason(word: &str) -> Result<Reason, InvalidValue> {
+    Reason::from_code(word).ok_or_else(|| InvalidValue::Reason(word.to_owned()))
 }
 
 /// A stored path was normalised before it was stored; anything else would open a way out of the workspace.
-pub(crate) fn path(stored: &str) -> Result<RelPath, Invalid> {
+pub(crate) fn load_path(stored: &str) -> Result<RelPath, InvalidValue> {
     let normalised = !stored.contains(['\0', '\\'])
         && stored
             .split('/')
@@ -65,26 +67,26 @@ pub(crate) fn path(stored: &str) -> Result<RelPath, Invalid> {
     if normalised {
         Ok(RelPath::from_normalised(stored))
     } else {
-        Err(Invalid::Path(stored.to_owned()))
+        Err(InvalidValue::Path(stored.to_owned()))
     }
 }
 
 /// Ranges come out of the ledger ordered, so that no reader of them has to think of it.
-pub(crate) fn range(start: u32, end: u32) -> Result<(u32, u32), Invalid> {
+pub(crate) fn load_range(start: u32, end: u32) -> Result<(u32, u32), InvalidValue> {
     if start <= end {
         Ok((start, end))
     } else {
-        Err(Invalid::Range { start, end })
+        Err(InvalidValue::Range { start, end })
     }
 }
 
 impl Load for super::ArchivedContent<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::Content(event::Content {
             hash: ArtifactHash(self.hash),
-            kind: code(self.kind)?,
+            kind: load_code(self.kind)?,
             bytes: (*self.bytes).into(),
         }))
     }
@@ -93,9 +95,9 @@ impl Load for super::ArchivedContent<'_> {
 impl Load for super::ArchivedMessageRef {
     type Core = event::MessageRef;
 
-    fn load(&self) -> Result<event::MessageRef, Invalid> {
+    fn load(&self) -> Result<event::MessageRef, InvalidValue> {
         Ok(event::MessageRef {
-            role: code(self.role)?,
+            role: load_code(self.role)?,
             key: MessageKey(self.key),
             content: ArtifactHash(self.content),
         })
@@ -105,11 +107,11 @@ impl Load for super::ArchivedMessageRef {
 impl Load for super::ArchivedPromptReceived<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
-        let messages = list(&self.messages)?;
+    fn load(&self) -> Result<Event, InvalidValue> {
+        let messages = load_list(&self.messages)?;
         let older = self.older.to_native();
         if older as usize > messages.len() {
-            return Err(Invalid::Older {
+            return Err(InvalidValue::Older {
                 older,
                 messages: messages.len(),
             });
@@ -117,7 +119,7 @@ impl Load for super::ArchivedPromptReceived<'_> {
         Ok(Event::PromptReceived(event::PromptReceived {
             episode: EpisodeId(self.episode.to_native()),
             session: SessionId(self.session.to_native()),
-            session_name: text(&self.session_name),
+            session_name: load_text(&self.session_name),
             fork: self.fork.as_ref().map(|fork| event::Fork {
                 session: SessionId(fork.session.to_native()),
                 messages: fork.messages.to_native(),
@@ -128,7 +130,7 @@ impl Load for super::ArchivedPromptReceived<'_> {
             system: self.system.as_ref().map(|hash| ArtifactHash(*hash)),
             messages,
             older,
-            tools: code(self.tools)?,
+            tools: load_code(self.tools)?,
         }))
     }
 }
@@ -136,7 +138,7 @@ impl Load for super::ArchivedPromptReceived<'_> {
 impl Load for super::ArchivedReplySegment {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::ReplySegment(event::ReplySegment {
             episode: EpisodeId(self.episode.to_native()),
             content: ArtifactHash(self.content),
@@ -147,7 +149,7 @@ impl Load for super::ArchivedReplySegment {
 impl Load for super::ArchivedReplyOutcome {
     type Core = event::ReplyOutcome;
 
-    fn load(&self) -> Result<event::ReplyOutcome, Invalid> {
+    fn load(&self) -> Result<event::ReplyOutcome, InvalidValue> {
         Ok(match self {
             Self::Completed => event::ReplyOutcome::Completed,
             Self::ClientGone => event::ReplyOutcome::ClientGone,
@@ -164,7 +166,7 @@ impl Load for super::ArchivedReplyOutcome {
 impl Load for super::ArchivedToolCallRef<'_> {
     type Core = event::ToolCallRef;
 
-    fn load(&self) -> Result<event::ToolCallRef, Invalid> {
+    fn load(&self) -> Result<event::ToolCallRef, InvalidValue> {
         Ok(event::ToolCallRef {
             name: self.name.to_string(),
             arguments: ArtifactHash(self.arguments),
@@ -175,14 +177,14 @@ impl Load for super::ArchivedToolCallRef<'_> {
 impl Load for super::ArchivedReplyEnded<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::ReplyEnded(event::ReplyEnded {
             episode: EpisodeId(self.episode.to_native()),
             outcome: self.outcome.load()?,
-            finish_reason: text(&self.finish_reason),
+            finish_reason: load_text(&self.finish_reason),
             key: MessageKey(self.key),
             segments: self.segments.iter().copied().map(ArtifactHash).collect(),
-            tool_calls: list(&self.tool_calls)?,
+            tool_calls: load_list(&self.tool_calls)?,
         }))
     }
 }
@@ -190,7 +192,7 @@ impl Load for super::ArchivedReplyEnded<'_> {
 impl Load for super::ArchivedGrammarTag<'_> {
     type Core = GrammarTag;
 
-    fn load(&self) -> Result<GrammarTag, Invalid> {
+    fn load(&self) -> Result<GrammarTag, InvalidValue> {
         Ok(GrammarTag {
             language: self.language.to_string(),
             version: self.version.to_string(),
@@ -201,19 +203,19 @@ impl Load for super::ArchivedGrammarTag<'_> {
 impl Load for super::ArchivedPolicy<'_> {
     type Core = Policy;
 
-    fn load(&self) -> Result<Policy, Invalid> {
+    fn load(&self) -> Result<Policy, InvalidValue> {
         Ok(Policy {
             workspace_root: self.workspace_root.to_string(),
-            profile: code(self.profile)?,
+            profile: load_code(self.profile)?,
             thresholds: Thresholds {
                 nodes_percent: self.thresholds.nodes_percent,
                 tokens_percent: self.thresholds.tokens_percent,
                 correlation_percent: self.thresholds.correlation_percent,
                 rename_percent: self.thresholds.rename_percent,
             },
-            audit: code(self.audit)?,
-            history: code(self.history)?,
-            placement: code(self.placement)?,
+            audit: load_code(self.audit)?,
+            history: load_code(self.history)?,
+            placement: load_code(self.placement)?,
             budget_tokens: self.budget_tokens.to_native(),
             // That was the number before there was a setting.
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
@@ -224,11 +226,11 @@ impl Load for super::ArchivedPolicy<'_> {
 impl Load for super::ArchivedRulesInForce<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::RulesInForce(event::RulesInForce {
             program: self.program.to_string(),
             rules: self.rules.to_native(),
-            grammars: list(&self.grammars)?,
+            grammars: load_list(&self.grammars)?,
             patterns: ArtifactHash(self.patterns),
             policy: self.policy.load()?,
         }))
@@ -238,7 +240,7 @@ impl Load for super::ArchivedRulesInForce<'_> {
 impl Load for super::ArchivedDiskSlice<'_> {
     type Core = event::DiskSlice;
 
-    fn load(&self) -> Result<event::DiskSlice, Invalid> {
+    fn load(&self) -> Result<event::DiskSlice, InvalidValue> {
         Ok(event::DiskSlice {
             symbol: Symbol::new(&self.symbol),
             slice: self.slice.as_ref().map(|hash| SliceHash(*hash)),
@@ -249,16 +251,16 @@ impl Load for super::ArchivedDiskSlice<'_> {
 impl Load for super::ArchivedDiskFinding<'_> {
     type Core = event::DiskFinding;
 
-    fn load(&self) -> Result<event::DiskFinding, Invalid> {
+    fn load(&self) -> Result<event::DiskFinding, InvalidValue> {
         Ok(match self {
             Self::Missing => event::DiskFinding::Missing,
             Self::File(file) => event::DiskFinding::File(event::DiskFile {
                 whole: SliceHash(file.whole),
-                slices: list(&file.slices)?,
+                slices: load_list(&file.slices)?,
                 definitions: file.definitions.to_native(),
-                grammar: optional(&file.grammar)?,
+                grammar: load_optional(&file.grammar)?,
             }),
-            Self::Unreadable(failure) => event::DiskFinding::Unreadable(code(*failure)?),
+            Self::Unreadable(failure) => event::DiskFinding::Unreadable(load_code(*failure)?),
         })
     }
 }
@@ -266,9 +268,9 @@ impl Load for super::ArchivedDiskFinding<'_> {
 impl Load for super::ArchivedDiskObserved<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::DiskObserved(event::DiskObserved {
-            path: path(&self.path)?,
+            path: load_path(&self.path)?,
             finding: self.finding.load()?,
         }))
     }
@@ -277,10 +279,10 @@ impl Load for super::ArchivedDiskObserved<'_> {
 impl Load for super::ArchivedDirectiveGiven<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::DirectiveGiven(event::DirectiveGiven {
             episode: EpisodeId(self.episode.to_native()),
-            verb: code(self.verb)?,
+            verb: load_code(self.verb)?,
             target: self.target.to_string(),
         }))
     }
@@ -289,8 +291,8 @@ impl Load for super::ArchivedDirectiveGiven<'_> {
 impl Load for super::ArchivedWithin {
     type Core = event::Within;
 
-    fn load(&self) -> Result<event::Within, Invalid> {
-        let (start, end) = range(self.start.to_native(), self.end.to_native())?;
+    fn load(&self) -> Result<event::Within, InvalidValue> {
+        let (start, end) = load_range(self.start.to_native(), self.end.to_native())?;
         Ok(event::Within {
             container: ArtifactHash(self.container),
             start,
@@ -302,7 +304,7 @@ impl Load for super::ArchivedWithin {
 impl Load for super::ArchivedEditRef {
     type Core = event::EditRef;
 
-    fn load(&self) -> Result<event::EditRef, Invalid> {
+    fn load(&self) -> Result<event::EditRef, InvalidValue> {
         let bases = self.bases.iter();
         Ok(event::EditRef {
             texts: self.texts.iter().map(|text| ArtifactHash(*text)).collect(),
@@ -316,19 +318,19 @@ impl Load for super::ArchivedEditRef {
 impl Load for super::ArchivedArtifactCaptured<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::ArtifactCaptured(event::ArtifactCaptured {
             capture: CaptureId(self.capture.to_native()),
             episode: EpisodeId(self.episode.to_native()),
-            origin: code(self.origin)?,
+            origin: load_code(self.origin)?,
             artifact: ArtifactHash(self.artifact),
-            within: optional(&self.within)?,
-            format: code(self.format)?,
-            edit: optional(&self.edit)?,
-            language: text(&self.language),
-            evidence: code(self.evidence)?,
-            path: self.path.as_ref().map(|stored| path(stored)).transpose()?,
-            completeness: code(self.completeness)?,
+            within: load_optional(&self.within)?,
+            format: load_code(self.format)?,
+            edit: load_optional(&self.edit)?,
+            language: load_text(&self.language),
+            evidence: load_code(self.evidence)?,
+            path: self.path.as_ref().map(|it| load_path(it)).transpose()?,
+            completeness: load_code(self.completeness)?,
         }))
     }
 }
@@ -336,9 +338,9 @@ impl Load for super::ArchivedArtifactCaptured<'_> {
 impl Load for super::ArchivedEntity<'_> {
     type Core = EntityId;
 
-    fn load(&self) -> Result<EntityId, Invalid> {
+    fn load(&self) -> Result<EntityId, InvalidValue> {
         Ok(EntityId {
-            path: path(&self.path)?,
+            path: load_path(&self.path)?,
             symbol: self.symbol.as_ref().map(|symbol| Symbol::new(symbol)),
         })
     }
@@ -347,8 +349,8 @@ impl Load for super::ArchivedEntity<'_> {
 impl Load for super::ArchivedSpan {
     type Core = Span;
 
-    fn load(&self) -> Result<Span, Invalid> {
-        let (start, end) = range(self.start.to_native(), self.end.to_native())?;
+    fn load(&self) -> Result<Span, InvalidValue> {
+        let (start, end) = load_range(self.start.to_native(), self.end.to_native())?;
         Ok(Span { start, end })
     }
 }
@@ -356,12 +358,12 @@ impl Load for super::ArchivedSpan {
 impl Load for super::ArchivedVersion<'_> {
     type Core = Version;
 
-    fn load(&self) -> Result<Version, Invalid> {
+    fn load(&self) -> Result<Version, InvalidValue> {
         Ok(Version {
             id: VersionId(self.id.to_native()),
             entity: self.entity.load()?,
             slice: SliceHash(self.slice),
-            spans: list(&self.spans)?,
+            spans: load_list(&self.spans)?,
             figures: Figures {
                 nodes: self.nodes.to_native(),
                 tokens: self.tokens.to_native(),
@@ -373,15 +375,15 @@ impl Load for super::ArchivedVersion<'_> {
 impl Load for super::ArchivedArtifactResolved<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::ArtifactResolved(event::ArtifactResolved {
             capture: CaptureId(self.capture.to_native()),
-            level: code(self.level)?,
-            reason: reason(&self.reason)?,
-            grammar: optional(&self.grammar)?,
+            level: load_code(self.level)?,
+            reason: load_reason(&self.reason)?,
+            grammar: load_optional(&self.grammar)?,
             patterns: ArtifactHash(self.patterns),
-            extent: code(self.extent)?,
-            versions: list(&self.versions)?,
+            extent: load_code(self.extent)?,
+            versions: load_list(&self.versions)?,
         }))
     }
 }
@@ -389,9 +391,9 @@ impl Load for super::ArchivedArtifactResolved<'_> {
 impl Load for super::ArchivedVerdict<'_> {
     type Core = Verdict;
 
-    fn load(&self) -> Result<Verdict, Invalid> {
+    fn load(&self) -> Result<Verdict, InvalidValue> {
         Ok(Verdict {
-            rule: reason(&self.rule)?,
+            rule: load_reason(&self.rule)?,
             met: self.met,
             seen: self.seen.to_native(),
             needed: self.needed.to_native(),
@@ -402,13 +404,13 @@ impl Load for super::ArchivedVerdict<'_> {
 impl Load for super::ArchivedGateReport<'_> {
     type Core = GateReport;
 
-    fn load(&self) -> Result<GateReport, Invalid> {
+    fn load(&self) -> Result<GateReport, InvalidValue> {
         Ok(GateReport {
-            verdicts: list(&self.verdicts)?,
+            verdicts: load_list(&self.verdicts)?,
             conclusion: self
                 .conclusion
                 .as_ref()
-                .map(|word| reason(word))
+                .map(|word| load_reason(word))
                 .transpose()?,
             passed: self.passed,
         })
@@ -418,15 +420,15 @@ impl Load for super::ArchivedGateReport<'_> {
 impl Load for super::ArchivedTransitioned<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::Transitioned(event::Transitioned {
             episode: EpisodeId(self.episode.to_native()),
             version: VersionId(self.version.to_native()),
             entity: self.entity.load()?,
-            transition: code(self.transition)?,
-            origin: code(self.origin)?,
-            cause: reason(&self.cause)?,
-            report: optional(&self.report)?,
+            transition: load_code(self.transition)?,
+            origin: load_code(self.origin)?,
+            cause: load_reason(&self.cause)?,
+            report: load_optional(&self.report)?,
         }))
     }
 }
@@ -434,12 +436,12 @@ impl Load for super::ArchivedTransitioned<'_> {
 impl Load for super::ArchivedPromotionRefused<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::PromotionRefused(event::PromotionRefused {
             episode: EpisodeId(self.episode.to_native()),
             version: VersionId(self.version.to_native()),
             entity: self.entity.load()?,
-            rename_of: optional(&self.rename_of)?,
+            rename_of: load_optional(&self.rename_of)?,
             report: self.report.load()?,
         }))
     }
@@ -448,7 +450,7 @@ impl Load for super::ArchivedPromotionRefused<'_> {
 impl Load for super::ArchivedAudited<'_> {
     type Core = event::Audited;
 
-    fn load(&self) -> Result<event::Audited, Invalid> {
+    fn load(&self) -> Result<event::Audited, InvalidValue> {
         Ok(event::Audited {
             version: VersionId(self.version.to_native()),
             entity: self.entity.load()?,
@@ -459,10 +461,10 @@ impl Load for super::ArchivedAudited<'_> {
 impl Load for super::ArchivedAuditAsked<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::AuditAsked(event::AuditAsked {
             episode: EpisodeId(self.episode.to_native()),
-            about: list(&self.about)?,
+            about: load_list(&self.about)?,
         }))
     }
 }
@@ -470,11 +472,11 @@ impl Load for super::ArchivedAuditAsked<'_> {
 impl Load for super::ArchivedAuditVerdict<'_> {
     type Core = event::AuditVerdict;
 
-    fn load(&self) -> Result<event::AuditVerdict, Invalid> {
+    fn load(&self) -> Result<event::AuditVerdict, InvalidValue> {
         Ok(event::AuditVerdict {
             version: VersionId(self.version.to_native()),
             entity: self.entity.load()?,
-            status: code(self.status)?,
+            status: load_code(self.status)?,
         })
     }
 }
@@ -482,12 +484,12 @@ impl Load for super::ArchivedAuditVerdict<'_> {
 impl Load for super::ArchivedAuditAnswered<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::AuditAnswered(event::AuditAnswered {
             episode: EpisodeId(self.episode.to_native()),
-            outcome: code(self.outcome)?,
+            outcome: load_code(self.outcome)?,
             answer: self.answer.as_ref().map(|hash| ArtifactHash(*hash)),
-            verdicts: list(&self.verdicts)?,
+            verdicts: load_list(&self.verdicts)?,
         }))
     }
 }
@@ -495,13 +497,13 @@ impl Load for super::ArchivedAuditAnswered<'_> {
 impl Load for super::ArchivedNoticeIssued<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::NoticeIssued(event::NoticeIssued {
             episode: EpisodeId(self.episode.to_native()),
             session: SessionId(self.session.to_native()),
-            reason: reason(&self.reason)?,
-            entity: optional(&self.entity)?,
-            other: optional(&self.other)?,
+            reason: load_reason(&self.reason)?,
+            entity: load_optional(&self.entity)?,
+            other: load_optional(&self.other)?,
         }))
     }
 }
@@ -509,11 +511,11 @@ impl Load for super::ArchivedNoticeIssued<'_> {
 impl Load for super::ArchivedHydrated<'_> {
     type Core = event::Hydrated;
 
-    fn load(&self) -> Result<event::Hydrated, Invalid> {
+    fn load(&self) -> Result<event::Hydrated, InvalidValue> {
         Ok(event::Hydrated {
             entity: self.entity.load()?,
             version: VersionId(self.version.to_native()),
-            reason: reason(&self.reason)?,
+            reason: load_reason(&self.reason)?,
             tokens: self.tokens.to_native(),
         })
     }
@@ -522,10 +524,10 @@ impl Load for super::ArchivedHydrated<'_> {
 impl Load for super::ArchivedDropped<'_> {
     type Core = event::Dropped;
 
-    fn load(&self) -> Result<event::Dropped, Invalid> {
+    fn load(&self) -> Result<event::Dropped, InvalidValue> {
         Ok(event::Dropped {
             entity: self.entity.load()?,
-            reason: reason(&self.reason)?,
+            reason: load_reason(&self.reason)?,
         })
     }
 }
@@ -533,7 +535,7 @@ impl Load for super::ArchivedDropped<'_> {
 impl Load for super::ArchivedPromptCost {
     type Core = event::PromptCost;
 
-    fn load(&self) -> Result<event::PromptCost, Invalid> {
+    fn load(&self) -> Result<event::PromptCost, InvalidValue> {
         Ok(event::PromptCost {
             chars_total: self.chars_total.to_native(),
             chars_anew: self.chars_anew.to_native(),
@@ -544,11 +546,11 @@ impl Load for super::ArchivedPromptCost {
 impl Load for super::ArchivedServerUsage {
     type Core = event::ServerUsage;
 
-    fn load(&self) -> Result<event::ServerUsage, Invalid> {
+    fn load(&self) -> Result<event::ServerUsage, InvalidValue> {
         Ok(event::ServerUsage {
-            prompt_tokens: small(&self.prompt_tokens),
-            cached_tokens: small(&self.cached_tokens),
-            evaluated_tokens: small(&self.evaluated_tokens),
+            prompt_tokens: load_number(&self.prompt_tokens),
+            cached_tokens: load_number(&self.cached_tokens),
+            evaluated_tokens: load_number(&self.evaluated_tokens),
         })
     }
 }
@@ -556,12 +558,12 @@ impl Load for super::ArchivedServerUsage {
 impl Load for super::ArchivedPromptMeasured {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::PromptMeasured(event::PromptMeasured {
             episode: EpisodeId(self.episode.to_native()),
             client: self.client.load()?,
             sent: self.sent.load()?,
-            server: optional(&self.server)?,
+            server: load_optional(&self.server)?,
         }))
     }
 }
@@ -569,10 +571,10 @@ impl Load for super::ArchivedPromptMeasured {
 impl Load for super::ArchivedReplyPart {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::ReplyPart(event::ReplyPart {
             episode: EpisodeId(self.episode.to_native()),
-            kind: code(self.kind)?,
+            kind: load_code(self.kind)?,
             choice: self.choice.to_native(),
             content: ArtifactHash(self.content),
             left_out_bytes: self.left_out_bytes.to_native(),
@@ -583,7 +585,7 @@ impl Load for super::ArchivedReplyPart {
 impl Load for super::ArchivedPromptBase {
     type Core = event::PromptBase;
 
-    fn load(&self) -> Result<event::PromptBase, Invalid> {
+    fn load(&self) -> Result<event::PromptBase, InvalidValue> {
         Ok(event::PromptBase {
             episode: EpisodeId(self.episode.to_native()),
             messages: self.messages.to_native(),
@@ -594,11 +596,11 @@ impl Load for super::ArchivedPromptBase {
 impl Load for super::ArchivedPromptSent {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::PromptSent(event::PromptSent {
             episode: EpisodeId(self.episode.to_native()),
             frame: ArtifactHash(self.frame),
-            base: optional(&self.base)?,
+            base: load_optional(&self.base)?,
             messages: self.messages.iter().copied().map(ArtifactHash).collect(),
         }))
     }
@@ -607,12 +609,12 @@ impl Load for super::ArchivedPromptSent {
 impl Load for super::ArchivedPromptComposed<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::PromptComposed(event::PromptComposed {
             episode: EpisodeId(self.episode.to_native()),
-            history: code(self.history)?,
-            hydrated: list(&self.hydrated)?,
-            dropped: list(&self.dropped)?,
+            history: load_code(self.history)?,
+            hydrated: load_list(&self.hydrated)?,
+            dropped: load_list(&self.dropped)?,
             notices: self.notices.to_native(),
             budget_tokens: self.budget_tokens.to_native(),
         }))
@@ -622,7 +624,7 @@ impl Load for super::ArchivedPromptComposed<'_> {
 impl Load for super::ArchivedSideRequestReceived<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::SideRequestReceived(event::SideRequestReceived {
             episode: EpisodeId(self.episode.to_native()),
             model: self.model.to_string(),
@@ -635,11 +637,11 @@ impl Load for super::ArchivedSideRequestReceived<'_> {
 impl Load for super::ArchivedInjected {
     type Core = event::Injected;
 
-    fn load(&self) -> Result<event::Injected, Invalid> {
+    fn load(&self) -> Result<event::Injected, InvalidValue> {
         Ok(event::Injected {
             message: MessageKey(self.message),
             position: self.position.to_native(),
-            side: code(self.side)?,
+            side: load_code(self.side)?,
             text: ArtifactHash(self.text),
         })
     }
@@ -648,7 +650,7 @@ impl Load for super::ArchivedInjected {
 impl Load for super::ArchivedWithheld<'_> {
     type Core = event::Withheld;
 
-    fn load(&self) -> Result<event::Withheld, Invalid> {
+    fn load(&self) -> Result<event::Withheld, InvalidValue> {
         Ok(event::Withheld {
             entity: self.entity.load()?,
             slice: SliceHash(self.slice),
@@ -660,11 +662,11 @@ impl Load for super::ArchivedWithheld<'_> {
 impl Load for super::ArchivedPromptAmended<'_> {
     type Core = Event;
 
-    fn load(&self) -> Result<Event, Invalid> {
+    fn load(&self) -> Result<Event, InvalidValue> {
         Ok(Event::PromptAmended(event::PromptAmended {
             episode: EpisodeId(self.episode.to_native()),
-            injected: optional(&self.injected)?,
-            withheld: list(&self.withheld)?,
+            injected: load_optional(&self.injected)?,
+            withheld: load_list(&self.withheld)?,
         }))
     }
 }

@@ -11,8 +11,7 @@ use tslp_core::reason::Reason;
 
 use super::codes::Code;
 
-/// Builds the layouts of a list.
-fn list<'a, T, L: From<&'a T>>(items: &'a [T]) -> Vec<L> {
+fn to_layouts<'a, T, L: From<&'a T>>(items: &'a [T]) -> Vec<L> {
     items.iter().map(L::from).collect()
 }
 
@@ -50,7 +49,7 @@ impl<'a> From<&'a event::PromptReceived> for super::PromptReceived<'a> {
             length: prompt.length,
             model: &prompt.model,
             system: prompt.system.map(|hash| hash.0),
-            messages: list(&prompt.messages),
+            messages: to_layouts(&prompt.messages),
             older: prompt.older,
             tools: prompt.tools.code(),
         }
@@ -96,7 +95,7 @@ impl<'a> From<&'a event::ReplyEnded> for super::ReplyEnded<'a> {
             finish_reason: reply.finish_reason.as_deref(),
             key: reply.key.0,
             segments: reply.segments.iter().map(|hash| hash.0).collect(),
-            tool_calls: list(&reply.tool_calls),
+            tool_calls: to_layouts(&reply.tool_calls),
         }
     }
 }
@@ -134,7 +133,7 @@ impl<'a> From<&'a event::RulesInForce> for super::RulesInForce<'a> {
         Self {
             program: &rules.program,
             rules: rules.rules,
-            grammars: list(&rules.grammars),
+            grammars: to_layouts(&rules.grammars),
             patterns: rules.patterns.0,
             policy: (&rules.policy).into(),
         }
@@ -156,7 +155,7 @@ impl<'a> From<&'a event::DiskFinding> for super::DiskFinding<'a> {
             event::DiskFinding::Missing => Self::Missing,
             event::DiskFinding::File(file) => Self::File(super::DiskFile {
                 whole: file.whole.0,
-                slices: list(&file.slices),
+                slices: to_layouts(&file.slices),
                 definitions: file.definitions,
                 grammar: file.grammar.as_ref().map(Into::into),
             }),
@@ -247,7 +246,7 @@ impl<'a> From<&'a event::ArtifactResolved> for super::ArtifactResolved<'a> {
             grammar: resolved.grammar.as_ref().map(Into::into),
             patterns: resolved.patterns.0,
             extent: resolved.extent.code(),
-            versions: list(&resolved.versions),
+            versions: to_layouts(&resolved.versions),
         }
     }
 }
@@ -310,7 +309,7 @@ impl<'a> From<&'a event::AuditAsked> for super::AuditAsked<'a> {
     fn from(asked: &'a event::AuditAsked) -> Self {
         Self {
             episode: asked.episode.0,
-            about: list(&asked.about),
+            about: to_layouts(&asked.about),
         }
     }
 }
@@ -331,7 +330,7 @@ impl<'a> From<&'a event::AuditAnswered> for super::AuditAnswered<'a> {
             episode: answered.episode.0,
             outcome: Code::code(answered.outcome),
             answer: answered.answer.map(|hash| hash.0),
-            verdicts: list(&answered.verdicts),
+            verdicts: to_layouts(&answered.verdicts),
         }
     }
 }
@@ -429,8 +428,8 @@ impl<'a> From<&'a event::PromptComposed> for super::PromptComposed<'a> {
         Self {
             episode: composed.episode.0,
             history: composed.history.code(),
-            hydrated: list(&composed.hydrated),
-            dropped: list(&composed.dropped),
+            hydrated: to_layouts(&composed.hydrated),
+            dropped: to_layouts(&composed.dropped),
             notices: composed.notices,
             budget_tokens: composed.budget_tokens,
         }
@@ -474,7 +473,7 @@ impl<'a> From<&'a event::PromptAmended> for super::PromptAmended<'a> {
         Self {
             episode: amended.episode.0,
             injected: amended.injected.as_ref().map(Into::into),
-            withheld: list(&amended.withheld),
+            withheld: to_layouts(&amended.withheld),
         }
     }
 }

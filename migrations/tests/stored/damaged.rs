@@ -2,17 +2,17 @@
 
 use tslp_core::event::Event;
 use tslp_core::hash::ArtifactHash;
-use tslp_migrations::{DecodeError, content, decode, encode};
+use tslp_migrations::{DecodeError, decode, decode_content, encode};
 
 use crate::generate::Generator;
-use crate::samples::{all_samples, samples};
+use crate::samples::{all_samples, samples_of_v1};
 
-/// Decodes whatever is given; an event that comes out must be one that can be written again.
+/// Decodes any bytes; an event that they give can be encoded again.
 fn check_survives(kind: &str, bytes: &[u8]) {
     if let Ok(event) = decode(kind, bytes) {
         encode(&event).unwrap();
     }
-    let _ = content(kind, bytes);
+    let _ = decode_content(kind, bytes);
 }
 
 #[test]
@@ -100,12 +100,12 @@ fn unknown_kinds_and_newer_layouts_are_told_apart() {
     let newer = decode("content.v2", b"").unwrap_err();
     assert!(matches!(newer, DecodeError::NewerVersion { known: 1, .. }));
     assert!(newer.may_be_newer());
-    assert!(content("content.v2", b"").is_err());
+    assert!(decode_content("content.v2", b"").is_err());
 }
 
 #[test]
 fn words_and_numbers_that_a_newer_program_may_know_are_told_from_damage() {
-    let payload = encode(&samples()[0]).unwrap().payload;
+    let payload = encode(&samples_of_v1()[0]).unwrap().payload;
     let mut other_number = payload.clone();
     let kind_at = payload.len() - 9;
     other_number[kind_at] = 77;
@@ -118,14 +118,14 @@ fn words_and_numbers_that_a_newer_program_may_know_are_told_from_damage() {
 #[test]
 fn numbers_words_and_paths_without_meaning_are_refused() {
     // The kind of a content event follows its hash in the 41 bytes at the end.
-    let mut payload = encode(&samples()[0]).unwrap().payload;
+    let mut payload = encode(&samples_of_v1()[0]).unwrap().payload;
     let kind_at = payload.len() - 9;
     payload[kind_at] = 77;
     assert_eq!(
         decode("content.v1", &payload).unwrap_err().to_string(),
         "a `content.v1` event says what no event can: 77 is no content kind"
     );
-    assert!(content("content.v1", &payload).is_err());
+    assert!(decode_content("content.v1", &payload).is_err());
 
     for (from, to, text) in [
         ("src/list.c", "../../list", "no normalised path"),
@@ -133,7 +133,7 @@ fn numbers_words_and_paths_without_meaning_are_refused() {
         ("src/list.c", "src//ist.c", "no normalised path"),
         ("unlinked", "unlinkee", "no reason known"),
     ] {
-        let refused = samples()
+        let refused = samples_of_v1()
             .iter()
             .map(|event| encode(event).unwrap())
             .filter_map(|encoded| {
@@ -160,7 +160,7 @@ fn numbers_words_and_paths_without_meaning_are_refused() {
 fn content_is_read_where_it_lies() {
     for event in all_samples() {
         let encoded = encode(&event).unwrap();
-        let found = content(encoded.kind, &encoded.payload).unwrap();
+        let found = decode_content(encoded.kind, &encoded.payload).unwrap();
         let Event::Content(event) = event else {
             assert_eq!(found, None);
             continue;

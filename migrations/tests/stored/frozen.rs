@@ -11,49 +11,49 @@ use tslp_migrations::{LAYOUTS, decode, encode, kind_of};
 use tslp_replay::chain::ChainHash;
 
 use crate::samples::{
-    frozen_reasons, samples, samples_since_v1, samples_since_v2, samples_since_v3, samples_since_v4,
+    frozen_reasons, samples_of_v1, samples_of_v2, samples_of_v3, samples_of_v4, samples_of_v5,
 };
 
 /// Layouts that went out together, and sample events of all of them.
 struct Release {
     /// The fixtures' name.
     name: &'static str,
-    /// The samples as today's events. A layout that has a successor gives them by way of its upcast.
+    /// The samples as today's events, into which old layouts are upcast.
     samples: fn() -> Vec<Event>,
     /// The last hash of the chain over the samples' stored bytes.
     root: &'static str,
 }
 
-/// All of them, oldest first. A line of this list never changes either.
+/// All releases, oldest first. A line of this list never changes either.
 const RELEASES: &[Release] = &[
     Release {
         name: "v1",
-        samples,
+        samples: samples_of_v1,
         root: "e7da35656f624690a399d278386b170d6228ab744727edcce64544b7224bde3e",
     },
     Release {
         name: "v2",
-        samples: samples_since_v1,
+        samples: samples_of_v2,
         root: "4a69ea5f072cdc52aeedccb38e912f143da36669b202bc04f25135171f27a5a4",
     },
     Release {
         name: "v3",
-        samples: samples_since_v2,
+        samples: samples_of_v3,
         root: "2f7cdfc7835e0cedeb22f15170dbe282b96e4dc34291b95e6945c991b9c97dfd",
     },
     Release {
         name: "v4",
-        samples: samples_since_v3,
+        samples: samples_of_v4,
         root: "61da5b1fbd4453a6d8203dc23b79826c8b11e8ebf708e0cfa4ed76622403c013",
     },
     Release {
         name: "v5",
-        samples: samples_since_v4,
+        samples: samples_of_v5,
         root: "74cb1f81405c4ecdda3e479586fac29df2c05fa41c49811c0fd7c94b82d6aaca",
     },
 ];
 
-/// What a failing test says.
+/// The advice of a failing test.
 const NEVER: &str = "layouts that were released never change, and neither do their fixtures: ledgers hold such bytes. \
     Undo that; for other bytes add a new version of the layout (docs/migrations.md, \"A new layout of an event\")";
 
@@ -94,8 +94,8 @@ impl Release {
     }
 }
 
-/// The samples chained into a little ledger: event N is recorded at N seconds.
-fn root(frozen: &[Frozen]) -> ChainHash {
+/// The last hash of the chain over the samples; event N is recorded at N seconds.
+fn root_hash(frozen: &[Frozen]) -> ChainHash {
     frozen
         .iter()
         .zip(1u64..)
@@ -109,7 +109,7 @@ fn root(frozen: &[Frozen]) -> ChainHash {
 fn the_root_hash_of_every_release_stands() {
     for release in RELEASES {
         assert_eq!(
-            root(&release.frozen()).to_string(),
+            root_hash(&release.frozen()).to_string(),
             release.root,
             "the fixtures of {}: {NEVER}",
             release.name
@@ -188,7 +188,7 @@ fn every_reason_is_frozen() {
     }
 }
 
-/// Reasons that came after version 1 was frozen. Once written they must stay readable, too.
+/// Reasons that came after version 1 was frozen: each new reason is appended here, because once written it must stay readable.
 const REASONS_SINCE_V1: &[Reason] = &[
     Reason::CodeKept,
     Reason::StubInPlace,
@@ -223,7 +223,7 @@ const REASONS_SINCE_V1: &[Reason] = &[
     Reason::ForgedResult,
 ];
 
-/// Writes the fixtures of a release that has none yet; what is there is never written to.
+/// Writes the fixtures of a release that has none yet; existing ones are never written to.
 #[test]
 #[ignore = "writes the fixtures of a new release"]
 fn freeze() {
@@ -245,7 +245,7 @@ fn freeze() {
                 payload: encoded.payload,
             });
         }
-        writeln!(index, "chain {}", root(&frozen)).unwrap();
+        writeln!(index, "chain {}", root_hash(&frozen)).unwrap();
         std::fs::write(bin, bytes).unwrap();
         std::fs::write(fixture(&format!("{}.index", release.name)), index).unwrap();
     }

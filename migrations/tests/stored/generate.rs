@@ -21,7 +21,7 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
-use super::samples::samples_since_v4;
+use super::samples::samples_of_v5;
 
 /// A splitmix64 generator.
 pub(crate) struct Generator(u64);
@@ -306,7 +306,7 @@ impl Generator {
                 text: ArtifactHash(self.hash()),
             }),
             18 | 19 => {
-                let samples = samples_since_v4();
+                let samples = samples_of_v5();
                 samples[self.below(samples.len())].clone()
             }
             0 => {

@@ -3,16 +3,6 @@
 use tslp_migrations::{decode, encode, kind_of};
 
 use crate::generate::Generator;
-use crate::samples::samples_since_v1;
-
-/// What isn't frozen yet comes back, too.
-#[test]
-fn new_layouts_round_trip() {
-    for event in samples_since_v1() {
-        let encoded = encode(&event).unwrap();
-        assert_eq!(decode(encoded.kind, &encoded.payload).unwrap(), event);
-    }
-}
 
 #[test]
 fn random_events_round_trip() {

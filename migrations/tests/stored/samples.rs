@@ -24,8 +24,8 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
-/// The frozen events, in their frozen order. New ones are added at the end.
-pub(crate) fn samples() -> Vec<Event> {
+/// The events of release v1, in their frozen order. Later events are samples of later releases.
+pub(crate) fn samples_of_v1() -> Vec<Event> {
     [
         contents(),
         prompts(),
@@ -44,7 +44,7 @@ pub(crate) fn samples() -> Vec<Event> {
 }
 
 /// Events of layouts that came with release v4: the rules say how long tombstones are kept.
-pub(crate) fn samples_since_v3() -> Vec<Event> {
+pub(crate) fn samples_of_v4() -> Vec<Event> {
     let numbers = [0, 11, u32::MAX];
     let events = numbers.into_iter().zip(rules()).map(|(number, mut event)| {
         if let Event::RulesInForce(rules) = &mut event {
@@ -56,7 +56,7 @@ pub(crate) fn samples_since_v3() -> Vec<Event> {
 }
 
 /// Events of tools, which came with release v5, and the directives about them.
-pub(crate) fn samples_since_v4() -> Vec<Event> {
+pub(crate) fn samples_of_v5() -> Vec<Event> {
     const OUTPUT: &[u8] = b"[evidence]\nsrc/a.c:1: \xff";
     let call = |number| CallId {
         episode: EpisodeId(3),
@@ -204,12 +204,12 @@ pub(crate) fn samples_since_v4() -> Vec<Event> {
 }
 
 /// Events of layouts that came with release v2.
-pub(crate) fn samples_since_v1() -> Vec<Event> {
+pub(crate) fn samples_of_v2() -> Vec<Event> {
     [measurements(), amendments(), side_requests()].concat()
 }
 
-/// Events that came after the second release, frozen likewise.
-pub(crate) fn samples_since_v2() -> Vec<Event> {
+/// Events of layouts that came with release v3.
+pub(crate) fn samples_of_v3() -> Vec<Event> {
     const PIECE: &[u8] = b"{\"role\":\"user\",\"content\":\"\xff\"}";
     let kinds = [
         PartKind::Reasoning,
@@ -279,9 +279,9 @@ fn amendments() -> Vec<Event> {
         amended(Some(injected(Side::Before, 1)), Vec::new()),
         amended(
             Some(injected(Side::After, u32::MAX)),
-            vec![withheld(whole(), 0), withheld(part(), 7)],
+            vec![withheld(file_entity(), 0), withheld(symbol_entity(), 7)],
         ),
-        amended(None, vec![withheld(part(), 2)]),
+        amended(None, vec![withheld(symbol_entity(), 2)]),
     ]
 }
 
@@ -297,13 +297,14 @@ fn side_requests() -> Vec<Event> {
     vec![received(1, "", 0), received(u64::MAX, "größe", u32::MAX)]
 }
 
-/// All of them.
+/// The samples of all releases.
 pub(crate) fn all_samples() -> Vec<Event> {
     [
-        samples(),
-        samples_since_v1(),
-        samples_since_v2(),
-        samples_since_v3(),
+        samples_of_v1(),
+        samples_of_v2(),
+        samples_of_v3(),
+        samples_of_v4(),
+        samples_of_v5(),
     ]
     .concat()
 }
@@ -316,11 +317,11 @@ fn path(text: &str) -> RelPath {
     RelPath::from_normalised(text)
 }
 
-fn whole() -> EntityId {
+fn file_entity() -> EntityId {
     EntityId::file(path("src/list.c"))
 }
 
-fn part() -> EntityId {
+fn symbol_entity() -> EntityId {
     EntityId::symbol(path("src/größe.cpp"), Symbol::new("ns::List::push"))
 }
 
@@ -621,7 +622,7 @@ fn resolutions() -> Vec<Event> {
             grammar: Some(grammar()),
             patterns: hash(12),
             extent: Extent::Fragment,
-            versions: vec![version(1, part(), vec![Span { start: 0, end: 9 }])],
+            versions: vec![version(1, symbol_entity(), vec![Span { start: 0, end: 9 }])],
         }),
         Event::ArtifactResolved(ArtifactResolved {
             capture: CaptureId(3),
@@ -631,10 +632,10 @@ fn resolutions() -> Vec<Event> {
             patterns: hash(12),
             extent: Extent::WholeFile,
             versions: vec![
-                version(2, whole(), Vec::new()),
+                version(2, file_entity(), Vec::new()),
                 version(
                     3,
-                    part(),
+                    symbol_entity(),
                     vec![Span { start: 0, end: 9 }, Span { start: 20, end: 20 }],
                 ),
             ],
@@ -688,7 +689,7 @@ fn transitions() -> Vec<Event> {
             Event::Transitioned(Transitioned {
                 episode: EpisodeId(4),
                 version: VersionId(5),
-                entity: part(),
+                entity: symbol_entity(),
                 transition: *transition,
                 origin: *origin,
                 cause: *cause,
@@ -699,14 +700,14 @@ fn transitions() -> Vec<Event> {
     events.push(Event::PromotionRefused(PromotionRefused {
         episode: EpisodeId(4),
         version: VersionId(6),
-        entity: whole(),
-        rename_of: Some(part()),
+        entity: file_entity(),
+        rename_of: Some(symbol_entity()),
         report: report(false),
     }));
     events.push(Event::PromotionRefused(PromotionRefused {
         episode: EpisodeId(4),
         version: VersionId(6),
-        entity: whole(),
+        entity: file_entity(),
         rename_of: None,
         report: GateReport::default(),
     }));
@@ -718,7 +719,7 @@ fn audits() -> Vec<Event> {
         episode: EpisodeId(4),
         about: vec![Audited {
             version: VersionId(6),
-            entity: part(),
+            entity: symbol_entity(),
         }],
     })];
     let outcomes = [
@@ -734,7 +735,7 @@ fn audits() -> Vec<Event> {
             answer: (outcome != AuditOutcome::Cancelled).then(|| hash(13)),
             verdicts: vec![AuditVerdict {
                 version: VersionId(6),
-                entity: whole(),
+                entity: file_entity(),
                 status,
             }],
         })
@@ -743,14 +744,14 @@ fn audits() -> Vec<Event> {
 }
 
 fn notices() -> Vec<Event> {
-    [None, Some(part())]
+    [None, Some(symbol_entity())]
         .into_iter()
         .map(|entity| {
             Event::NoticeIssued(NoticeIssued {
                 episode: EpisodeId(7),
                 session: SessionId(8),
                 reason: Reason::Unlinked,
-                other: entity.as_ref().map(|_| whole()),
+                other: entity.as_ref().map(|_| file_entity()),
                 entity,
             })
         })
@@ -798,18 +799,18 @@ fn compositions() -> Vec<Event> {
             episode: EpisodeId(10),
             history: History::Client,
             hydrated: vec![Hydrated {
-                entity: part(),
+                entity: symbol_entity(),
                 version: VersionId(3),
                 reason: Reason::Mentioned,
                 tokens: 120,
             }],
             dropped: vec![
                 Dropped {
-                    entity: whole(),
+                    entity: file_entity(),
                     reason: Reason::Stale,
                 },
                 Dropped {
-                    entity: part(),
+                    entity: symbol_entity(),
                     reason: Reason::OverBudget,
                 },
             ],

@@ -78,7 +78,7 @@ const PARTS_COLUMNS: &[Column] = &[
 /// | `notice_other`: the other entity of a notice | the notice's | | | | |
 /// | `notice_shown`: a notice that the open prompt shows | the notice's | | | | |
 /// | `open_user`: the texts of the open prompt | in the list | | in the Vault | | |
-/// | `point`: where it was after its last replies | the episode | the conversation | | messages | |
+/// | `point`: the conversation after one of its last replies | the episode | the conversation | | messages | |
 /// | `refused`: a file that a reply was refused for last | | | | the episode | |
 /// | `shown`: an entity that the last prompt showed | in the list | | | the version | |
 /// | `withheld`: code withheld from its messages | its number | the slice | | messages up to it | |
@@ -120,8 +120,8 @@ const fn latest(name: &'static str, version: u32, columns: &'static [Column], ke
     }
 }
 
-/// In the order of their words.
-const SIGNS: [LookupKind; 5] = [
+/// All kinds, in the order of their words.
+const LOOKUP_KINDS: [LookupKind; 5] = [
     LookupKind::Name,
     LookupKind::Point,
     LookupKind::Prompt,
@@ -129,8 +129,8 @@ const SIGNS: [LookupKind; 5] = [
     LookupKind::Tail,
 ];
 
-const fn sign_word(sign: LookupKind) -> &'static str {
-    match sign {
+const fn lookup_kind_word(kind: LookupKind) -> &'static str {
+    match kind {
         LookupKind::Name => "name",
         LookupKind::Point => "point",
         LookupKind::Prompt => "prompt",
@@ -199,7 +199,7 @@ impl Sessions {
     /// All rows of `session_index`, by key.
     pub fn index_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         let rows = self.index.iter();
-        rows.map(|(sign, owner)| index_row(*sign, *owner))
+        rows.map(|(key, owner)| index_row(*key, *owner))
             .for_each(visit);
     }
 
@@ -371,9 +371,9 @@ impl Sessions {
     /// [`UnfitRow`] if no fold writes such a row.
     pub fn restore_index(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
         let mut cells = RowCells::of(row);
-        let sign = cells.word(&SIGNS, sign_word)?;
-        let sign = (sign, cells.next()?);
-        self.index.insert(sign, (cells.next()?, cells.next()?));
+        let kind = cells.word(&LOOKUP_KINDS, lookup_kind_word)?;
+        let key = (kind, cells.next()?);
+        self.index.insert(key, (cells.next()?, cells.next()?));
         Ok(())
     }
 
@@ -414,7 +414,7 @@ impl Session {
     fn notice_at(&mut self, position: u64) -> Result<&mut PendingNotice, UnfitRow> {
         let at = usize::try_from(position).ok();
         let notice = at.and_then(|at| self.notices.get_mut(at));
-        notice.ok_or(UnfitRow("what is said of a notice has none"))
+        notice.ok_or(UnfitRow("a part belongs to no notice"))
     }
 }
 
@@ -453,7 +453,7 @@ impl SessionList {
         Self::Withheld,
     ];
 
-    /// Its word in the table.
+    /// Its word in the column `part`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -717,12 +717,12 @@ fn part_items<'s>(session: &'s Session, part: SessionList) -> Vec<SessionListIte
     }
 }
 
-pub(super) fn index_key((sign, hash): LookupKey) -> Vec<Value> {
-    Vec::from([Value::from(sign_word(sign)), Value::from(&hash)])
+pub(super) fn index_key((kind, hash): LookupKey) -> Vec<Value> {
+    Vec::from([Value::from(lookup_kind_word(kind)), Value::from(&hash)])
 }
 
-pub(super) fn index_row(sign: LookupKey, (session, messages): (SessionId, u32)) -> Vec<Value> {
-    let mut row = index_key(sign);
+pub(super) fn index_row(key: LookupKey, (session, messages): (SessionId, u32)) -> Vec<Value> {
+    let mut row = index_key(key);
     row.extend([Value::from(session.0), Value::from(messages)]);
     row
 }

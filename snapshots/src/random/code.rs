@@ -1,4 +1,4 @@
-//! A small vocabulary of C functions, and what models do to them.
+//! A small vocabulary of C functions, and how models change them.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ pub const FILES: [&str; 3] = ["src/list.c", "src/tree.c", "lib/list.c"];
 /// Functions that may be in any of them; the last two are plain words.
 pub const NAMES: [&str; 5] = ["list_push", "treeGrow", "hash2", "push", "grow"];
 
-/// Bodies that a function may have.
+/// The number of bodies that a function may have.
 pub const VARIANTS: u8 = 4;
 
 /// One definition of one function.
@@ -21,7 +21,7 @@ pub const VARIANTS: u8 = 4;
 pub struct Function {
     /// Its name.
     pub name: &'static str,
-    /// Which body it has.
+    /// The number of its body, below [`VARIANTS`].
     pub variant: u8,
 }
 
@@ -41,6 +41,15 @@ impl Function {
         )
     }
 
+    /// The same name with the next body.
+    #[must_use]
+    pub const fn with_next_body(self) -> Self {
+        Self {
+            variant: (self.variant + 1) % VARIANTS,
+            ..self
+        }
+    }
+
     /// The definition with a placeholder in it.
     #[must_use]
     pub fn lazy(self) -> String {
@@ -51,13 +60,13 @@ impl Function {
         )
     }
 
-    /// Next to nothing under the same name.
+    /// A body that does nothing, under the same name.
     #[must_use]
     pub fn collapsed(self) -> String {
         format!("int {}(int x) {{ return x; }}\n", self.name)
     }
 
-    /// What the State Map calls the definition.
+    /// The hash under which the State Map has the definition.
     #[must_use]
     pub fn slice(self) -> SliceHash {
         slice::hash_of_slice(self.text().as_bytes())
@@ -79,12 +88,12 @@ impl Function {
     }
 }
 
-/// Whether a text opens as a whole file does.
+/// The first line of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {
-    /// With an include line.
+    /// An include line.
     Include,
-    /// With the first function.
+    /// The first function.
     None,
 }
 
@@ -99,4 +108,25 @@ pub fn text_of(functions: &[Function], preamble: Preamble) -> String {
         let _ = writeln!(text, "{}", function.text());
     }
     text
+}
+
+/// The functions with this one in its namesake's place, or after them.
+#[must_use]
+pub fn with_function(functions: &[Function], function: Function) -> Vec<Function> {
+    let mut changed = functions.to_vec();
+    match changed.iter_mut().find(|old| old.name == function.name) {
+        Some(old) => *old = function,
+        None => changed.push(function),
+    }
+    changed
+}
+
+/// A fenced block with its path in one of the three positions in which it counts.
+#[must_use]
+pub fn fenced_block(position: usize, path: &str, code: &str) -> String {
+    match position {
+        0 => format!("Here:\n```c:{path}\n{code}```\n"),
+        1 => format!("**{path}**\n```c\n{code}```\n"),
+        _ => format!("```c {path}\n{code}```\n"),
+    }
 }

@@ -6,9 +6,9 @@ use tslp_core::message::Role;
 use tslp_core::view::Truth as _;
 use tslp_projections::table::Value;
 
-use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
+use super::code::{FILES, Function, NAMES, Preamble, text_of, with_function};
 use super::edits::{self, FORMS, WrittenEdit};
-use super::player::{Player, block, changed, some_function};
+use super::player::{Player, block, some_function};
 use crate::script::{Ending, Step};
 use crate::verdicts::{self, Detail};
 
@@ -45,14 +45,6 @@ const CHANGES: [EditEffect; 9] = [
     EditEffect::Renamed,
     EditEffect::Extended,
 ];
-
-/// The function with the body that comes next.
-fn next(function: Function) -> Function {
-    Function {
-        variant: (function.variant + 1) % VARIANTS,
-        ..function
-    }
-}
 
 impl Player {
     /// The model edits a definition, in one of the formats.
@@ -96,7 +88,7 @@ impl Player {
             &tracked
         };
         let function = some_function(u)?;
-        let text = text_of(&changed(kept, function), Preamble::Include);
+        let text = text_of(&with_function(kept, function), Preamble::Include);
         let gone = drops
             && tracked
                 .first()
@@ -212,7 +204,7 @@ impl Player {
             0 => block(u, path, &function.text()),
             1 => {
                 let text = text_of(
-                    &changed(&self.functions_tracked(path), function),
+                    &with_function(&self.functions_tracked(path), function),
                     Preamble::Include,
                 );
                 block(u, path, &text)
@@ -261,14 +253,17 @@ fn edit_of(
 ) -> Result<WrittenEdit> {
     let form = *u.choose(&FORMS)?;
     let (base, new) = match change {
-        EditEffect::Faithful => (old.text(), next(old).text()),
-        EditEffect::OfAnotherBase => (next(old).text(), next(next(old)).text()),
+        EditEffect::Faithful => (old.text(), old.with_next_body().text()),
+        EditEffect::OfAnotherBase => (
+            old.with_next_body().text(),
+            old.with_next_body().with_next_body().text(),
+        ),
         EditEffect::Lazy => (old.text(), old.lazy()),
         EditEffect::Collapsed => (old.text(), old.collapsed()),
         EditEffect::Dropped => (old.text(), String::new()),
         EditEffect::Renamed => (old.text(), old.named("renamed_one")),
         EditEffect::Extended => {
-            let added = next(old).named("added_one");
+            let added = old.with_next_body().named("added_one");
             (old.text(), format!("{}\n{added}", old.text()))
         }
     };

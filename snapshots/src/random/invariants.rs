@@ -22,7 +22,7 @@ use super::events;
 use crate::disk::{Disk, DiskEntry, extraction_of};
 use crate::replay_check::{self, rows};
 use crate::stage::{Sent, Stage};
-use crate::tables::Tables;
+use crate::tables::{Tables, state_tables};
 
 /// The number that a row shows for ids beyond 63 bits.
 const CLAMPED: Value = Value::Integer(i64::MAX);
@@ -56,8 +56,9 @@ pub fn nonsense_folds(data: &[u8]) {
 /// A state without sense is put away as rows in the middle, taken back from them, and goes on as if nothing had been.
 fn taken_apart(ledger: &[Recorded], state: &State) {
     let all_rows = |state: &State| -> Vec<_> {
-        let held = (0..TABLES.len()).filter(|table| !TABLES[*table].is_archive());
-        held.map(|table| rows(state, table)).collect()
+        state_tables()
+            .map(|(table, _)| rows(state, table))
+            .collect()
     };
     let is_clamped = |state: &State| {
         let tables = all_rows(state);
@@ -67,11 +68,8 @@ fn taken_apart(ledger: &[Recorded], state: &State) {
             .flatten()
             .any(|value| *value == CLAMPED)
     };
-    let mut other = State::default();
     let (first, rest) = ledger.split_at(ledger.len() / 2);
-    for recorded in first {
-        other.apply(recorded, &mut Changes::discarding());
-    }
+    let mut other = replay_check::folded(first);
     if is_clamped(&other) {
         return;
     }

@@ -13,7 +13,9 @@ use tslp_core::view::{Disk as _, Proposal, Proposals as _, Truth as _};
 use tslp_projections::STATE_MAP;
 use tslp_projections::table::Value;
 
-use super::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
+use super::code::{
+    FILES, Function, NAMES, Preamble, VARIANTS, fenced_block, text_of, with_function,
+};
 use super::invariants::Law;
 use crate::disk::DiskEntry;
 use crate::replay_check::rows;
@@ -268,7 +270,7 @@ impl Player {
             ModelAction::Talk => String::from("It adds numbers.\n"),
             ModelAction::Fragment => block(u, path, &function.text())?,
             ModelAction::WholeFile => {
-                let changed = changed(&tracked, function);
+                let changed = with_function(&tracked, function);
                 block(u, path, &text_of(&changed, Preamble::Include))?
             }
             ModelAction::Lazy => block(u, path, &function.lazy())?,
@@ -278,7 +280,7 @@ impl Player {
                 closed.trim_end().trim_end_matches('`').into()
             }
             ModelAction::Dropped => {
-                let kept = changed(tracked.get(1..).unwrap_or_default(), function);
+                let kept = with_function(tracked.get(1..).unwrap_or_default(), function);
                 let kept: Vec<Function> = kept
                     .into_iter()
                     .filter(|kept| Some(kept.name) != tracked.first().map(|first| first.name))
@@ -432,7 +434,7 @@ impl Player {
                 let functions = if u.arbitrary()? {
                     functions
                 } else {
-                    changed(&functions, some_function(u)?)
+                    with_function(&functions, some_function(u)?)
                 };
                 Step::Disk {
                     path: path.into(),
@@ -474,24 +476,6 @@ fn policy(u: &mut Unstructured<'_>) -> Result<Policy> {
     })
 }
 
-/// The functions with this one in its namesake's place, or after them.
-pub(super) fn changed(functions: &[Function], function: Function) -> Vec<Function> {
-    let mut changed: Vec<Function> = functions
-        .iter()
-        .map(|old| {
-            if old.name == function.name {
-                function
-            } else {
-                *old
-            }
-        })
-        .collect();
-    if !changed.contains(&function) {
-        changed.push(function);
-    }
-    changed
-}
-
 pub(super) fn some_function(u: &mut Unstructured<'_>) -> Result<Function> {
     Ok(Function {
         name: u.choose(&NAMES)?,
@@ -515,11 +499,8 @@ fn preamble(u: &mut Unstructured<'_>) -> Result<Preamble> {
     Ok(*u.choose(&[Preamble::Include, Preamble::None])?)
 }
 
-/// A fenced block with its path in one of the places that count.
+/// A fenced block with its path in one of the positions in which it counts.
 pub(super) fn block(u: &mut Unstructured<'_>, path: &str, code: &str) -> Result<String> {
-    Ok(match u.int_in_range(0..=2_u8)? {
-        0 => format!("Here:\n```c:{path}\n{code}```\n"),
-        1 => format!("**{path}**\n```c\n{code}```\n"),
-        _ => format!("```c {path}\n{code}```\n"),
-    })
+    let position = u.int_in_range(0..=2_u8)?;
+    Ok(fenced_block(position.into(), path, code))
 }

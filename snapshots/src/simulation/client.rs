@@ -2,70 +2,95 @@
 
 use serde_json::{Value, json};
 
-use super::chance::Chance;
 use super::http::{self, Framing, Message};
 use super::speech;
 use super::wire::{ClientEnd, Network, Received};
+use crate::dice::Dice;
 
 /// One window of one client.
 pub(super) struct Window {
     name: usize,
     messages: Vec<Value>,
-    /// What its conversations began with.
+    /// The first messages of its conversations.
     beginnings: Vec<Value>,
     session: Option<String>,
     streams: bool,
     tools: bool,
-    line: Option<ClientConnection>,
+    connection: Option<ClientConnection>,
     open: Option<Request>,
-    /// How often the last prompt was sent already.
+    /// How often the last prompt was sent.
     attempts: u32,
 }
 
 /// A connection to the proxy.
 struct ClientConnection {
-    /// None once the proxy's process is gone.
+    /// `None` once the proxy's process is gone.
     end: Option<ClientEnd>,
     sending: Vec<u8>,
     received: Vec<u8>,
     has_ended: bool,
 }
 
-/// What was asked for.
+impl ClientConnection {
+    fn send_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
+        if self.sending.is_empty() || self.has_ended {
+            return;
+        }
+        let rest = self.sending.len();
+        let piece = if calm { rest } else { chance.piece(rest) };
+        let Some(end) = self.end else { return };
+        match network.client_sends(end, &self.sending[..piece]) {
+            Some(count) => drop(self.sending.drain(..count)),
+            None => self.sending.clear(),
+        }
+    }
+
+    fn receive_piece(&mut self, network: &Network, chance: &mut Dice, calm: bool) {
+        let most = if calm { usize::MAX } else { chance.piece(4096) };
+        let Some(end) = self.end else { return };
+        match network.client_receives(end, most) {
+            Received::Nothing => {}
+            Received::Bytes(bytes) => self.received.extend_from_slice(&bytes),
+            Received::Ended => self.has_ended = true,
+        }
+    }
+}
+
+/// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// A prompt; the user's last message holds the ticket.
     Chat {
-        /// Found nowhere else.
+        /// A text that is in no other prompt.
         ticket: String,
     },
-    /// Something that isn't for the ledger.
+    /// A request that is relayed and not recorded.
     Relay,
     /// `/health`.
     Health,
-    /// Something that must be refused.
+    /// A request that must be refused.
     Nonsense,
 }
 
 /// A response, or the part of it that came.
 pub(super) struct FinishedResponse {
-    /// What was asked.
+    /// Its request.
     pub(super) request: Request,
-    /// What came; `None` if not even a head did.
+    /// The part that came; `None` without a complete head.
     pub(super) response: Option<Message>,
-    /// Which window.
+    /// The window's number.
     pub(super) window: usize,
     /// Whether the client itself went away.
     pub(super) has_left: bool,
 }
 
-/// What a window did.
+/// The outcome of a window's step.
 pub(super) enum WindowStep {
-    /// Nothing.
+    /// There was nothing to do.
     Idle,
     /// It sent or read something.
     Busy,
-    /// It asked; of which kind, for the counters.
+    /// It sent a request; the kind is for the counters.
     Asked(&'static str),
     /// A response is over.
     FinishedResponse(Box<FinishedResponse>),
@@ -74,7 +99,7 @@ pub(super) enum WindowStep {
 impl Window {
     /// A window without a conversation.
     #[must_use]
-    pub(super) fn new(name: usize, chance: &mut Chance) -> Self {
+    pub(super) fn new(name: usize, chance: &mut Dice) -> Self {
         Self {
             name,
             messages: Vec::new(),
@@ -86,7 +111,7 @@ impl Window {
             },
             streams: chance.percent(75),
             tools: chance.percent(25),
-            line: None,
+            connection: None,
             open: None,
             attempts: 0,
         }
@@ -98,26 +123,28 @@ impl Window {
         self.open.is_some()
     }
 
-    /// The bytes that came on the present connection since the last response was over.
+    /// The bytes received on the present connection since the last response ended.
     #[must_use]
-    pub(super) fn received(&self) -> &[u8] {
-        self.line.as_ref().map_or(&[], |line| &line.received)
+    pub(super) fn received_bytes(&self) -> &[u8] {
+        self.connection
+            .as_ref()
+            .map_or(&[], |connection| &connection.received)
     }
 
     /// The proxy's process is gone.
-    pub(super) fn lose_line(&mut self) {
-        if let Some(line) = &mut self.line {
-            line.end = None;
-            line.has_ended = true;
-            line.sending.clear();
+    pub(super) fn lose_connection(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            connection.end = None;
+            connection.has_ended = true;
+            connection.sending.clear();
         }
     }
 
-    /// One thing that a client does.
+    /// Sends a new request, or goes on with the one under way.
     pub(super) fn step(
         &mut self,
         network: &Network,
-        chance: &mut Chance,
+        chance: &mut Dice,
         ticket: &mut u64,
         calm: bool,
     ) -> WindowStep {
@@ -125,18 +152,25 @@ impl Window {
             if calm {
                 return WindowStep::Idle;
             }
-            return WindowStep::Asked(self.ask(network, chance, ticket));
+            return WindowStep::Asked(self.start_request(network, chance, ticket));
         }
         if !calm && chance.percent(1) {
-            return self.leave(network);
+            return self.abort_request(network);
         }
-        self.send(network, chance, calm);
-        self.receive(network, chance, calm);
-        self.finished(network)
+        if let Some(connection) = &mut self.connection {
+            connection.send_piece(network, chance, calm);
+            connection.receive_piece(network, chance, calm);
+        }
+        self.finish_if_over(network)
     }
 
-    /// The next request goes on its way.
-    fn ask(&mut self, network: &Network, chance: &mut Chance, ticket: &mut u64) -> &'static str {
+    /// Prepares the next request, on an open connection or a new one.
+    fn start_request(
+        &mut self,
+        network: &Network,
+        chance: &mut Dice,
+        ticket: &mut u64,
+    ) -> &'static str {
         let (request, kind, bytes) = match chance.below(40) {
             0 => (
                 Request::Health,
@@ -148,28 +182,35 @@ impl Window {
                 "relays",
                 b"GET /v1/models HTTP/1.1\r\nHost: localhost:4141\r\n\r\n".to_vec(),
             ),
-            2 => (Request::Nonsense, "bad requests", nonsense(chance)),
-            _ => self.chat(chance, ticket),
+            2 => (Request::Nonsense, "bad requests", bad_request(chance)),
+            _ => self.chat_request(chance, ticket),
         };
-        let is_usable = self.line.as_ref().is_some_and(|line| !line.has_ended);
+        let is_usable = self
+            .connection
+            .as_ref()
+            .is_some_and(|connection| !connection.has_ended);
         if !is_usable || chance.percent(10) {
             self.hang_up(network);
-            self.line = Some(ClientConnection {
-                end: Some(network.dial(chance.pick(&[300, 5000, 1 << 20]))),
+            self.connection = Some(ClientConnection {
+                end: Some(network.connect_client(chance.pick(&[300, 5000, 1 << 20]))),
                 sending: Vec::new(),
                 received: Vec::new(),
                 has_ended: false,
             });
         }
-        if let Some(line) = &mut self.line {
-            line.sending = bytes;
-            line.received.clear();
+        if let Some(connection) = &mut self.connection {
+            connection.sending = bytes;
+            connection.received.clear();
         }
         self.open = Some(request);
         kind
     }
 
-    fn chat(&mut self, chance: &mut Chance, ticket: &mut u64) -> (Request, &'static str, Vec<u8>) {
+    fn chat_request(
+        &mut self,
+        chance: &mut Dice,
+        ticket: &mut u64,
+    ) -> (Request, &'static str, Vec<u8>) {
         let mut kind = "retries";
         let mut retry = self.attempts > 0;
         let waits_for_reply = self
@@ -191,11 +232,7 @@ impl Window {
             }
             // The last prompt in other words.
             2 if self.messages.len() >= 2 => {
-                while self
-                    .messages
-                    .pop()
-                    .is_some_and(|popped| popped["role"] != json!("user"))
-                {}
+                self.forget_last_prompt();
             }
             // An old conversation's first message: another reply to it, or a new conversation in the same words.
             3 if !waits_for_reply && !self.beginnings.is_empty() => {
@@ -210,10 +247,10 @@ impl Window {
         let is_prompt = |message: &Value| message["role"] != json!("assistant");
         if !self.messages.last().is_some_and(is_prompt) {
             *ticket += 1;
-            let words = speech::words(chance, *ticket);
-            kind = words.kind;
+            let message = speech::make_message(chance, *ticket);
+            kind = message.kind;
             retry = false;
-            let message = json!({"role": "user", "content": words.text});
+            let message = json!({"role": "user", "content": message.text});
             if self.messages.is_empty() {
                 self.beginnings.push(message.clone());
             }
@@ -232,11 +269,11 @@ impl Window {
             .rfind("(ticket ")
             .map_or("", |at| &text[at..])
             .to_owned();
-        let bytes = self.request(chance, retry);
+        let bytes = self.request_bytes(chance, retry);
         (Request::Chat { ticket }, kind, bytes)
     }
 
-    fn request(&self, chance: &mut Chance, retry: bool) -> Vec<u8> {
+    fn request_bytes(&self, chance: &mut Dice, retry: bool) -> Vec<u8> {
         let mut body = json!({"model": "sim", "messages": self.messages, "stream": self.streams});
         if self.tools {
             body["tools"] = json!([{"type": "function", "function": {"name": "edit"}}]);
@@ -253,78 +290,49 @@ impl Window {
         }
         if chance.percent(20) {
             head.push_str("Transfer-Encoding: chunked\r\n\r\n");
-            let mut bytes = head.into_bytes();
-            let mut rest = body.as_slice();
-            while !rest.is_empty() {
-                let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
-                bytes.extend(http::chunk(piece));
-                rest = after;
-            }
-            bytes.extend_from_slice(b"0\r\n\r\n");
-            bytes
+            [head.into_bytes(), http::encode_chunks(&body, chance)].concat()
         } else {
             head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
             [head.into_bytes(), body].concat()
         }
     }
 
-    fn send(&mut self, network: &Network, chance: &mut Chance, calm: bool) {
-        let Some(line) = &mut self.line else { return };
-        if line.sending.is_empty() || line.has_ended {
-            return;
-        }
-        let rest = line.sending.len();
-        let piece = if calm { rest } else { chance.piece(rest) };
-        let Some(end) = line.end else { return };
-        match network.client_sends(end, &line.sending[..piece]) {
-            Some(count) => drop(line.sending.drain(..count)),
-            None => line.sending.clear(),
-        }
-    }
-
-    fn receive(&mut self, network: &Network, chance: &mut Chance, calm: bool) {
-        let Some(line) = &mut self.line else { return };
-        let most = if calm { usize::MAX } else { chance.piece(4096) };
-        let Some(end) = line.end else { return };
-        match network.client_receives(end, most) {
-            Received::Nothing => {}
-            Received::Bytes(bytes) => line.received.extend_from_slice(&bytes),
-            Received::Ended => line.has_ended = true,
-        }
-    }
-
-    fn finished(&mut self, network: &Network) -> WindowStep {
-        let Some(line) = &mut self.line else {
+    fn finish_if_over(&mut self, network: &Network) -> WindowStep {
+        let Some(connection) = &mut self.connection else {
             return WindowStep::Idle;
         };
-        let response = http::read(&line.received, Framing::Response, line.has_ended);
+        let response = http::read_message(
+            &connection.received,
+            Framing::Response,
+            connection.has_ended,
+        );
         let is_complete = response
             .as_ref()
             .is_some_and(|response| response.complete.is_some());
-        if !is_complete && !line.has_ended {
+        if !is_complete && !connection.has_ended {
             return WindowStep::Busy;
         }
         let closes = response
             .as_ref()
             .and_then(|response| response.field("connection"))
             == Some("close");
-        if closes || !line.sending.is_empty() || !is_complete {
+        if closes || !connection.sending.is_empty() || !is_complete {
             self.hang_up(network);
-        } else if let Some(line) = &mut self.line {
-            line.received.clear();
+        } else if let Some(connection) = &mut self.connection {
+            connection.received.clear();
         }
-        self.finish(response, false)
+        self.finish_request(response, false)
     }
 
     /// The user presses stop.
-    fn leave(&mut self, network: &Network) -> WindowStep {
-        let received = self.received();
-        let response = http::read(received, Framing::Response, false);
+    fn abort_request(&mut self, network: &Network) -> WindowStep {
+        let received = self.received_bytes();
+        let response = http::read_message(received, Framing::Response, false);
         self.hang_up(network);
-        self.finish(response, true)
+        self.finish_request(response, true)
     }
 
-    fn finish(&mut self, response: Option<Message>, has_left: bool) -> WindowStep {
+    fn finish_request(&mut self, response: Option<Message>, has_left: bool) -> WindowStep {
         match self.open.take() {
             None => WindowStep::Idle,
             Some(request) => WindowStep::FinishedResponse(Box::new(FinishedResponse {
@@ -337,13 +345,13 @@ impl Window {
     }
 
     fn hang_up(&mut self, network: &Network) {
-        if let Some(end) = self.line.take().and_then(|line| line.end) {
+        if let Some(end) = self.connection.take().and_then(|connection| connection.end) {
             network.client_leaves(end);
         }
     }
 
-    /// The reply goes into the conversation.
-    pub(super) fn keep(&mut self, text: &str, call: Option<&(&'static str, String)>) {
+    /// Adds the reply to the conversation.
+    pub(super) fn add_reply(&mut self, text: &str, call: Option<&(&'static str, String)>) {
         self.attempts = 0;
         let mut message = json!({"role": "assistant", "content": text});
         if let Some((name, arguments)) = call {
@@ -356,24 +364,27 @@ impl Window {
         }
     }
 
-    /// There is no proper reply: what clients do then differs.
-    pub(super) fn make_do(&mut self, chance: &mut Chance, partial: &str) {
+    /// Removes the last user message and all after it.
+    fn forget_last_prompt(&mut self) {
+        let is_user = |message: &Value| message["role"] == json!("user");
+        let last = self.messages.iter().rposition(is_user);
+        self.messages.truncate(last.unwrap_or(0));
+    }
+
+    /// Without a proper reply some clients keep its beginning, some drop the prompt, and some retry it.
+    pub(super) fn handle_failed_reply(&mut self, chance: &mut Dice, partial: &str) {
         if self.attempts > 3 || chance.percent(40) {
             self.attempts = 0;
             if chance.percent(50) && !partial.is_empty() {
-                self.keep(partial, None);
+                self.add_reply(partial, None);
             } else {
-                while self
-                    .messages
-                    .pop()
-                    .is_some_and(|popped| popped["role"] != json!("user"))
-                {}
+                self.forget_last_prompt();
             }
         }
     }
 }
 
-fn nonsense(chance: &mut Chance) -> Vec<u8> {
+fn bad_request(chance: &mut Dice) -> Vec<u8> {
     let body: &[u8] = chance.pick(&[
         b"{}".as_slice(),
         b"{\"messages\":[]}",

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use tslp_core::ids::UnixMillis;
 use tslp_io::observer::WallClock;
 
-/// The wall clock's time at the beginning of every run: 2026.
+/// The wall clock's time at the beginning of every run: 1 January 2026.
 const BEGIN_MILLIS: i64 = 1_767_225_600_000;
 
 /// Both clocks. Clones are the same clocks.
 #[derive(Clone, Debug)]
 pub(super) struct SimClock {
-    /// Only differences from it matter.
+    /// Time 0 of the monotonic clock; nothing depends on it.
     origin: Instant,
     monotonic_millis: Arc<AtomicU64>,
     wall_millis: Arc<AtomicI64>,
@@ -30,20 +30,20 @@ impl SimClock {
         }
     }
 
-    /// Time passes on both.
-    pub(super) fn pass(&self, millis: u64) {
+    /// Time passes on both clocks.
+    pub(super) fn advance(&self, millis: u64) {
         self.monotonic_millis.fetch_add(millis, Ordering::Relaxed);
-        self.jump(i64::try_from(millis).unwrap_or(i64::MAX));
+        self.jump_wall(i64::try_from(millis).unwrap_or(i64::MAX));
     }
 
-    /// Somebody sets the wall clock.
-    pub(super) fn jump(&self, millis: i64) {
+    /// Sets the wall clock forward, or back.
+    pub(super) fn jump_wall(&self, millis: i64) {
         self.wall_millis.fetch_add(millis, Ordering::Relaxed);
     }
 
-    /// Now on the monotonic clock.
+    /// The time of the monotonic clock.
     #[must_use]
-    pub(super) fn instant(&self) -> Instant {
+    pub(super) fn monotonic(&self) -> Instant {
         self.origin + Duration::from_millis(self.monotonic_millis.load(Ordering::Relaxed))
     }
 }

@@ -1,5 +1,7 @@
 //! HTTP read as naively as possible, from all bytes so far: for the ends of the simulated connections.
 
+use crate::dice::Dice;
+
 /// The part of a message that has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Message {
@@ -9,11 +11,11 @@ pub(super) struct Message {
     pub(super) fields: Vec<(String, String)>,
     /// The body so far, transfer coding undone.
     pub(super) body: Vec<u8>,
-    /// How many bytes the message took, once it is complete.
+    /// The length of the message in bytes, once it is complete.
     pub(super) complete: Option<usize>,
 }
 
-/// What ends a message without a length.
+/// The end of a message without a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     /// A request ends with its head.
@@ -44,8 +46,8 @@ impl Message {
 
 /// Reads a message; `None` before its head is there. `ended` says that no more bytes will come.
 #[must_use]
-pub(super) fn read(bytes: &[u8], framing: Framing, ended: bool) -> Option<Message> {
-    let head_end = find(bytes, b"\r\n\r\n")?;
+pub(super) fn read_message(bytes: &[u8], framing: Framing, ended: bool) -> Option<Message> {
+    let head_end = find_bytes(bytes, b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&bytes[..head_end]);
     let mut lines = head.split("\r\n");
     let start = lines.next().unwrap_or_default().to_owned();
@@ -68,7 +70,7 @@ pub(super) fn read(bytes: &[u8], framing: Framing, ended: bool) -> Option<Messag
         .field("content-length")
         .and_then(|length| length.parse::<usize>().ok());
     if chunked {
-        let taken = unchunk(rest, &mut message.body);
+        let taken = decode_chunks(rest, &mut message.body);
         message.complete = taken.map(|taken| from + taken);
     } else if let Some(length) = length {
         message.body = rest[..length.min(rest.len())].to_vec();
@@ -82,11 +84,11 @@ pub(super) fn read(bytes: &[u8], framing: Framing, ended: bool) -> Option<Messag
     Some(message)
 }
 
-/// Takes the chunks that are there; says how many bytes they took if the last one is among them.
-fn unchunk(bytes: &[u8], body: &mut Vec<u8>) -> Option<usize> {
+/// Appends the chunks that have come to `body`; returns their length in bytes if the last one is among them.
+fn decode_chunks(bytes: &[u8], body: &mut Vec<u8>) -> Option<usize> {
     let mut at = 0;
     loop {
-        let line = find(&bytes[at..], b"\r\n")?;
+        let line = find_bytes(&bytes[at..], b"\r\n")?;
         let size = std::str::from_utf8(&bytes[at..at + line]).ok()?;
         let size = usize::from_str_radix(size.trim(), 16).ok()?;
         at += line + 2;
@@ -102,18 +104,24 @@ fn unchunk(bytes: &[u8], body: &mut Vec<u8>) -> Option<usize> {
     }
 }
 
-/// Bytes as one chunk.
+/// A whole body in chunks of random lengths.
 #[must_use]
-pub(super) fn chunk(bytes: &[u8]) -> Vec<u8> {
-    let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
-    chunk.extend_from_slice(bytes);
-    chunk.extend_from_slice(b"\r\n");
-    chunk
+pub(super) fn encode_chunks(body: &[u8], chance: &mut Dice) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = body;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
+        bytes.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
+        bytes.extend_from_slice(piece);
+        bytes.extend_from_slice(b"\r\n");
+        rest = after;
+    }
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    bytes
 }
 
-/// Where the needle begins.
-#[must_use]
-pub(super) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+/// The index of the first occurrence of the needle.
+fn find_bytes(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes
         .windows(needle.len())
         .position(|window| window == needle)
@@ -128,13 +136,13 @@ mod tests {
         let whole =
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n";
         for cut in 0..whole.len() {
-            let read = read(&whole[..cut], Framing::Response, false);
+            let read = read_message(&whole[..cut], Framing::Response, false);
             assert!(
                 read.is_none_or(|message| message.complete.is_none()),
                 "{cut}"
             );
         }
-        let message = read(whole, Framing::Response, false).unwrap();
+        let message = read_message(whole, Framing::Response, false).unwrap();
         assert_eq!((message.status(), message.body), (200, b"abcd".to_vec()));
         assert_eq!(message.complete, Some(whole.len()));
     }

@@ -3,7 +3,6 @@
 //!
 //! Everything but the threads themselves is the real code; docs/simulation.md says what is put in place of what.
 
-mod chance;
 mod client;
 mod clock;
 mod http;

@@ -1,4 +1,4 @@
-//! One life of the proxy: the network loop, the engine, the writer and the auditor, each moved by hand.
+//! One process of the proxy: the network loop, the engine, the writer and the auditor, each driven a step at a time.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -26,22 +26,24 @@ use tslp_io::startup::{self, StartError};
 use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
 
-use super::chance::Chance;
 use super::clock::SimClock;
 use super::wire::Network;
-use super::workspace::{ROOT, Workspace};
+use super::workspace::Workspace;
+use crate::dice::Dice;
+use crate::stage::ROOT;
 use crate::storage::{DATA_DIR, SimDisk};
+use crate::tables::state_tables;
 
-/// More commits than wait at any time: whoever moves the engine moves them on.
+/// Capacity of the queues of commits; the driver empties them after each of the engine's steps.
 const COMMITS: usize = 1024;
 
-/// What a process finds around it.
+/// The environment of a process.
 pub(super) struct Surroundings<'w> {
-    /// Where the ledger is.
+    /// The disk with the ledger.
     pub(super) disk: &'w SimDisk,
-    /// Where the user's files are.
+    /// The user's files.
     pub(super) workspace: &'w Workspace,
-    /// Its time.
+    /// Its clocks.
     pub(super) clock: &'w SimClock,
     /// Its settings.
     pub(super) policy: &'w Policy,
@@ -65,29 +67,29 @@ pub(super) struct Process {
     scrub: Scrub,
 }
 
-/// How far the auditor is.
+/// The auditor's progress.
 enum AuditorState {
     Idle,
-    /// The model thinks about this.
+    /// Waits for the model's answer to this.
     Asking(Audit),
-    /// The engine's queue was full.
-    Telling(Vec<ToEngine>),
+    /// Waits for room in the engine's queue.
+    Reporting(Vec<ToEngine>),
 }
 
 impl Process {
     /// Starts as `tslp serve` does.
     ///
     /// # Errors
-    /// When there is no ledger to go on from.
+    /// When the ledger can't be opened.
     pub(super) fn start(
         around: &Surroundings<'_>,
-        chance: &mut Chance,
+        chance: &mut Dice,
     ) -> Result<(Self, StartFindings), StartError> {
         let options = around.disk.open_options();
         let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
-        let folded = StartFindings {
+        let findings = StartFindings {
             from_tables: opened.log.is_unverified(),
-            ..StartFindings::of(&state)
+            ..StartFindings::of_state(&state)
         };
         let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
         let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
@@ -113,7 +115,7 @@ impl Process {
         )
         .unwrap_or_else(|error| panic!("{error}"));
         let (commits, queue) = bounded(COMMITS);
-        let tell = handle.clone();
+        let to_loop = handle.clone();
         let writer = Writer::new(
             opened.log,
             queue,
@@ -122,7 +124,7 @@ impl Process {
                 ..WriterLimits::default()
             },
             Box::new(move |durability| {
-                tell.send(match durability {
+                to_loop.send(match durability {
                     Durability::Reached(seq) => ToLoop::Durable(seq),
                     Durability::Failed(failure) => ToLoop::LedgerFailed {
                         message: failure.message,
@@ -166,11 +168,11 @@ impl Process {
             auditing: AuditorState::Idle,
             scrub,
         };
-        Ok((process, folded))
+        Ok((process, findings))
     }
 
     /// A turn of the network loop.
-    pub(super) fn turn(&mut self) -> ControlFlow<()> {
+    pub(super) fn run_loop_once(&mut self) -> ControlFlow<()> {
         let turned = self.main_loop.run_once();
         turned.unwrap_or_else(|error| panic!("the loop's poll failed: {error}"))
     }
@@ -187,7 +189,7 @@ impl Process {
         Some(self.engine.handle_message(message))
     }
 
-    /// What the engine decided since the last call, in order.
+    /// The commits that the engine decided since the last call, in order.
     #[must_use]
     pub(super) fn take_decided(&self) -> Vec<Commit> {
         self.decided.try_iter().collect()
@@ -199,13 +201,13 @@ impl Process {
         self.engine.state()
     }
 
-    /// Commits reach the writer's queue.
-    pub(super) fn queue(&self, commit: Commit) {
-        // A writer that has failed takes nothing.
+    /// Puts a commit into the writer's queue.
+    pub(super) fn queue_commit(&self, commit: Commit) {
+        // The queue of a writer that has failed is closed.
         let _ = self.commits.send(commit);
     }
 
-    /// The writer does one thing; `None` if it has failed before.
+    /// The writer takes a step; `None` if it has failed before.
     pub(super) fn writer_step(&mut self) -> Option<Result<Step, Failure>> {
         let stepped = self.writer.as_mut()?.step();
         if stepped.is_err() {
@@ -214,23 +216,23 @@ impl Process {
         Some(stepped)
     }
 
-    /// Looks at everything that the start left, while the writer may go on.
+    /// Checks everything that the start didn't check.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The flaw that it finds.
     pub(super) fn scrub(&mut self) -> Result<(), Flaw> {
         self.scrub.run(|| scrub::Course::On).map(drop)
     }
 
-    /// Whether the ledger takes nothing more.
+    /// Whether the writer has failed, so that nothing more is committed.
     #[must_use]
     pub(super) const fn has_failed(&self) -> bool {
         self.writer.is_none()
     }
 
-    /// What has been announced as durable.
+    /// The last position that was announced as durable.
     #[must_use]
-    pub(super) fn announced(&self) -> Seq {
+    pub(super) fn durable_position(&self) -> Seq {
         self.durable.reached()
     }
 
@@ -239,8 +241,8 @@ impl Process {
         self.handle.shutdown();
     }
 
-    /// The auditor does one thing; says what became of an audit, for the counters.
-    pub(super) fn audit_step(&mut self, chance: &mut Chance) -> Option<&'static str> {
+    /// The auditor takes a step; returns the outcome of an audit for the counters.
+    pub(super) fn audit_step(&mut self, chance: &mut Dice) -> Option<&'static str> {
         match std::mem::replace(&mut self.auditing, AuditorState::Idle) {
             AuditorState::Idle => match self.audits.try_next()? {
                 AuditorTask::Ask(audit) => {
@@ -253,32 +255,32 @@ impl Process {
                         outcome: AuditOutcome::Cancelled,
                         answer: None,
                     });
-                    self.tell(called_off.collect());
+                    self.send_to_engine(called_off.collect());
                     Some("audits called off")
                 }
             },
             AuditorState::Asking(audit) => {
-                let answer = answer(&audit, chance);
+                let answer = audit_answer(&audit, chance);
                 let (outcome, kind) = match (&answer, self.audits.end_audit()) {
                     (Some(_), _) => (AuditOutcome::Answered, "audits answered"),
                     (None, Err(_)) => (AuditOutcome::Cancelled, "audits called off"),
                     (None, Ok(())) => (AuditOutcome::Failed, "audits failed"),
                 };
-                self.tell(vec![ToEngine::Audited {
+                self.send_to_engine(vec![ToEngine::Audited {
                     episode: audit.episode,
                     outcome,
                     answer,
                 }]);
                 Some(kind)
             }
-            AuditorState::Telling(messages) => {
-                self.tell(messages);
+            AuditorState::Reporting(messages) => {
+                self.send_to_engine(messages);
                 None
             }
         }
     }
 
-    fn tell(&mut self, messages: Vec<ToEngine>) {
+    fn send_to_engine(&mut self, messages: Vec<ToEngine>) {
         let mut unsent = Vec::new();
         for message in messages {
             if !unsent.is_empty() {
@@ -288,13 +290,13 @@ impl Process {
             }
         }
         if !unsent.is_empty() {
-            self.auditing = AuditorState::Telling(unsent);
+            self.auditing = AuditorState::Reporting(unsent);
         }
     }
 }
 
-/// What the model says about its code: often something that is no answer.
-fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
+/// The model's answer about its code, which may be unusable; `None` if there is none.
+fn audit_answer(audit: &Audit, chance: &mut Dice) -> Option<String> {
     let entities = audit
         .question
         .user
@@ -317,27 +319,24 @@ fn answer(audit: &Audit, chance: &mut Chance) -> Option<String> {
     }
 }
 
-/// What a process found in the ledger when it started.
+/// The state of the ledger when a process started.
 pub(super) struct StartFindings {
     /// The last event.
     pub(super) head: Seq,
     /// Whether the state was taken from the tables.
     pub(super) from_tables: bool,
-    /// The whole state: the digest of each table's rows but for the archives'.
+    /// The whole state: the digests of all tables but the archives.
     pub(super) digests: Vec<TableDigest>,
 }
 
 impl StartFindings {
-    /// Of this state.
+    /// The findings of a state that was not taken from the tables.
     #[must_use]
-    pub(super) fn of(state: &State) -> Self {
+    pub(super) fn of_state(state: &State) -> Self {
         Self {
             head: state.head(),
             from_tables: false,
-            digests: tslp_projections::TABLES
-                .iter()
-                .enumerate()
-                .filter(|(_, table)| !table.is_archive())
+            digests: state_tables()
                 .map(|(table, _)| state.digest(table))
                 .collect(),
         }

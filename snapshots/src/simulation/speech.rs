@@ -1,15 +1,17 @@
-//! What users and models say, and whether it may become true: every reply is made with a label that the engine
-//! doesn't see.
+//! Messages of users and replies of models. Each reply has a kind, which the engine doesn't see and which says whether its code
+//! may become true.
 
 use tslp_core::slice;
 
-use super::chance::Chance;
-use crate::random::code::{FILES, Function, NAMES, Preamble, VARIANTS, text_of};
+use crate::dice::Dice;
+use crate::random::code::{
+    FILES, Function, NAMES, Preamble, VARIANTS, fenced_block, text_of, with_function,
+};
 use crate::random::edits::{EditForm, FORMS, WrittenEdit, written_edit};
 
-/// What a model does in a reply.
+/// The kind of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ReplyDeed {
+pub(super) enum ReplyKind {
     /// No code.
     Talk,
     /// One whole definition, with its path.
@@ -36,36 +38,36 @@ pub(super) enum ReplyDeed {
     WithoutPath,
 }
 
-/// All of them; the sound ones more than once.
-const DEEDS: [ReplyDeed; 16] = [
-    ReplyDeed::Talk,
-    ReplyDeed::Fragment,
-    ReplyDeed::Fragment,
-    ReplyDeed::Fragment,
-    ReplyDeed::WholeFile,
-    ReplyDeed::WholeFile,
-    ReplyDeed::Echo,
-    ReplyDeed::Edit,
-    ReplyDeed::Edit,
-    ReplyDeed::Lazy,
-    ReplyDeed::Cut,
-    ReplyDeed::Unclosed,
-    ReplyDeed::Dropped,
-    ReplyDeed::Renamed,
-    ReplyDeed::Collapsed,
-    ReplyDeed::WithoutPath,
+/// The kinds by their frequency.
+const REPLY_KINDS: [ReplyKind; 16] = [
+    ReplyKind::Talk,
+    ReplyKind::Fragment,
+    ReplyKind::Fragment,
+    ReplyKind::Fragment,
+    ReplyKind::WholeFile,
+    ReplyKind::WholeFile,
+    ReplyKind::Echo,
+    ReplyKind::Edit,
+    ReplyKind::Edit,
+    ReplyKind::Lazy,
+    ReplyKind::Cut,
+    ReplyKind::Unclosed,
+    ReplyKind::Dropped,
+    ReplyKind::Renamed,
+    ReplyKind::Collapsed,
+    ReplyKind::WithoutPath,
 ];
 
-/// A reply as it was made.
+/// A reply of the model.
 #[derive(Clone, Debug)]
-pub(super) struct Speech {
-    /// Its label.
-    pub(super) deed: ReplyDeed,
-    /// The file that it is about.
+pub(super) struct ModelReply {
+    /// Its kind.
+    pub(super) kind: ReplyKind,
+    /// The file that its code is for.
     pub(super) path: &'static str,
-    /// The definition that it gives.
+    /// The definition in it.
     pub(super) function: Function,
-    /// The functions of the vocabulary that were true in the file when it was made.
+    /// The functions that were true in the file when it was made.
     pub(super) base: Vec<Function>,
     /// The text.
     pub(super) text: String,
@@ -73,44 +75,44 @@ pub(super) struct Speech {
     pub(super) call: Option<(&'static str, String)>,
 }
 
-impl Speech {
-    /// Whether nothing of it may ever become true by itself, whatever was true before.
+impl ModelReply {
+    /// Whether none of its code may become true without the user, whatever was true before.
     #[must_use]
     pub(super) const fn is_never_true(&self) -> bool {
         matches!(
-            self.deed,
-            ReplyDeed::Talk
-                | ReplyDeed::Lazy
-                | ReplyDeed::Cut
-                | ReplyDeed::Unclosed
-                | ReplyDeed::WithoutPath
+            self.kind,
+            ReplyKind::Talk
+                | ReplyKind::Lazy
+                | ReplyKind::Cut
+                | ReplyKind::Unclosed
+                | ReplyKind::WithoutPath
         )
     }
 
-    /// Whether nothing of it may become true while its base holds.
+    /// Whether it damages this base, so that none of its code may become true on it.
     #[must_use]
-    pub(super) fn damages(&self, base: &[Function]) -> bool {
+    pub(super) fn is_damage_to(&self, base: &[Function]) -> bool {
         let is_known = base.iter().any(|known| known.name == self.function.name);
-        match self.deed {
-            ReplyDeed::Dropped | ReplyDeed::Renamed => !base.is_empty(),
-            ReplyDeed::Collapsed => is_known,
+        match self.kind {
+            ReplyKind::Dropped | ReplyKind::Renamed => !base.is_empty(),
+            ReplyKind::Collapsed => is_known,
             _ => false,
         }
     }
 
-    /// Whether it must become true on its base, if nothing on disk speaks against it.
+    /// Whether its code must become true on this base, unless disk contradicts it.
     #[must_use]
     pub(super) fn is_faithful(&self, base: &[Function]) -> bool {
         let is_known = base.iter().any(|known| known.name == self.function.name);
-        is_known && matches!(self.deed, ReplyDeed::Fragment)
+        is_known && matches!(self.kind, ReplyKind::Fragment)
     }
 }
 
-/// A reply of the model, made for what is true now.
-pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>) -> Speech {
+/// Makes a reply to the functions that are true now.
+pub(super) fn make_reply(chance: &mut Dice, tracked: impl Fn(&str) -> Vec<Function>) -> ModelReply {
     let path = chance.pick(&FILES);
     let base = tracked(path);
-    let mut deed = chance.pick(&DEEDS);
+    let mut kind = chance.pick(&REPLY_KINDS);
     let function = if !base.is_empty() && chance.percent(70) {
         let known = chance.pick(&base);
         Function {
@@ -122,25 +124,21 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
     };
     let first = base.first().copied();
     if matches!(
-        deed,
-        ReplyDeed::Echo | ReplyDeed::Edit | ReplyDeed::Dropped | ReplyDeed::Renamed
+        kind,
+        ReplyKind::Echo | ReplyKind::Edit | ReplyKind::Dropped | ReplyKind::Renamed
     ) && first.is_none()
     {
-        deed = ReplyDeed::Fragment;
+        kind = ReplyKind::Fragment;
     }
     let mut call = None;
-    let block = |chance: &mut Chance, code: &str| block(chance, path, code);
-    let text = match (deed, first) {
-        (ReplyDeed::Echo, Some(first)) => block(chance, &first.text()),
-        (ReplyDeed::Edit, Some(first)) => match written_edit(
+    let block = |chance: &mut Dice, code: &str| block(chance, path, code);
+    let text = match (kind, first) {
+        (ReplyKind::Echo, Some(first)) => block(chance, &first.text()),
+        (ReplyKind::Edit, Some(first)) => match written_edit(
             chance.pick(&FORMS),
             path,
             &first.text(),
-            &Function {
-                variant: (first.variant + 1) % VARIANTS,
-                ..first
-            }
-            .text(),
+            &first.with_next_body().text(),
         ) {
             WrittenEdit::Text(text) => text,
             WrittenEdit::Call(name, arguments) => {
@@ -148,32 +146,32 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
                 String::new()
             }
         },
-        (ReplyDeed::Talk, _) => "It adds numbers, n\u{e4}mlich \u{1f600} so.\n".into(),
-        (ReplyDeed::WholeFile, _) => {
-            let changed = changed(&base, function);
+        (ReplyKind::Talk, _) => "It adds numbers, n\u{e4}mlich \u{1f600} so.\n".into(),
+        (ReplyKind::WholeFile, _) => {
+            let changed = with_function(&base, function);
             block(chance, &text_of(&changed, Preamble::Include))
         }
-        (ReplyDeed::Lazy, _) => block(chance, &function.lazy()),
-        (ReplyDeed::Unclosed, _) => {
+        (ReplyKind::Lazy, _) => block(chance, &function.lazy()),
+        (ReplyKind::Unclosed, _) => {
             let closed = block(chance, &function.text());
             closed.trim_end().trim_end_matches('`').into()
         }
-        (ReplyDeed::Dropped, Some(first)) => {
-            let mut kept = changed(&base, function);
+        (ReplyKind::Dropped, Some(first)) => {
+            let mut kept = with_function(&base, function);
             kept.retain(|kept| kept.name != first.name);
             block(chance, &text_of(&kept, Preamble::Include))
         }
-        (ReplyDeed::Renamed, Some(first)) => {
+        (ReplyKind::Renamed, Some(first)) => {
             let mut text = text_of(&base[1..], Preamble::Include);
             text.push_str(&first.named("renamed_one"));
             block(chance, &text)
         }
-        (ReplyDeed::Collapsed, _) => block(chance, &function.collapsed()),
-        (ReplyDeed::WithoutPath, _) => format!("```c\n{}```\n", function.text()),
-        (ReplyDeed::Fragment | ReplyDeed::Cut | ReplyDeed::Echo | ReplyDeed::Edit, _)
-        | (ReplyDeed::Dropped | ReplyDeed::Renamed, None) => block(chance, &function.text()),
+        (ReplyKind::Collapsed, _) => block(chance, &function.collapsed()),
+        (ReplyKind::WithoutPath, _) => format!("```c\n{}```\n", function.text()),
+        (ReplyKind::Fragment | ReplyKind::Cut | ReplyKind::Echo | ReplyKind::Edit, _)
+        | (ReplyKind::Dropped | ReplyKind::Renamed, None) => block(chance, &function.text()),
     };
-    // Now and then a model thinks aloud, longer than any buffer on the way.
+    // Some texts are longer than any buffer on the way.
     let text = match chance.below(12) {
         0 => format!(
             "{}\n{text}",
@@ -181,8 +179,8 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
         ),
         _ => text,
     };
-    Speech {
-        deed,
+    ModelReply {
+        kind,
         path,
         function,
         base,
@@ -191,16 +189,16 @@ pub(super) fn speak(chance: &mut Chance, tracked: impl Fn(&str) -> Vec<Function>
     }
 }
 
-/// What a user says next.
-pub(super) struct UserWords {
+/// A message of the user's.
+pub(super) struct UserMessage {
     /// The text.
     pub(super) text: String,
-    /// What it is, for the counters.
+    /// Its kind, for the counters.
     pub(super) kind: &'static str,
 }
 
-/// What a user says; `ticket` makes it unlike everything that was said before.
-pub(super) fn words(chance: &mut Chance, ticket: u64) -> UserWords {
+/// Makes a message of the user's; `ticket` makes it unlike all others.
+pub(super) fn make_message(chance: &mut Dice, ticket: u64) -> UserMessage {
     let path = chance.pick(&FILES);
     let function = any_function(chance);
     let entity = format!("{path}::{}", function.name);
@@ -234,10 +232,7 @@ pub(super) fn words(chance: &mut Chance, ticket: u64) -> UserWords {
         ),
         _ => {
             let forms = [EditForm::SearchReplace, EditForm::UnifiedDiff];
-            let new = Function {
-                variant: (function.variant + 1) % VARIANTS,
-                ..function
-            };
+            let new = function.with_next_body();
             let text = match written_edit(chance.pick(&forms), path, &function.text(), &new.text())
             {
                 WrittenEdit::Text(text) => text,
@@ -246,27 +241,27 @@ pub(super) fn words(chance: &mut Chance, ticket: u64) -> UserWords {
             ("pasted edits", text)
         }
     };
-    UserWords {
+    UserMessage {
         text: format!("{text}\n(ticket {ticket}: gr\u{fc}\u{df}e)"),
         kind,
     }
 }
 
-/// What an editor leaves in a file, given what is true of it.
-pub(super) fn file_text(chance: &mut Chance, tracked: &[Function]) -> String {
+/// The text that an editor writes to a file in which these functions are true.
+pub(super) fn edited_text(chance: &mut Dice, tracked: &[Function]) -> String {
     let preamble = chance.pick(&[Preamble::Include, Preamble::None]);
     let functions = match chance.below(4) {
         0 => some_functions(chance),
-        1 if !tracked.is_empty() => changed(tracked, any_function(chance)),
+        1 if !tracked.is_empty() => with_function(tracked, any_function(chance)),
         _ if !tracked.is_empty() => tracked.to_vec(),
         _ => some_functions(chance),
     };
     text_of(&functions, preamble)
 }
 
-/// Whether a definition of this name and hash is one that somebody wrote whole.
+/// Whether somebody wrote a whole definition with this name and hash.
 #[must_use]
-pub(super) fn is_sound(name: &str, hash: tslp_core::hash::SliceHash) -> bool {
+pub(super) fn is_whole_definition(name: &str, hash: tslp_core::hash::SliceHash) -> bool {
     Function::with_slice(name, hash).is_some()
         || (0..VARIANTS).any(|variant| {
             let function = Function {
@@ -277,14 +272,14 @@ pub(super) fn is_sound(name: &str, hash: tslp_core::hash::SliceHash) -> bool {
         })
 }
 
-fn any_function(chance: &mut Chance) -> Function {
+fn any_function(chance: &mut Dice) -> Function {
     Function {
         name: chance.pick(&NAMES),
         variant: chance.below(usize::from(VARIANTS)) as u8,
     }
 }
 
-fn some_functions(chance: &mut Chance) -> Vec<Function> {
+fn some_functions(chance: &mut Dice) -> Vec<Function> {
     let mut functions: Vec<Function> = Vec::new();
     for _ in 0..chance.between(1, 4) {
         let function = any_function(chance);
@@ -295,19 +290,6 @@ fn some_functions(chance: &mut Chance) -> Vec<Function> {
     functions
 }
 
-fn changed(functions: &[Function], function: Function) -> Vec<Function> {
-    let mut changed = functions.to_vec();
-    match changed.iter_mut().find(|old| old.name == function.name) {
-        Some(old) => *old = function,
-        None => changed.push(function),
-    }
-    changed
-}
-
-fn block(chance: &mut Chance, path: &str, code: &str) -> String {
-    match chance.below(3) {
-        0 => format!("Here:\n```c:{path}\n{code}```\n"),
-        1 => format!("**{path}**\n```c\n{code}```\n"),
-        _ => format!("```c {path}\n{code}```\n"),
-    }
+fn block(chance: &mut Dice, path: &str, code: &str) -> String {
+    fenced_block(chance.below(3), path, code)
 }

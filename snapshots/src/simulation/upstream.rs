@@ -1,20 +1,19 @@
-//! The simulated model server: reads requests, answers with a reply that it made, and fails in every way that servers
-//! do.
+//! The simulated model server: reads requests, answers with made-up replies, and fails as servers do.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::json;
 
-use super::chance::Chance;
 use super::http::{self, Framing, Message};
-use super::speech::{ReplyDeed, Speech};
+use super::speech::{ModelReply, ReplyKind};
 use super::wire::{Network, Received, UpstreamEnd};
+use crate::dice::Dice;
 
-/// The header field by which the ends know which call a response is of.
+/// The header field with the number of a response's call.
 pub(super) const CALL_FIELD: &str = "x-sim-call";
 
-/// What goes wrong with a response.
+/// A failure of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ResponseTrouble {
     /// Nothing.
@@ -25,7 +24,7 @@ pub(super) enum ResponseTrouble {
     Status(u16),
     /// No completion at all.
     Garbage,
-    /// It ends without saying that it is done.
+    /// It ends without a finish reason or `[DONE]`.
     NoDone,
     /// An error in the stream.
     ErrorEvent,
@@ -33,7 +32,7 @@ pub(super) enum ResponseTrouble {
     Silent,
 }
 
-/// How the client learns of a response's end.
+/// The framing of a response's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResponseEnd {
     Chunked,
@@ -48,20 +47,20 @@ pub(super) struct UpstreamCall {
     pub(super) asked: Vec<u8>,
     /// The status of the response.
     pub(super) status: u16,
-    /// The part of the body that is meant to go, transfer coding undone.
+    /// The body of the response, without its transfer coding.
     pub(super) body: Vec<u8>,
-    /// What the reply says, if it is a proper one.
-    pub(super) speech: Option<Rc<Speech>>,
-    /// What went wrong.
+    /// The reply in it, if it is one to a chat request.
+    pub(super) speech: Option<Rc<ModelReply>>,
+    /// The failure.
     pub(super) trouble: ResponseTrouble,
-    /// Whether the server said all that it had to say.
+    /// Whether the server sent all of it.
     pub(super) is_over: bool,
 }
 
 /// The server.
 #[derive(Default)]
 pub(super) struct Upstream {
-    lines: BTreeMap<UpstreamEnd, UpstreamConnection>,
+    connections: BTreeMap<UpstreamEnd, UpstreamConnection>,
     /// Every call of the run, by its number.
     pub(super) calls: Vec<UpstreamCall>,
 }
@@ -70,20 +69,20 @@ pub(super) struct Upstream {
 #[derive(Default)]
 struct UpstreamConnection {
     received: Vec<u8>,
-    /// The response under way: its call, its bytes, and how many were sent.
-    answering: Option<Answering>,
+    /// The response under way.
+    response: Option<PendingResponse>,
 }
 
-struct Answering {
+struct PendingResponse {
     call: usize,
     wire: Vec<u8>,
     sent: usize,
-    /// What happens once all of it was sent.
-    then: AfterAnswer,
+    /// What the server does with the connection once all of it is sent.
+    then: AfterResponse,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AfterAnswer {
+enum AfterResponse {
     KeepAlive,
     Close,
     Reset,
@@ -91,81 +90,66 @@ enum AfterAnswer {
 }
 
 impl Upstream {
-    /// Something happens on one of the server's connections. Says whether there was one.
+    /// Accepts a connection, or serves one of those that are open; in calm it does both with all of them.
     pub(super) fn step(
         &mut self,
         network: &Network,
-        chance: &mut Chance,
+        chance: &mut Dice,
         calm: bool,
-        make: &mut dyn FnMut(&mut Chance) -> Speech,
-    ) -> bool {
-        if let Some(end) = network.next_call() {
-            let takes = calm || chance.percent(95);
-            network.answer_call(end, takes);
-            if takes {
-                self.lines.insert(end, UpstreamConnection::default());
-            }
-            return true;
-        }
-        let ends: Vec<UpstreamEnd> = self.lines.keys().copied().collect();
-        if ends.is_empty() {
-            return false;
-        }
-        let end = chance.pick(&ends);
-        self.turn(network, end, chance, calm, make);
-        true
-    }
-
-    /// A turn of every connection.
-    pub(super) fn step_all(
-        &mut self,
-        network: &Network,
-        chance: &mut Chance,
-        make: &mut dyn FnMut(&mut Chance) -> Speech,
+        make: &mut dyn FnMut(&mut Dice) -> ModelReply,
     ) {
-        while let Some(end) = network.next_call() {
-            network.answer_call(end, true);
-            self.lines.insert(end, UpstreamConnection::default());
+        while let Some(end) = network.next_upstream_connection() {
+            let is_accepted = calm || chance.percent(95);
+            network.answer_connection(end, is_accepted);
+            if is_accepted {
+                self.connections.insert(end, UpstreamConnection::default());
+            }
+            if !calm {
+                return;
+            }
         }
-        let ends: Vec<UpstreamEnd> = self.lines.keys().copied().collect();
+        let mut ends: Vec<UpstreamEnd> = self.connections.keys().copied().collect();
+        if !calm && !ends.is_empty() {
+            ends = vec![chance.pick(&ends)];
+        }
         for end in ends {
-            self.turn(network, end, chance, true, make);
+            self.serve_connection(network, end, chance, calm, make);
         }
     }
 
     /// The proxy's process is gone, and all connections with it.
-    pub(super) fn forget_lines(&mut self) {
-        self.lines.clear();
+    pub(super) fn forget_connections(&mut self) {
+        self.connections.clear();
     }
 
-    fn turn(
+    fn serve_connection(
         &mut self,
         network: &Network,
         end: UpstreamEnd,
-        chance: &mut Chance,
+        chance: &mut Dice,
         calm: bool,
-        make: &mut dyn FnMut(&mut Chance) -> Speech,
+        make: &mut dyn FnMut(&mut Dice) -> ModelReply,
     ) {
-        let Some(line) = self.lines.get_mut(&end) else {
+        let Some(connection) = self.connections.get_mut(&end) else {
             return;
         };
-        if let Some(answering) = &mut line.answering {
-            let rest = answering.wire.len() - answering.sent;
+        if let Some(pending) = &mut connection.response {
+            let rest = pending.wire.len() - pending.sent;
             let piece = if calm { rest } else { chance.piece(rest) };
-            let from = answering.sent;
+            let from = pending.sent;
             match network.upstream_sends(
                 end,
-                &answering.wire[from..(from + piece).min(answering.wire.len())],
+                &pending.wire[from..(from + piece).min(pending.wire.len())],
             ) {
                 None => {
-                    self.lines.remove(&end);
+                    self.connections.remove(&end);
                     return;
                 }
-                Some(count) => answering.sent += count,
+                Some(count) => pending.sent += count,
             }
-            if answering.sent == answering.wire.len() {
-                let (call, then) = (answering.call, answering.then);
-                self.answered(network, end, call, then, calm);
+            if pending.sent == pending.wire.len() {
+                let (call, then) = (pending.call, pending.then);
+                self.response_sent(network, end, call, then, calm);
             }
             return;
         }
@@ -173,67 +157,69 @@ impl Upstream {
             Received::Nothing => {
                 if !calm && chance.percent(2) {
                     network.upstream_ends(end);
-                    self.lines.remove(&end);
+                    self.connections.remove(&end);
                 }
             }
             Received::Ended => {
-                self.lines.remove(&end);
+                self.connections.remove(&end);
             }
             Received::Bytes(bytes) => {
-                line.received.extend_from_slice(&bytes);
-                let Some(request) = http::read(&line.received, Framing::Request, false) else {
+                connection.received.extend_from_slice(&bytes);
+                let Some(request) =
+                    http::read_message(&connection.received, Framing::Request, false)
+                else {
                     return;
                 };
                 if let Some(taken) = request.complete {
-                    line.received.drain(..taken);
+                    connection.received.drain(..taken);
                     let call = self.calls.len();
-                    let (made, answering) = answer(&request, call, chance, calm, make);
+                    let (made, pending) = make_response(&request, call, chance, calm, make);
                     self.calls.push(made);
-                    if let Some(line) = self.lines.get_mut(&end) {
-                        line.answering = Some(answering);
+                    if let Some(connection) = self.connections.get_mut(&end) {
+                        connection.response = Some(pending);
                     }
                 }
             }
         }
     }
 
-    fn answered(
+    fn response_sent(
         &mut self,
         network: &Network,
         end: UpstreamEnd,
         call: usize,
-        then: AfterAnswer,
+        then: AfterResponse,
         calm: bool,
     ) {
-        if then == AfterAnswer::Nothing && !calm {
+        if then == AfterResponse::Nothing && !calm {
             return;
         }
         match then {
-            AfterAnswer::KeepAlive => {
+            AfterResponse::KeepAlive => {
                 self.calls[call].is_over = true;
-                if let Some(line) = self.lines.get_mut(&end) {
-                    line.answering = None;
+                if let Some(connection) = self.connections.get_mut(&end) {
+                    connection.response = None;
                 }
                 return;
             }
-            AfterAnswer::Close => {
+            AfterResponse::Close => {
                 let call = &mut self.calls[call];
                 call.is_over = call.trouble != ResponseTrouble::BreaksOff;
                 network.upstream_ends(end);
             }
-            AfterAnswer::Reset | AfterAnswer::Nothing => network.upstream_resets(end),
+            AfterResponse::Reset | AfterResponse::Nothing => network.upstream_resets(end),
         }
-        self.lines.remove(&end);
+        self.connections.remove(&end);
     }
 }
 
-fn answer(
+fn make_response(
     request: &Message,
     number: usize,
-    chance: &mut Chance,
+    chance: &mut Dice,
     calm: bool,
-    make: &mut dyn FnMut(&mut Chance) -> Speech,
-) -> (UpstreamCall, Answering) {
+    make: &mut dyn FnMut(&mut Dice) -> ModelReply,
+) -> (UpstreamCall, PendingResponse) {
     let is_chat = request.start.starts_with("POST /v1/chat/completions ");
     let asked: Option<serde_json::Value> = serde_json::from_slice(&request.body).ok();
     let streams = asked
@@ -262,8 +248,12 @@ fn answer(
             (200, "text/html", bytes)
         }
         (_, None) => (200, "application/json", br#"{"data":[]}"#.to_vec()),
-        (_, Some(speech)) if streams => (200, "text/event-stream", events(speech, trouble, chance)),
-        (_, Some(speech)) => (200, "application/json", completion(speech, trouble)),
+        (_, Some(speech)) if streams => (
+            200,
+            "text/event-stream",
+            event_stream(speech, trouble, chance),
+        ),
+        (_, Some(speech)) => (200, "application/json", completion_body(speech, trouble)),
     };
     let ends = chance.pick(&[
         ResponseEnd::Chunked,
@@ -282,19 +272,13 @@ fn answer(
     let mut wire = head.into_bytes();
     let head_bytes = wire.len();
     if ends == ResponseEnd::Chunked {
-        let mut rest = body.as_slice();
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(chance.piece(rest.len()).min(rest.len()));
-            wire.extend(http::chunk(piece));
-            rest = after;
-        }
-        wire.extend_from_slice(b"0\r\n\r\n");
+        wire.extend(http::encode_chunks(&body, chance));
     } else {
         wire.extend_from_slice(&body);
     }
     let then = match trouble {
         ResponseTrouble::BreaksOff => {
-            // Anywhere: in the head, in a chunk's size, in a character.
+            // The cut may be in the head, in a chunk's size, or in a character.
             let kept = if chance.percent(25) {
                 chance.below(head_bytes + 1)
             } else {
@@ -302,20 +286,20 @@ fn answer(
             };
             wire.truncate(kept);
             if ends == ResponseEnd::WithConnection && kept >= head_bytes {
-                AfterAnswer::Reset
+                AfterResponse::Reset
             } else {
-                chance.pick(&[AfterAnswer::Reset, AfterAnswer::Close])
+                chance.pick(&[AfterResponse::Reset, AfterResponse::Close])
             }
         }
         ResponseTrouble::Silent => {
             wire.clear();
-            AfterAnswer::Nothing
+            AfterResponse::Nothing
         }
-        _ if ends == ResponseEnd::WithConnection => AfterAnswer::Close,
+        _ if ends == ResponseEnd::WithConnection => AfterResponse::Close,
         _ => chance.pick(&[
-            AfterAnswer::KeepAlive,
-            AfterAnswer::KeepAlive,
-            AfterAnswer::Close,
+            AfterResponse::KeepAlive,
+            AfterResponse::KeepAlive,
+            AfterResponse::Close,
         ]),
     };
     let call = UpstreamCall {
@@ -326,25 +310,25 @@ fn answer(
         trouble,
         is_over: false,
     };
-    let answering = Answering {
+    let pending = PendingResponse {
         call: number,
         wire,
         sent: 0,
         then,
     };
-    (call, answering)
+    (call, pending)
 }
 
-fn finish_reason(speech: &Speech) -> &'static str {
-    match speech.deed {
-        ReplyDeed::Cut => "length",
+fn finish_reason(speech: &ModelReply) -> &'static str {
+    match speech.kind {
+        ReplyKind::Cut => "length",
         _ if speech.call.is_some() => "tool_calls",
         _ => "stop",
     }
 }
 
 /// The reply as a stream of events.
-fn events(speech: &Speech, trouble: ResponseTrouble, chance: &mut Chance) -> Vec<u8> {
+fn event_stream(speech: &ModelReply, trouble: ResponseTrouble, chance: &mut Dice) -> Vec<u8> {
     let mut out = String::new();
     let mut event = |data: &str| {
         out.push_str("data: ");
@@ -384,7 +368,7 @@ fn events(speech: &Speech, trouble: ResponseTrouble, chance: &mut Chance) -> Vec
 }
 
 /// The reply as one JSON body.
-fn completion(speech: &Speech, trouble: ResponseTrouble) -> Vec<u8> {
+fn completion_body(speech: &ModelReply, trouble: ResponseTrouble) -> Vec<u8> {
     let mut message = json!({"role": "assistant", "content": speech.text});
     if let Some((name, arguments)) = &speech.call {
         message["tool_calls"] = json!([{"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}]);

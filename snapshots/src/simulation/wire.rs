@@ -1,4 +1,4 @@
-//! Connections in memory, as the network loop sees them and as their other ends do.
+//! Connections in memory, with an end for the network loop and one for its peer.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 use tslp_io::http::socket::{Ready, Socket, Stream};
 use tslp_io::main_loop::net::{Net, Rouse, Wake};
 
-use super::chance::Chance;
 use super::clock::SimClock;
+use crate::dice::Dice;
 
-/// Whether a connection is made.
+/// The progress of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ConnectionState {
+enum ConnectionProgress {
     Connecting,
     Refused,
     Open,
-    /// Reset by either side: bytes under way are lost.
+    /// Reset by either side; bytes on the way to the proxy are lost.
     Broken,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug, Default)]
 struct Pipe {
     bytes: VecDeque<u8>,
@@ -32,7 +32,7 @@ struct Pipe {
 
 #[derive(Debug)]
 struct Connection {
-    standing: ConnectionState,
+    progress: ConnectionProgress,
     capacity: usize,
     to_proxy: Pipe,
     to_peer: Pipe,
@@ -40,28 +40,28 @@ struct Connection {
 
 /// All connections of one process with their keys; shared by the loop and the other ends.
 #[derive(Clone, Debug)]
-pub(super) struct Network(Arc<Mutex<State>>);
+pub(super) struct Network(Arc<Mutex<NetworkState>>);
 
 #[derive(Debug)]
-struct State {
+struct NetworkState {
     clock: SimClock,
     /// Decides which events a poll reports, and in which order.
     seed: u64,
     polls: u64,
     connections: BTreeMap<usize, Connection>,
-    /// Clients that wait to be accepted, by their number, and how much a pipe of theirs holds.
+    /// Clients that wait to be accepted: their numbers, and the capacity of their pipes in bytes.
     waiting: VecDeque<(usize, usize)>,
-    /// Which connection each client's number became.
+    /// The key of each accepted client's connection, by the client's number.
     accepted: BTreeMap<usize, usize>,
     clients: usize,
-    /// Upstream connections that nobody has taken yet.
-    calls: VecDeque<usize>,
+    /// The keys of upstream connections that the server hasn't answered.
+    unanswered: VecDeque<usize>,
     pending: BTreeMap<usize, Ready>,
     roused: bool,
     listening: bool,
-    /// Whether every poll reports everything from now on.
-    prompt: bool,
-    /// How much a pipe to the upstream holds.
+    /// Whether every poll reports everything.
+    reports_everything: bool,
+    /// The capacity of a pipe to the upstream in bytes.
     upstream_capacity: usize,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct ClientEnd(usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct UpstreamEnd(usize);
 
-/// What an end of a connection got.
+/// What the end of a connection received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Received {
     /// Nothing yet.
@@ -87,27 +87,27 @@ pub(super) enum Received {
 impl Network {
     /// A network without connections.
     #[must_use]
-    pub(super) fn new(clock: SimClock, chance: &mut Chance) -> Self {
-        Self(Arc::new(Mutex::new(State {
+    pub(super) fn new(clock: SimClock, chance: &mut Dice) -> Self {
+        Self(Arc::new(Mutex::new(NetworkState {
             clock,
-            seed: chance.seed(),
+            seed: chance.roll(),
             polls: 0,
             connections: BTreeMap::new(),
             waiting: VecDeque::new(),
             accepted: BTreeMap::new(),
             clients: 0,
-            calls: VecDeque::new(),
+            unanswered: VecDeque::new(),
             pending: BTreeMap::new(),
             roused: false,
             listening: true,
-            prompt: false,
+            reports_everything: false,
             upstream_capacity: chance.pick(&[600, 4096, 1 << 20]),
         })))
     }
 
-    /// A client connects; a pipe holds so many bytes.
+    /// A client connects; each of its pipes holds `capacity` bytes.
     #[must_use]
-    pub(super) fn dial(&self, capacity: usize) -> ClientEnd {
+    pub(super) fn connect_client(&self, capacity: usize) -> ClientEnd {
         let mut state = self.state();
         state.clients += 1;
         let number = state.clients;
@@ -117,24 +117,24 @@ impl Network {
 
     /// The upstream's next connection, if the proxy asks for one.
     #[must_use]
-    pub(super) fn next_call(&self) -> Option<UpstreamEnd> {
-        self.state().calls.pop_front().map(UpstreamEnd)
+    pub(super) fn next_upstream_connection(&self) -> Option<UpstreamEnd> {
+        self.state().unanswered.pop_front().map(UpstreamEnd)
     }
 
-    /// The upstream takes the connection, or refuses it.
-    pub(super) fn answer_call(&self, end: UpstreamEnd, takes: bool) {
+    /// The upstream accepts the connection, or refuses it.
+    pub(super) fn answer_connection(&self, end: UpstreamEnd, is_accepted: bool) {
         let mut state = self.state();
         if let Some(connection) = state.connections.get_mut(&end.0) {
-            connection.standing = if takes {
-                ConnectionState::Open
+            connection.progress = if is_accepted {
+                ConnectionProgress::Open
             } else {
-                ConnectionState::Refused
+                ConnectionProgress::Refused
             };
-            state.tell(end.0);
+            state.mark_ready(end.0);
         }
     }
 
-    /// Hands over as many bytes as there is room for, and returns how many; `None` if the connection is gone.
+    /// Sends as many bytes as there is room for and returns their number; `None` if the connection is gone.
     pub(super) fn client_sends(&self, end: ClientEnd, bytes: &[u8]) -> Option<usize> {
         let mut state = self.state();
         match state.accepted.get(&end.0).copied() {
@@ -144,7 +144,7 @@ impl Network {
         }
     }
 
-    /// Takes no more than so many bytes.
+    /// Receives at most `most` bytes.
     pub(super) fn client_receives(&self, end: ClientEnd, most: usize) -> Received {
         let mut state = self.state();
         match state.accepted.get(&end.0).copied() {
@@ -163,12 +163,12 @@ impl Network {
         }
     }
 
-    /// Hands over as many bytes as there is room for, and returns how many; `None` if the connection is gone.
+    /// Sends as many bytes as there is room for and returns their number; `None` if the connection is gone.
     pub(super) fn upstream_sends(&self, end: UpstreamEnd, bytes: &[u8]) -> Option<usize> {
         self.state().peer_sends(end.0, bytes)
     }
 
-    /// Takes no more than so many bytes.
+    /// Receives at most `most` bytes.
     pub(super) fn upstream_receives(&self, end: UpstreamEnd, most: usize) -> Received {
         self.state().peer_receives(end.0, most)
     }
@@ -178,7 +178,7 @@ impl Network {
         let mut state = self.state();
         if let Some(connection) = state.connections.get_mut(&end.0) {
             connection.to_proxy.ended = true;
-            state.tell(end.0);
+            state.mark_ready(end.0);
         }
     }
 
@@ -188,27 +188,44 @@ impl Network {
     }
 
     /// From now on every poll reports everything.
-    pub(super) fn be_prompt(&self) {
-        self.state().prompt = true;
+    pub(super) fn report_everything(&self) {
+        self.state().reports_everything = true;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn socket(&self, key: usize) -> Socket {
+        Socket::over(Box::new(ProxyEnd {
+            network: self.clone(),
+            key,
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, NetworkState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl NetworkState {
+    fn add_connection(&mut self, key: usize, progress: ConnectionProgress, capacity: usize) {
+        let connection = Connection {
+            progress,
+            capacity,
+            to_proxy: Pipe::default(),
+            to_peer: Pipe::default(),
+        };
+        self.connections.insert(key, connection);
+    }
+
     fn is_waiting(&self, end: ClientEnd) -> bool {
         self.waiting.iter().any(|(number, _)| *number == end.0)
     }
 
-    /// The loop will hear that something may be possible with this socket.
-    fn tell(&mut self, key: usize) {
+    /// A later poll reports that this socket may be ready.
+    fn mark_ready(&mut self, key: usize) {
         let ends = self.connections.get(&key).is_some_and(|connection| {
             connection.to_proxy.ended
                 || matches!(
-                    connection.standing,
-                    ConnectionState::Broken | ConnectionState::Refused
+                    connection.progress,
+                    ConnectionProgress::Broken | ConnectionProgress::Refused
                 )
         });
         let ready = if ends {
@@ -221,7 +238,7 @@ impl State {
 
     fn peer_sends(&mut self, key: usize, bytes: &[u8]) -> Option<usize> {
         let connection = self.connections.get_mut(&key)?;
-        if connection.standing != ConnectionState::Open {
+        if connection.progress != ConnectionProgress::Open {
             return None;
         }
         let room = connection
@@ -230,7 +247,7 @@ impl State {
         let count = room.min(bytes.len());
         connection.to_proxy.bytes.extend(&bytes[..count]);
         if count > 0 {
-            self.tell(key);
+            self.mark_ready(key);
         }
         Some(count)
     }
@@ -242,12 +259,12 @@ impl State {
         let count = connection.to_peer.bytes.len().min(most);
         if count > 0 {
             let bytes = connection.to_peer.bytes.drain(..count).collect();
-            if connection.standing == ConnectionState::Open {
-                self.tell(key);
+            if connection.progress == ConnectionProgress::Open {
+                self.mark_ready(key);
             }
             return Received::Bytes(bytes);
         }
-        let over = connection.to_peer.ended || connection.standing == ConnectionState::Broken;
+        let over = connection.to_peer.ended || connection.progress == ConnectionProgress::Broken;
         if over {
             Received::Ended
         } else {
@@ -257,9 +274,9 @@ impl State {
 
     fn peer_leaves(&mut self, key: usize) {
         if let Some(connection) = self.connections.get_mut(&key) {
-            connection.standing = ConnectionState::Broken;
+            connection.progress = ConnectionProgress::Broken;
             connection.to_proxy.bytes.clear();
-            self.tell(key);
+            self.mark_ready(key);
         }
     }
 }
@@ -274,7 +291,7 @@ struct ProxyEnd {
 impl Stream for ProxyEnd {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut state = self.network.state();
-        let connection = found(&mut state, self.key)?;
+        let connection = find_connection(&mut state, self.key)?;
         let pipe = &mut connection.to_proxy;
         let count = pipe.bytes.len().min(buffer.len());
         if count > 0 {
@@ -283,12 +300,12 @@ impl Stream for ProxyEnd {
             }
             return Ok(count);
         }
-        match connection.standing {
-            ConnectionState::Broken | ConnectionState::Refused => {
+        match connection.progress {
+            ConnectionProgress::Broken | ConnectionProgress::Refused => {
                 Err(ErrorKind::ConnectionReset.into())
             }
             _ if connection.to_proxy.ended => Ok(0),
-            ConnectionState::Open | ConnectionState::Connecting => {
+            ConnectionProgress::Open | ConnectionProgress::Connecting => {
                 Err(ErrorKind::WouldBlock.into())
             }
         }
@@ -296,8 +313,8 @@ impl Stream for ProxyEnd {
 
     fn write(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize> {
         let mut state = self.network.state();
-        let connection = found(&mut state, self.key)?;
-        if connection.standing != ConnectionState::Open {
+        let connection = find_connection(&mut state, self.key)?;
+        if connection.progress != ConnectionProgress::Open {
             return Err(ErrorKind::BrokenPipe.into());
         }
         let pipe = &mut connection.to_peer;
@@ -312,10 +329,10 @@ impl Stream for ProxyEnd {
 
     fn connected(&mut self) -> Option<io::Result<()>> {
         let mut state = self.network.state();
-        match found(&mut state, self.key).map(|connection| connection.standing) {
-            Ok(ConnectionState::Connecting) => None,
-            Ok(ConnectionState::Open) => Some(Ok(())),
-            Ok(ConnectionState::Refused | ConnectionState::Broken) => {
+        match find_connection(&mut state, self.key).map(|connection| connection.progress) {
+            Ok(ConnectionProgress::Connecting) => None,
+            Ok(ConnectionProgress::Open) => Some(Ok(())),
+            Ok(ConnectionProgress::Refused | ConnectionProgress::Broken) => {
                 Some(Err(ErrorKind::ConnectionRefused.into()))
             }
             Err(error) => Some(Err(error)),
@@ -323,7 +340,7 @@ impl Stream for ProxyEnd {
     }
 
     fn finish(&self) {
-        if let Ok(connection) = found(&mut self.network.state(), self.key) {
+        if let Ok(connection) = find_connection(&mut self.network.state(), self.key) {
             connection.to_peer.ended = true;
         }
     }
@@ -332,17 +349,17 @@ impl Stream for ProxyEnd {
 impl Drop for ProxyEnd {
     /// Closing a connection with unread bytes resets it, and what the peer hasn't read is lost.
     fn drop(&mut self) {
-        if let Ok(connection) = found(&mut self.network.state(), self.key) {
+        if let Ok(connection) = find_connection(&mut self.network.state(), self.key) {
             connection.to_peer.ended = true;
             if !connection.to_proxy.bytes.is_empty() {
                 connection.to_peer.bytes.clear();
             }
-            connection.standing = ConnectionState::Broken;
+            connection.progress = ConnectionProgress::Broken;
         }
     }
 }
 
-fn found(state: &mut State, key: usize) -> io::Result<&mut Connection> {
+fn find_connection(state: &mut NetworkState, key: usize) -> io::Result<&mut Connection> {
     state
         .connections
         .get_mut(&key)
@@ -360,23 +377,24 @@ impl Net for Network {
     fn poll(&mut self, wakes: &mut Vec<Wake>, _timeout: Option<Duration>) -> io::Result<()> {
         let mut state = self.state();
         state.polls += 1;
-        let mut chance = Chance::new(state.seed.wrapping_add(state.polls));
-        let tells = |chance: &mut Chance, prompt: bool| prompt || chance.percent(80);
-        if !state.waiting.is_empty() && tells(&mut chance, state.prompt) {
+        let mut chance = Dice::new(state.seed.wrapping_add(state.polls));
+        let reports_everything = state.reports_everything;
+        let is_reported = |chance: &mut Dice| reports_everything || chance.percent(80);
+        if !state.waiting.is_empty() && is_reported(&mut chance) {
             wakes.push(Wake::Listener);
         }
-        if state.roused && tells(&mut chance, state.prompt) {
+        if state.roused && is_reported(&mut chance) {
             state.roused = false;
             wakes.push(Wake::Inbox);
         }
         for (key, ready) in std::mem::take(&mut state.pending) {
-            if tells(&mut chance, state.prompt) {
+            if is_reported(&mut chance) {
                 wakes.push(Wake::Socket(key, ready));
             } else {
                 state.pending.insert(key, ready);
             }
         }
-        // Any order will do.
+        // A poll may report events in any order.
         for at in (1..wakes.len()).rev() {
             wakes.swap(at, chance.below(at + 1));
         }
@@ -384,7 +402,7 @@ impl Net for Network {
     }
 
     fn now(&self) -> Instant {
-        self.state().clock.instant()
+        self.state().clock.monotonic()
     }
 
     fn accept(&mut self, key: usize) -> io::Result<Option<Socket>> {
@@ -396,8 +414,8 @@ impl Net for Network {
             return Ok(None);
         };
         state.accepted.insert(number, key);
-        state.open(key, ConnectionState::Open, capacity);
-        state.tell(key);
+        state.add_connection(key, ConnectionProgress::Open, capacity);
+        state.mark_ready(key);
         drop(state);
         Ok(Some(self.socket(key)))
     }
@@ -405,8 +423,8 @@ impl Net for Network {
     fn connect(&mut self, _address: SocketAddr, key: usize) -> io::Result<Socket> {
         let mut state = self.state();
         let capacity = state.upstream_capacity;
-        state.open(key, ConnectionState::Connecting, capacity);
-        state.calls.push_back(key);
+        state.add_connection(key, ConnectionProgress::Connecting, capacity);
+        state.unanswered.push_back(key);
         drop(state);
         Ok(self.socket(key))
     }
@@ -415,26 +433,5 @@ impl Net for Network {
         let mut state = self.state();
         state.listening = false;
         state.waiting.clear();
-    }
-}
-
-impl State {
-    fn open(&mut self, key: usize, standing: ConnectionState, capacity: usize) {
-        let connection = Connection {
-            standing,
-            capacity,
-            to_proxy: Pipe::default(),
-            to_peer: Pipe::default(),
-        };
-        self.connections.insert(key, connection);
-    }
-}
-
-impl Network {
-    fn socket(&self, key: usize) -> Socket {
-        Socket::over(Box::new(ProxyEnd {
-            network: self.clone(),
-            key,
-        }))
     }
 }

@@ -1,4 +1,4 @@
-//! The naive model: everything that was decided, in order, and what must follow from it.
+//! The naive model: all decisions in order, and what must follow from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,16 +13,16 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_io::evidence::sent::SentIndex;
 use tslp_projections::STALE;
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::table::Value;
 use tslp_replay::state::{State, StateView};
 use tslp_replay::store::EmptyStore;
 
 use super::process::StartFindings;
-use super::speech::{self, Speech};
+use super::speech::{self, ModelReply};
 use crate::disk::Disk;
 use crate::random::code::{Function, NAMES};
 use crate::random::invariants::Law;
-use crate::replay_check::rows;
+use crate::replay_check::{self, rows};
 
 /// Events of one transaction, and the workspace as it was when they were decided.
 struct CommittedBatch {
@@ -31,34 +31,34 @@ struct CommittedBatch {
 }
 
 impl CommittedBatch {
-    fn last(&self) -> Seq {
+    fn last_seq(&self) -> Seq {
         self.recorded.last().map_or(Seq(0), |recorded| recorded.seq)
     }
 }
 
-/// What the witness knows.
+/// All decisions, and what the witness derives from them.
 #[derive(Default)]
 pub(super) struct Witness {
     batches: Vec<CommittedBatch>,
     law: Law,
-    sent: SentIndex,
+    sent_prompts: SentIndex,
     stale: Divergences,
-    /// The last position of the batch that holds each episode's prompt.
-    prompts: BTreeMap<EpisodeId, Seq>,
-    /// Episodes whose reply hasn't ended, with how many attempts of theirs.
-    open: BTreeMap<EpisodeId, u32>,
-    /// Transitions to what is true now.
+    /// The last position of the batch with each episode's prompt.
+    prompt_positions: BTreeMap<EpisodeId, Seq>,
+    /// Episodes whose reply hasn't ended, with the number of attempts.
+    open_replies: BTreeMap<EpisodeId, u32>,
+    /// The position at which each true version was promoted.
     true_since: BTreeMap<EntityId, Seq>,
-    /// The highest position that was ever durable by the writer's own word.
-    promised: Seq,
+    /// The highest position that the writer announced as durable.
+    announced: Seq,
 }
 
 impl Witness {
-    /// A batch was decided.
+    /// Adds a batch that was decided on this workspace.
     ///
     /// # Panics
     /// When it breaks the law.
-    pub(super) fn take(&mut self, recorded: Vec<Recorded>, disk: &Rc<Disk>) {
+    pub(super) fn add_batch(&mut self, recorded: Vec<Recorded>, disk: &Rc<Disk>) {
         if recorded.is_empty() {
             return;
         }
@@ -66,26 +66,28 @@ impl Witness {
             recorded,
             disk: Rc::clone(disk),
         };
-        self.follow(&batch);
+        self.follow_batch(&batch);
         self.batches.push(batch);
     }
 
-    fn follow(&mut self, batch: &CommittedBatch) {
+    fn follow_batch(&mut self, batch: &CommittedBatch) {
         check_history(&batch.recorded);
         let repeated = is_repeat(&batch.recorded).then(|| self.truths());
         self.law.follow_events(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
-            self.stale.follow(recorded);
-            self.sent.add_event(recorded.event.clone());
+            self.stale.follow_event(recorded);
+            self.sent_prompts.add_event(recorded.event.clone());
             match &recorded.event {
                 Event::PromptReceived(received) => {
-                    self.prompts.insert(received.episode, batch.last());
+                    self.prompt_positions
+                        .insert(received.episode, batch.last_seq());
                 }
                 Event::PromptComposed(composed) => {
-                    self.prompts.insert(composed.episode, batch.last());
-                    *self.open.entry(composed.episode).or_default() += 1;
+                    self.prompt_positions
+                        .insert(composed.episode, batch.last_seq());
+                    *self.open_replies.entry(composed.episode).or_default() += 1;
                 }
-                Event::ReplyEnded(ended) => self.reply_over(ended),
+                Event::ReplyEnded(ended) => self.end_attempt(ended),
                 Event::Transitioned(moved) if moved.transition == Transition::Promote => {
                     self.true_since.insert(moved.entity.clone(), recorded.seq);
                 }
@@ -102,35 +104,35 @@ impl Witness {
             .collect()
     }
 
-    /// What was true and is on disk isn't changed by words that were said before.
+    /// A repeated message doesn't change what is true and on disk.
     fn check_repeat(&self, before: &[(EntityId, SliceHash)]) {
         for (entity, truth) in before {
-            if self.stale.seen(entity) == Some(Some(*truth)) {
+            if self.stale.seen_on_disk(entity) == Some(Some(*truth)) {
                 assert_eq!(
-                    self.truth(entity),
+                    self.true_slice(entity),
                     Some(*truth),
-                    "words that were said before took the place of {entity}, which is on disk"
+                    "a repeated message replaced {entity}, which is on disk"
                 );
             }
         }
     }
 
-    fn reply_over(&mut self, ended: &ReplyEnded) {
-        let attempts = self.open.get_mut(&ended.episode);
+    fn end_attempt(&mut self, ended: &ReplyEnded) {
+        let attempts = self.open_replies.get_mut(&ended.episode);
         let attempts = attempts.unwrap_or_else(|| panic!("{} ends too often", ended.episode));
         *attempts -= 1;
         if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
-            self.open.remove(&ended.episode);
+            self.open_replies.remove(&ended.episode);
         }
     }
 
-    /// What went to the model, as the ledger has it.
+    /// The body of the request that went to the model, from the ledger.
     ///
     /// # Panics
     /// When it can't be put together.
-    pub(super) fn sent(&self, episode: EpisodeId) -> Vec<u8> {
+    pub(super) fn request_sent(&self, episode: EpisodeId) -> Vec<u8> {
         let mut look_up = |artifact| Ok(self.law.bytes(artifact).map(<[u8]>::to_vec));
-        self.sent
+        self.sent_prompts
             .request_body(episode, &mut look_up)
             .unwrap_or_else(|error| panic!("{error}"))
     }
@@ -139,17 +141,17 @@ impl Witness {
     ///
     /// # Panics
     /// When they differ.
-    pub(super) fn compare(&self, state: &State) {
+    pub(super) fn compare_state(&self, state: &State) {
         let view = StateView {
             state,
             store: &EmptyStore,
         };
         self.law.compare_state(state, &view);
-        self.stale.compare(&self.law, state);
+        self.stale.compare_stale(&self.law, state);
         for (entity, slice) in self.law.truths() {
             if let Some(symbol) = &entity.symbol {
                 assert!(
-                    speech::is_sound(symbol.as_str(), slice)
+                    speech::is_whole_definition(symbol.as_str(), slice)
                         || is_collapsed(symbol.as_str(), slice),
                     "{entity} is true as something that nobody wrote whole"
                 );
@@ -157,10 +159,10 @@ impl Witness {
         }
     }
 
-    /// Checks the prompts among the newest events against what went to the model.
+    /// Checks an episode's prompt against the text that went to the model.
     ///
     /// # Panics
-    /// When something was shown that isn't true, or not as it is.
+    /// When it shows code that isn't true.
     pub(super) fn check_prompt(
         &self,
         state: &State,
@@ -168,27 +170,21 @@ impl Witness {
         text: &str,
         announced: Seq,
     ) {
-        let composed_in = |batch: &&CommittedBatch| {
-            let mut events = batch.recorded.iter();
-            events.any(|recorded| {
-                matches!(&recorded.event, Event::PromptComposed(composed) if composed.episode == episode)
-            })
-        };
-        let Some(batch) = self.batches.iter().rev().find(composed_in) else {
-            panic!("a prompt went out that nothing was recorded of");
-        };
+        let mut newest_first = self.batches.iter().rev().flat_map(|batch| {
+            let events = batch.recorded.iter();
+            events.map(move |recorded| (batch, &recorded.event))
+        });
+        let found = newest_first.find_map(|(batch, event)| match event {
+            Event::PromptComposed(composed) if composed.episode == episode => {
+                Some((batch, composed))
+            }
+            _ => None,
+        });
+        let (batch, composed) = found.unwrap_or_else(|| panic!("{episode} isn't on record"));
         let view = StateView {
             state,
             store: &EmptyStore,
         };
-        let composed = batch
-            .recorded
-            .iter()
-            .find_map(|recorded| match &recorded.event {
-                Event::PromptComposed(composed) if composed.episode == episode => Some(composed),
-                _ => None,
-            });
-        let composed = composed.unwrap_or_else(|| panic!("nothing was recorded of {episode}"));
         let added = self.law.text_added(&batch.recorded, composed, text);
         self.law.check_prompt(&view, &batch.disk, composed, &added);
         let first = batch
@@ -223,46 +219,50 @@ impl Witness {
         Some((ended, String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// Checks what became of a reply whose label is known, given what was true before.
+    /// Checks the verdict on a reply of a known kind, given what was true before; returns its name for the counters.
     ///
     /// # Panics
-    /// When code became true that must not, or didn't that must.
+    /// When code became true that must not, or didn't although it must.
     pub(super) fn check_verdict(
         &self,
-        speech: &Speech,
+        speech: &ModelReply,
         before: &[Function],
         must: bool,
     ) -> &'static str {
         let Some((ended, _)) = self.reply_ended() else {
             return "";
         };
-        let promoted = self.promoted(ended.episode);
-        let told = || format!("{speech:?}\n{promoted:?}");
+        let promoted = self.model_promotions(ended.episode);
+        let details = || format!("{speech:?}\n{promoted:?}");
         if ended.outcome != ReplyOutcome::Completed || speech.is_never_true() {
-            assert!(promoted.is_empty(), "damaged code became true: {}", told());
+            assert!(
+                promoted.is_empty(),
+                "damaged code became true: {}",
+                details()
+            );
         }
         if before == speech.base {
             assert!(
-                promoted.is_empty() || !speech.damages(before),
+                promoted.is_empty() || !speech.is_damage_to(before),
                 "a damaging reply became true: {}",
-                told()
+                details()
             );
             // Code that is all of a file can become the file's own text, too.
             let is_changed = promoted.iter().any(|moved| moved.entity.symbol.is_some());
             assert!(
-                !is_changed || speech.deed != speech::ReplyDeed::Echo,
+                !is_changed || speech.kind != speech::ReplyKind::Echo,
                 "what is true already became true: {}",
-                told()
+                details()
             );
         }
         if must && ended.outcome == ReplyOutcome::Completed {
             let entity = speech.function.entity(speech.path);
-            let now = self.truth(&entity);
+            let now = self.true_slice(&entity);
             assert_eq!(
                 now,
                 Some(speech.function.slice()),
                 "a faithful reply didn't become true: {}",
-                told()
+                details()
             );
         }
         match (ended.outcome, promoted.is_empty()) {
@@ -272,7 +272,7 @@ impl Witness {
         }
     }
 
-    fn promoted(&self, episode: EpisodeId) -> Vec<&Transitioned> {
+    fn model_promotions(&self, episode: EpisodeId) -> Vec<&Transitioned> {
         let newest = self.batches.last().map_or(&[][..], |batch| &batch.recorded);
         newest
             .iter()
@@ -289,16 +289,16 @@ impl Witness {
             .collect()
     }
 
-    /// What is true of an entity.
+    /// The hash of an entity's true version.
     #[must_use]
-    pub(super) fn truth(&self, entity: &EntityId) -> Option<SliceHash> {
+    pub(super) fn true_slice(&self, entity: &EntityId) -> Option<SliceHash> {
         let mut truths = self.law.truths();
         truths
             .find(|(known, _)| *known == entity)
             .map(|(_, slice)| slice)
     }
 
-    /// When an entity became what it is.
+    /// The position at which an entity's true version was promoted.
     #[must_use]
     pub(super) fn true_since(&self, entity: &EntityId) -> Option<Seq> {
         self.true_since.get(entity).copied()
@@ -306,7 +306,7 @@ impl Witness {
 
     /// The functions of the vocabulary that are true in a file.
     #[must_use]
-    pub(super) fn tracked(&self, path: &str) -> Vec<Function> {
+    pub(super) fn functions_in(&self, path: &str) -> Vec<Function> {
         let truths: BTreeMap<&EntityId, SliceHash> = self.law.truths().collect();
         NAMES
             .iter()
@@ -321,47 +321,43 @@ impl Witness {
     /// The position that must be durable before a byte of this episode's reply may be seen.
     #[must_use]
     pub(super) fn prompt_of(&self, episode: EpisodeId) -> Option<Seq> {
-        self.prompts.get(&episode).copied()
+        self.prompt_positions.get(&episode).copied()
     }
 
-    /// The writer says that everything up to here is durable.
-    pub(super) fn promise(&mut self, seq: Seq) {
-        self.promised = self.promised.max(seq);
+    /// The writer announced everything up to here as durable.
+    pub(super) fn commit_announced(&mut self, seq: Seq) {
+        self.announced = self.announced.max(seq);
     }
 
-    /// What was promised.
+    /// The last position that was announced as durable.
     #[must_use]
-    pub(super) const fn promised(&self) -> Seq {
-        self.promised
+    pub(super) const fn announced_position(&self) -> Seq {
+        self.announced
     }
 
     /// The last position that was decided.
     #[must_use]
     pub(super) fn head(&self) -> Seq {
-        self.batches.last().map_or(Seq(0), CommittedBatch::last)
+        self.batches.last().map_or(Seq(0), CommittedBatch::last_seq)
     }
 
     /// The events up to a position, folded.
     #[must_use]
-    pub(super) fn folded(&self, head: Seq) -> State {
-        let mut state = State::default();
+    pub(super) fn folded_until(&self, head: Seq) -> State {
         let all = self.batches.iter().flat_map(|batch| &batch.recorded);
-        for recorded in all.take_while(|recorded| recorded.seq <= head) {
-            state.apply(recorded, &mut Changes::discarding());
-        }
-        state
+        replay_check::folded(all.take_while(|recorded| recorded.seq <= head))
     }
 
-    /// A new process found this in the ledger. Says how many events are gone that nobody was promised.
+    /// Checks what a new process found in the ledger. Returns the number of events that are lost and were never announced.
     ///
     /// # Panics
-    /// When something is missing that was promised, or the ledger holds something else.
-    pub(super) fn restart(&mut self, started: &StartFindings) -> u64 {
+    /// When an announced event is lost, or the ledger holds something else.
+    pub(super) fn check_restart(&mut self, started: &StartFindings) -> u64 {
         let head = self.head();
         assert!(
-            started.head >= self.promised,
+            started.head >= self.announced,
             "events up to {} were acknowledged, and the ledger ends at {}",
-            self.promised,
+            self.announced,
             started.head
         );
         assert!(
@@ -369,43 +365,44 @@ impl Witness {
                 || self
                     .batches
                     .iter()
-                    .any(|batch| batch.last() == started.head),
+                    .any(|batch| batch.last_seq() == started.head),
             "the ledger ends at {}, in the middle of a transaction",
             started.head
         );
-        self.batches.retain(|batch| batch.last() <= started.head);
-        let folded = StartFindings::of(&self.folded(started.head));
+        self.batches
+            .retain(|batch| batch.last_seq() <= started.head);
+        let folded = StartFindings::of_state(&self.folded_until(started.head));
         assert_eq!(
             folded.digests, started.digests,
             "after a restart the state isn't what was decided"
         );
         let batches = std::mem::take(&mut self.batches);
         *self = Self {
-            promised: started.head,
+            announced: started.head,
             ..Self::default()
         };
         for batch in &batches {
-            self.follow(batch);
+            self.follow_batch(batch);
         }
         self.batches = batches;
         head.0 - started.head.0
     }
 
-    /// A new process has begun: replies that the old one left under way are over.
+    /// A new process has begun: it has recorded an end of each reply that was under way.
     ///
     /// # Panics
     /// When one isn't.
-    pub(super) fn check_begun(&self) {
+    pub(super) fn check_interrupted(&self) {
         assert!(
-            self.open.is_empty(),
+            self.open_replies.is_empty(),
             "still in flight after a restart: {:?}",
-            self.open
+            self.open_replies
         );
     }
 
     /// Whether a message with this text is recorded.
     #[must_use]
-    pub(super) fn holds(&self, text: &str) -> bool {
+    pub(super) fn has_message_with(&self, text: &str) -> bool {
         let mut all = self.batches.iter().flat_map(|batch| &batch.recorded);
         all.any(|recorded| match &recorded.event {
             Event::Content(content) => String::from_utf8_lossy(&content.bytes).contains(text),
@@ -413,14 +410,14 @@ impl Witness {
         })
     }
 
-    /// Replies under way.
+    /// The number of replies under way.
     #[must_use]
-    pub(super) fn open(&self) -> usize {
-        self.open.len()
+    pub(super) fn open_replies(&self) -> usize {
+        self.open_replies.len()
     }
 }
 
-/// Of the messages before the prompt only those are named that are new to the ledger.
+/// A prompt names only those older messages that are new to the ledger.
 fn check_history(recorded: &[Recorded]) {
     let mut stored = BTreeSet::new();
     for recorded in recorded {
@@ -443,7 +440,7 @@ fn check_history(recorded: &[Recorded]) {
     }
 }
 
-/// Whether the batch is about a conversation's first message that was said before, and confirms no proposal.
+/// Whether the batch is a prompt that repeats a conversation's first message, and confirms no proposal.
 fn is_repeat(recorded: &[Recorded]) -> bool {
     let mut is_first = false;
     for recorded in recorded {
@@ -469,12 +466,12 @@ fn is_collapsed(name: &str, slice: SliceHash) -> bool {
 #[derive(Default)]
 struct Divergences {
     looks: BTreeMap<RelPath, DiskFinding>,
-    /// What disk held when the user decided.
+    /// The slice on disk when the user decided.
     decided_over: BTreeMap<EntityId, Option<SliceHash>>,
 }
 
 impl Divergences {
-    fn follow(&mut self, recorded: &Recorded) {
+    fn follow_event(&mut self, recorded: &Recorded) {
         match &recorded.event {
             Event::DiskObserved(observed) => {
                 self.looks
@@ -483,7 +480,7 @@ impl Divergences {
             Event::Transitioned(moved) => match (moved.transition, moved.origin) {
                 (Transition::Promote, Origin::User) => {
                     self.decided_over.remove(&moved.entity);
-                    if let Some(seen) = self.seen(&moved.entity) {
+                    if let Some(seen) = self.seen_on_disk(&moved.entity) {
                         self.decided_over.insert(moved.entity.clone(), seen);
                     }
                 }
@@ -496,8 +493,8 @@ impl Divergences {
         }
     }
 
-    /// What the last look found of an entity: `None` if it didn't look for it, or found no file.
-    fn seen(&self, entity: &EntityId) -> Option<Option<SliceHash>> {
+    /// The slice of an entity at the last look: `None` if it didn't look for it, or found no file.
+    fn seen_on_disk(&self, entity: &EntityId) -> Option<Option<SliceHash>> {
         let Some(DiskFinding::File(file)) = self.looks.get(&entity.path) else {
             return None;
         };
@@ -511,13 +508,13 @@ impl Divergences {
         }
     }
 
-    fn compare(&self, law: &Law, state: &State) {
+    fn compare_stale(&self, law: &Law, state: &State) {
         let mut withheld = BTreeSet::new();
         for (entity, truth) in law.truths() {
             let is_stale = match self.looks.get(&entity.path) {
                 None | Some(DiskFinding::Missing) => false,
                 Some(DiskFinding::Unreadable(_)) => true,
-                Some(DiskFinding::File(_)) => self.seen(entity).is_some_and(|seen| {
+                Some(DiskFinding::File(_)) => self.seen_on_disk(entity).is_some_and(|seen| {
                     seen != Some(truth) && self.decided_over.get(entity) != Some(&seen)
                 }),
             };
@@ -530,13 +527,13 @@ impl Divergences {
         let folded: BTreeSet<(String, String)> = rows(state, STALE)
             .into_iter()
             .filter(|row| row[2] != acknowledged)
-            .map(|row| (text(&row[0]), text(&row[1])))
+            .map(|row| (cell_text(&row[0]), cell_text(&row[1])))
             .collect();
         assert_eq!(withheld, folded, "the STALE set");
     }
 }
 
-fn text(value: &Value) -> String {
+fn cell_text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_string(),
         other => format!("{other:?}"),

@@ -11,28 +11,25 @@ use tslp_io::observer::{Files, Identity, OpenFile, Times, WallClock as _};
 use super::clock::SimClock;
 use crate::disk::{Disk, DiskEntry};
 
-/// The workspace of every run.
-pub(super) const ROOT: &str = "/work/space";
-
 /// Files by path. Clones are the same files.
 #[derive(Clone)]
-pub(super) struct Workspace(Arc<Mutex<State>>);
+pub(super) struct Workspace(Arc<Mutex<WorkspaceState>>);
 
-struct State {
+struct WorkspaceState {
     clock: SimClock,
-    /// Steps of the file system's clock.
+    /// The step of the file system's clock in milliseconds.
     granularity_millis: i64,
-    entries: BTreeMap<RelPath, Entry>,
+    entries: BTreeMap<RelPath, WorkspaceEntry>,
     inodes: u64,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct WorkspaceEntry {
     what: EntryContent,
     inode: u64,
     times: Times,
-    /// Reads that will find the file changing under them.
-    wobbles: u32,
+    /// The number of reads during which the file will change.
+    changing_reads: u32,
 }
 
 #[derive(Clone)]
@@ -46,17 +43,17 @@ enum EntryContent {
 pub(super) enum WriteManner {
     /// Over the old bytes.
     InPlace,
-    /// Beside it, and then renamed.
+    /// As a new file, which is renamed over the old one.
     Renamed,
     /// With an old time of modification, as version control and archives do.
     Backdated,
 }
 
 impl Workspace {
-    /// No files; times go in steps of so many milliseconds.
+    /// A workspace without files, whose times are multiples of `granularity_millis`.
     #[must_use]
     pub(super) fn new(clock: SimClock, granularity_millis: i64) -> Self {
-        Self(Arc::new(Mutex::new(State {
+        Self(Arc::new(Mutex::new(WorkspaceState {
             clock,
             granularity_millis,
             entries: BTreeMap::new(),
@@ -64,27 +61,27 @@ impl Workspace {
         })))
     }
 
-    /// An editor writes.
+    /// Writes a file as an editor does.
     pub(super) fn write(&self, path: &RelPath, text: &str, writing: WriteManner) {
         self.state()
             .put(path, EntryContent::Text(text.to_owned()), writing);
     }
 
-    /// Nobody may read it any more.
+    /// Makes a file unreadable.
     pub(super) fn lock(&self, path: &RelPath) {
         self.state()
             .put(path, EntryContent::Denied, WriteManner::InPlace);
     }
 
-    /// It is deleted.
+    /// Deletes a file.
     pub(super) fn delete(&self, path: &RelPath) {
         self.state().entries.remove(path);
     }
 
-    /// So many reads of it will find it changing.
-    pub(super) fn wobble(&self, path: &RelPath, reads: u32) {
+    /// A file will change during each of the next `reads` reads.
+    pub(super) fn change_during_reads(&self, path: &RelPath, reads: u32) {
         if let Some(entry) = self.state().entries.get_mut(path) {
-            entry.wobbles = reads;
+            entry.changing_reads = reads;
         }
     }
 
@@ -94,7 +91,7 @@ impl Workspace {
         !self.state().entries.contains_key(path)
     }
 
-    /// The files as they are, for whoever checks what was made of them.
+    /// The files as they are, for the witness.
     #[must_use]
     pub(super) fn snapshot(&self) -> Rc<Disk> {
         let mut disk = Disk::default();
@@ -108,12 +105,12 @@ impl Workspace {
         Rc::new(disk)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WorkspaceState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl WorkspaceState {
     fn put(&mut self, path: &RelPath, what: EntryContent, writing: WriteManner) {
         let now = self.clock.now().0;
         let now = now - now.rem_euclid(self.granularity_millis);
@@ -131,20 +128,20 @@ impl State {
             (WriteManner::Backdated, None) => 0,
             _ => now,
         };
-        let entry = Entry {
+        let entry = WorkspaceEntry {
             what,
             inode,
             times: Times {
                 modified_nanos,
                 changed_nanos: now,
             },
-            wobbles: 0,
+            changing_reads: 0,
         };
         self.entries.insert(path.clone(), entry);
     }
 }
 
-impl Entry {
+impl WorkspaceEntry {
     fn identity(&self) -> Identity {
         let bytes = match &self.what {
             EntryContent::Text(text) => text.len(),
@@ -156,7 +153,7 @@ impl Entry {
 
 impl Files for Workspace {
     fn identity(&self, path: &RelPath) -> Option<Identity> {
-        self.state().entries.get(path).map(Entry::identity)
+        self.state().entries.get(path).map(WorkspaceEntry::identity)
     }
 
     fn open(&self, path: &RelPath) -> Result<Option<Box<dyn OpenFile>>, ReadFailure> {
@@ -178,7 +175,7 @@ impl Files for Workspace {
 struct OpenReading {
     workspace: Workspace,
     path: RelPath,
-    entry: Entry,
+    entry: WorkspaceEntry,
 }
 
 impl OpenFile for OpenReading {
@@ -196,9 +193,9 @@ impl OpenFile for OpenReading {
         let Some(entry) = state.entries.get_mut(&self.path) else {
             return Ok(bytes);
         };
-        if entry.wobbles > 0 {
-            // Somebody writes it just now: half of it is there, and its time is newer afterwards.
-            entry.wobbles -= 1;
+        if entry.changing_reads > 0 {
+            // An editor is writing it: half of it is there, and its time is newer afterwards.
+            entry.changing_reads -= 1;
             bytes.truncate(bytes.len() / 2);
             self.entry.times.changed_nanos += 1;
         }

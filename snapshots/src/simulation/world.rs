@@ -1,4 +1,4 @@
-//! The driver: chooses what happens next, lets it happen, and checks what must hold after it.
+//! The driver: chooses each step, takes it, and checks what must hold after it.
 
 mod around;
 mod clients;
@@ -19,38 +19,39 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 use tslp_io::ledger::writer::{Commit, Step};
 
-use super::chance::Chance;
 use super::client::Window;
 use super::clock::SimClock;
 use super::process::Process;
-use super::speech::Speech;
+use super::speech::ModelReply;
 use super::upstream::{ResponseTrouble, Upstream, UpstreamCall};
 use super::witness::Witness;
-use super::workspace::{ROOT, Workspace};
+use super::workspace::Workspace;
+use crate::dice::Dice;
 use crate::disk::Disk;
 use crate::random::code::{FILES, Function};
+use crate::stage::ROOT;
 use crate::storage::SimDisk;
 
-/// Steps between two turns of the loop at the most, so that no queue to it ever fills.
+/// Most steps between two turns of the network loop, so that no queue to it ever fills.
 const STEPS_WITHOUT_TURN_MAX: u32 = 200;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Its seed.
     pub seed: u64,
     /// Steps that were taken.
     pub steps: u64,
-    /// A hash over everything that happened.
+    /// A hash over all lines of the run.
     pub trace: String,
-    /// How often what happened.
+    /// The number of occurrences of each kind of event and outcome.
     pub counters: BTreeMap<&'static str, u64>,
-    /// What is wrong, if anything is.
+    /// The invariant that doesn't hold, if one doesn't.
     pub failure: Option<Failure>,
 }
 
 impl Report {
-    /// Takes another run's numbers in; the trace is a hash of all of them.
+    /// Adds another run's numbers; the trace becomes a hash of both.
     pub fn add(&mut self, other: &Self) {
         self.seed = other.seed;
         self.steps += other.steps;
@@ -65,13 +66,13 @@ impl Report {
 /// An invariant that doesn't hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// After which step.
+    /// The number of steps before it.
     pub step: u64,
-    /// What the check, or the panic, says.
+    /// The message of the check or the panic.
     pub what: String,
 }
 
-/// Runs a seed; `tell` gets what happens, line by line.
+/// Runs a seed; `tell` gets a line for each step.
 pub fn run(seed: u64, steps: u64, tell: &mut dyn FnMut(&str)) -> Report {
     let mut taken = 0;
     let mut counters = BTreeMap::new();
@@ -82,13 +83,13 @@ pub fn run(seed: u64, steps: u64, tell: &mut dyn FnMut(&str)) -> Report {
     };
     let work = || {
         let mut world = World::new(seed, &mut tell, &mut counters);
-        world.start(true);
+        world.start_process(true);
         while taken < steps {
             taken += 1;
             world.step();
         }
         world.come_to_rest();
-        world.end();
+        world.check_end();
     };
     let failure = catch_unwind(AssertUnwindSafe(work)).err().map(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -108,7 +109,7 @@ pub fn run(seed: u64, steps: u64, tell: &mut dyn FnMut(&str)) -> Report {
 }
 
 struct World<'t> {
-    chance: Chance,
+    chance: Dice,
     clock: SimClock,
     disk: SimDisk,
     workspace: Workspace,
@@ -119,32 +120,34 @@ struct World<'t> {
     upstream: Upstream,
     windows: Vec<Window>,
     witness: Witness,
-    /// Decided, and not with the writer.
+    /// Commits that the writer hasn't got.
     unqueued: Vec<Commit>,
-    /// What went to the model, by episode, with what was true of each file's symbols then.
+    /// The requests that went to the model, by episode.
     forwarded: BTreeMap<EpisodeId, Vec<Forwarded>>,
-    /// Tickets of which a client has seen an answer.
+    /// Tickets of prompts whose answer a client has seen.
     acknowledged: BTreeSet<String>,
     ticket: u64,
-    /// How many processes there were.
+    /// The number of processes so far.
     lives: u64,
     since_turn: u32,
     is_calm: bool,
-    /// How often in a thousand steps something bad befalls the disk or the process.
+    /// Faults of the disk, crashes and restarts, per thousand steps.
     hazard: usize,
     growth: Growth,
     tell: &'t mut dyn FnMut(&str),
     counters: &'t mut BTreeMap<&'static str, u64>,
 }
 
+/// A request that went to the model.
 struct Forwarded {
     body: Vec<u8>,
+    /// What was true then.
     since: TruthTimes,
 }
 
 impl Forwarded {
     /// Whether the prompt shows what the reply replaces as it was when the reply was made, and names its file.
-    fn shows_base(&self, speech: &Speech) -> bool {
+    fn shows_base(&self, speech: &ModelReply) -> bool {
         let mut base = speech.base.iter();
         let Some(replaced) = base.find(|known| known.name == speech.function.name) else {
             return true;
@@ -156,14 +159,14 @@ impl Forwarded {
     }
 }
 
-/// When each symbol of each file became what it is.
+/// The position at which each function's true version was promoted, by file and name.
 type TruthTimes = BTreeMap<(&'static str, &'static str), Option<Seq>>;
 
-/// The ledger grows with what is new, not with what is repeated.
+/// Bytes stored and bytes that were new: the ledger must not grow with repetitions.
 #[derive(Default)]
 struct Growth {
     stored_bytes: BTreeMap<Seq, u64>,
-    /// Where each content is.
+    /// The position of each content.
     contents: BTreeMap<ArtifactHash, Seq>,
     new_bytes: u64,
     occasions: u64,
@@ -175,7 +178,7 @@ impl<'t> World<'t> {
         tell: &'t mut dyn FnMut(&str),
         counters: &'t mut BTreeMap<&'static str, u64>,
     ) -> Self {
-        let mut chance = Chance::new(seed);
+        let mut chance = Dice::new(seed);
         let clock = SimClock::new();
         let workspace = Workspace::new(clock.clone(), chance.pick(&[1, 10, 1000, 2000]));
         let windows = (0..chance.between(1, 4))
@@ -195,7 +198,7 @@ impl<'t> World<'t> {
             ..Policy::default()
         };
         Self {
-            disk: SimDisk::new(chance.seed()),
+            disk: SimDisk::new(chance.roll()),
             files: workspace.snapshot(),
             clock,
             workspace,
@@ -219,15 +222,15 @@ impl<'t> World<'t> {
         }
     }
 
-    fn count(&mut self, what: &'static str) {
+    fn count_one(&mut self, what: &'static str) {
         *self.counters.entry(what).or_default() += 1;
     }
 
-    fn say(&mut self, line: &str) {
+    fn trace(&mut self, line: &str) {
         (self.tell)(line);
     }
 
-    /// One thing happens.
+    /// Takes one step.
     fn step(&mut self) {
         if self.process.as_ref().is_some_and(Process::has_failed) && self.chance.percent(4) {
             return self.crash_somehow();
@@ -238,14 +241,14 @@ impl<'t> World<'t> {
         }
         if self.chance.below(1000) < self.hazard {
             return match self.chance.below(10) {
-                0..=4 => self.trouble_for_the_disk(),
+                0..=4 => self.inject_disk_fault(),
                 5..=8 => self.crash_somehow(),
                 _ => self.graceful_restart(),
             };
         }
         match self.chance.below(1000) {
             0..=299 => self.step_client(),
-            300..=499 => self.model_server(),
+            300..=499 => self.step_model_server(),
             500..=699 => self.step_loop(),
             700..=849 => self.step_engine(),
             850..=919 => self.step_writer(),
@@ -266,26 +269,26 @@ impl<'t> World<'t> {
 
     fn step_loop(&mut self) {
         self.since_turn = 0;
-        let turn = self.process().turn();
+        let turn = self.process().run_loop_once();
         assert_eq!(
             turn,
             ControlFlow::Continue(()),
             "the network loop has ended"
         );
-        self.check_gate();
-        self.say("turn");
+        self.check_durable_before_reply();
+        self.trace("turn");
     }
 
     fn step_engine(&mut self) {
         let process = self.process();
         if !process.engine_may_go_on() {
-            self.count("waits for a transition");
+            self.count_one("waits for a transition");
             return self.step_writer();
         }
         let stepped = process.engine_step();
-        if let Some(course) = stepped {
+        if let Some(engine_course) = stepped {
             assert_eq!(
-                course,
+                engine_course,
                 ControlFlow::Continue(()),
                 "the engine was told to stop"
             );
@@ -293,29 +296,29 @@ impl<'t> World<'t> {
         }
     }
 
-    /// Takes note of what the engine decided, and checks it.
+    /// Records what the engine decided, and checks it.
     fn check_decisions(&mut self, who: &'static str) {
         let Some(process) = &self.process else { return };
         let commits = process.take_decided();
-        let announced = process.announced();
+        let announced = process.durable_position();
         let before: BTreeMap<&'static str, Vec<Function>> = FILES
             .iter()
-            .map(|path| (*path, self.witness.tracked(path)))
+            .map(|path| (*path, self.witness.functions_in(path)))
             .collect();
         let mut line = who.to_owned();
         let mut sent = None;
         for commit in commits {
             let since = self.truth_times();
-            self.take(&commit, &mut line);
+            self.record_commit(&commit, &mut line);
             sent = sent.or_else(|| prompt_sent(&commit));
             self.unqueued.push(commit);
             self.check_reply(&before, &since);
         }
         if let Some(process) = &self.process {
-            self.witness.compare(process.state());
+            self.witness.compare_state(process.state());
             if let Some(episode) = sent {
-                // What the ledger says of it; what the model server got is compared with that.
-                let body = self.witness.sent(episode);
+                // The request as the ledger has it; what the model server got is compared with it later.
+                let body = self.witness.request_sent(episode);
                 let text = texts_of(&body);
                 self.witness
                     .check_prompt(process.state(), episode, &text, announced);
@@ -325,10 +328,10 @@ impl<'t> World<'t> {
             }
         }
         self.check_growth();
-        self.say(&line);
+        self.trace(&line);
     }
 
-    fn take(&mut self, commit: &Commit, line: &mut String) {
+    fn record_commit(&mut self, commit: &Commit, line: &mut String) {
         for recorded in &commit.recorded {
             let encoded = tslp_migrations::encode(&recorded.event)
                 .unwrap_or_else(|error| panic!("{}: {error}", recorded.seq));
@@ -348,13 +351,13 @@ impl<'t> World<'t> {
             ));
             *self.counters.entry(recorded.event.name()).or_default() += 1;
         }
-        self.witness.take(commit.recorded.clone(), &self.files);
+        self.witness.add_batch(commit.recorded.clone(), &self.files);
     }
 
     fn truth_times(&self) -> TruthTimes {
         let mut times = BTreeMap::new();
         for path in FILES {
-            for function in self.witness.tracked(path) {
+            for function in self.witness.functions_in(path) {
                 let since = self.witness.true_since(&function.entity(path));
                 times.insert((path, function.name), since);
             }
@@ -362,7 +365,7 @@ impl<'t> World<'t> {
         times
     }
 
-    /// A reply that has just ended is what the model server said, and came to what its label allows.
+    /// A reply that has just ended is what the model server sent, and its verdict is one that its kind allows.
     fn check_reply(&mut self, before: &BTreeMap<&'static str, Vec<Function>>, since: &TruthTimes) {
         let Some((ended, text)) = self.witness.reply_ended() else {
             return;
@@ -374,7 +377,7 @@ impl<'t> World<'t> {
         let Some(attempts) = self.forwarded.get(&episode) else {
             panic!("{episode} ends, which never went to the model");
         };
-        // The same words may have been said in several attempts: the one that went well counts first.
+        // Several attempts may have sent the same text: one without trouble counts first.
         let mut calls: Vec<&UpstreamCall> = self.upstream.calls.iter().rev().collect();
         calls.sort_by_key(|call| call.trouble);
         let said = calls.into_iter().find_map(|call| {
@@ -415,9 +418,9 @@ impl<'t> World<'t> {
             && forwarded.shows_base(&speech)
             && self.workspace.is_missing(&path);
         let kind = self.witness.check_verdict(&speech, tracked, must);
-        self.count(kind);
+        self.count_one(kind);
         if must {
-            self.count("replies that had to become true");
+            self.count_one("replies that had to become true");
         }
     }
 
@@ -427,7 +430,7 @@ impl<'t> World<'t> {
             return;
         };
         for commit in self.unqueued.drain(..most.min(self.unqueued.len())) {
-            process.queue(commit);
+            process.queue_commit(commit);
         }
         let Some(stepped) = process.writer_step() else {
             self.unqueued.clear();
@@ -435,18 +438,18 @@ impl<'t> World<'t> {
         };
         match stepped {
             Ok(Step::Committed(seq)) => {
-                self.witness.promise(seq);
-                self.count("commits");
-                self.say(&format!("writer {seq}"));
+                self.witness.commit_announced(seq);
+                self.count_one("commits");
+                self.trace(&format!("writer {seq}"));
             }
             Ok(Step::Idle) => {}
             Err(failure) => {
-                self.count("failed commits");
-                self.say(&format!("writer failed: {failure}"));
+                self.count_one("failed commits");
+                self.trace(&format!("writer failed: {failure}"));
                 if self.disk.is_off() {
-                    self.count("power losses in a commit");
+                    self.count_one("power losses in a commit");
                     self.disk.reboot();
-                    self.restart("the power went in a commit");
+                    self.restart_process("the power went in a commit");
                 }
             }
         }
@@ -458,8 +461,8 @@ impl<'t> World<'t> {
         };
         if let Some(kind) = process.audit_step(&mut self.chance) {
             self.growth.occasions += 1;
-            self.count(kind);
-            self.say(kind);
+            self.count_one(kind);
+            self.trace(kind);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What can go wrong with a disk's operations, and when.
+//! Faults of a disk's operations, and when they occur.
 
 use std::path::{Path, PathBuf};
 
 use super::power_loss::PowerLoss;
 
-/// What a disk is asked for.
+/// An operation of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Opening a file, or making it.
@@ -19,7 +19,7 @@ pub enum Operation {
     Sync,
     /// Renaming or removing a file, or making names durable.
     Name,
-    /// Any of those that change something: all but opening and reading.
+    /// Any operation that changes something: all but opening and reading.
     Change,
 }
 
@@ -32,7 +32,7 @@ impl Operation {
     }
 }
 
-/// What happens instead of an operation.
+/// The effect of a fault, in place of the operation's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// `EIO`; nothing is changed.
@@ -48,52 +48,55 @@ pub enum Effect {
     PowerLoss(PowerLoss),
 }
 
-/// Something that goes wrong.
+/// The number of successes left of a fault that has occurred.
+const SPENT: u64 = u64::MAX;
+
+/// A fault of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     operation: Operation,
     file: Option<String>,
-    /// How many matching operations are still to succeed.
-    pub(super) spare: u64,
+    /// Matching operations that still succeed before it; [`SPENT`] once it has occurred.
+    successes_left: u64,
     lasting: bool,
     effect: Effect,
 }
 
 impl Fault {
-    /// The `nth` operation from now on goes wrong; 1 is the next one.
+    /// The `nth` operation from now on fails; 1 is the next one.
     #[must_use]
     pub const fn nth(nth: u64, operation: Operation, effect: Effect) -> Self {
         Self {
             operation,
             file: None,
-            spare: nth.saturating_sub(1),
+            successes_left: nth.saturating_sub(1),
             lasting: false,
             effect,
         }
     }
 
-    /// … and all such operations after it, until [`heal`](super::SimDisk::heal).
+    /// All such operations after it fail, too, until [`heal`](super::SimDisk::heal).
     #[must_use]
     pub const fn lasting(mut self) -> Self {
         self.lasting = true;
         self
     }
 
-    /// Only operations on files whose name ends so count.
+    /// Only operations on files whose names have this end count.
     #[must_use]
-    pub fn of(mut self, name_end: &str) -> Self {
+    pub fn on_file(mut self, name_end: &str) -> Self {
         self.file = Some(name_end.to_owned());
         self
     }
 }
 
-/// Faults that wait for their operation.
+/// The faults of a disk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults {
     armed: Vec<Fault>,
     pub(super) counts: Counts,
-    /// What has gone wrong so far.
-    pub(super) struck: Vec<(Operation, PathBuf, Effect)>,
+    /// The faults that have occurred, in order.
+    pub(super) met: Vec<(Operation, PathBuf, Effect)>,
 }
 
 impl Faults {
@@ -101,13 +104,13 @@ impl Faults {
         self.armed.push(fault);
     }
 
-    pub(super) fn heal(&mut self) {
+    pub(super) fn disarm_all(&mut self) {
         self.armed.clear();
     }
 
-    /// Counts an operation, and says what goes wrong with it, if anything.
-    pub(super) fn meet(&mut self, operation: Operation, file: &Path) -> Option<Effect> {
-        self.counts.add(operation);
+    /// Counts an operation, and returns the effect of the fault that it meets, if it meets one.
+    pub(super) fn next_effect(&mut self, operation: Operation, file: &Path) -> Option<Effect> {
+        self.counts.count_operation(operation);
         let name = file.to_string_lossy();
         let mut found = None;
         for fault in &mut self.armed {
@@ -115,21 +118,21 @@ impl Faults {
             if !named || !fault.operation.covers(operation) {
                 continue;
             }
-            if fault.spare > 0 {
-                fault.spare -= 1;
+            if fault.successes_left > 0 {
+                fault.successes_left -= 1;
             } else if found.is_none() {
                 found = Some(fault.effect);
-                fault.spare = if fault.lasting { 0 } else { u64::MAX };
+                fault.successes_left = if fault.lasting { 0 } else { SPENT };
             }
         }
-        self.armed.retain(|fault| fault.spare < u64::MAX / 2);
+        self.armed.retain(|fault| fault.successes_left != SPENT);
         let effect = found?;
-        self.struck.push((operation, file.to_owned(), effect));
+        self.met.push((operation, file.to_owned(), effect));
         Some(effect)
     }
 }
 
-/// Operations so far, those that failed included.
+/// The numbers of operations so far, failed ones included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Files opened.
@@ -153,7 +156,7 @@ impl Counts {
         self.writes + self.truncates + self.syncs + self.names
     }
 
-    const fn add(&mut self, operation: Operation) {
+    const fn count_operation(&mut self, operation: Operation) {
         match operation {
             Operation::Open => self.opens += 1,
             Operation::Read => self.reads += 1,

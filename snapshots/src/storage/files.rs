@@ -1,4 +1,4 @@
-//! Files as programs see them, as they are on the platter, and what lies between: everything not synced yet.
+//! Files as programs see them, as they are on the platter, and the changes that aren't synced yet.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use super::image::Image;
 use super::power_loss::PowerLoss;
 
-/// A file, whatever it is called.
+/// A file's identity, which doesn't depend on its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileId(u64);
 
 #[derive(Clone, Debug, Default)]
-struct File {
-    /// As programs see it.
-    now: Vec<u8>,
-    /// As it was synced.
+struct FileBytes {
+    /// As programs see them.
+    current: Vec<u8>,
+    /// As they were synced.
     durable: Vec<u8>,
 }
 
@@ -61,7 +61,7 @@ type Names = BTreeMap<PathBuf, FileId>;
 /// All files of a disk. Changes are pending, in their order, until they are synced.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
-    files: BTreeMap<FileId, File>,
+    files: BTreeMap<FileId, FileBytes>,
     names: Names,
     durable_names: Names,
     pending: Vec<PendingChange>,
@@ -70,11 +70,11 @@ pub(super) struct Files {
 
 impl Files {
     /// Files that are all synced.
-    pub(super) fn of(image: &Image) -> Self {
+    pub(super) fn from_image(image: &Image) -> Self {
         let mut files = Self::default();
         for (path, bytes) in &image.0 {
-            let file = files.add(File {
-                now: bytes.clone(),
+            let file = files.add_file(FileBytes {
+                current: bytes.clone(),
                 durable: bytes.clone(),
             });
             files.names.insert(path.clone(), file);
@@ -88,11 +88,11 @@ impl Files {
     }
 
     pub(super) fn bytes(&self, file: FileId) -> &[u8] {
-        self.files.get(&file).map_or(&[], |file| &file.now)
+        self.files.get(&file).map_or(&[], |file| &file.current)
     }
 
-    /// Bytes of all files, as programs see them.
-    pub(super) fn used(&self) -> usize {
+    /// The total size of all files in bytes, as programs see them.
+    pub(super) fn used_bytes(&self) -> usize {
         self.names
             .values()
             .map(|file| self.bytes(*file).len())
@@ -104,7 +104,7 @@ impl Files {
     }
 
     pub(super) fn create(&mut self, path: &Path) -> FileId {
-        let file = self.add(File::default());
+        let file = self.add_file(FileBytes::default());
         self.names.insert(path.to_owned(), file);
         self.pending.push(PendingChange::Link {
             path: path.to_owned(),
@@ -114,7 +114,7 @@ impl Files {
     }
 
     pub(super) fn write(&mut self, file: FileId, offset: usize, bytes: &[u8]) {
-        overwrite(self.now(file), offset, bytes);
+        overwrite(self.current_bytes(file), offset, bytes);
         self.pending.push(PendingChange::Write {
             file,
             offset,
@@ -123,7 +123,7 @@ impl Files {
     }
 
     pub(super) fn resize(&mut self, file: FileId, size: usize) {
-        self.now(file).resize(size, 0);
+        self.current_bytes(file).resize(size, 0);
         self.pending.push(PendingChange::Resize { file, size });
     }
 
@@ -143,16 +143,16 @@ impl Files {
     }
 
     pub(super) fn sync(&mut self, file: FileId) {
-        self.settle(|pending| pending.is_of(file));
+        self.make_durable(|pending| pending.is_of(file));
     }
 
     /// Makes all names durable, as a journaling file system does when one directory is synced.
     pub(super) fn sync_names(&mut self) {
-        self.settle(PendingChange::is_name);
+        self.make_durable(PendingChange::is_name);
     }
 
-    /// The file's unsynced bytes will never be on disk.
-    pub(super) fn forget(&mut self, file: FileId) {
+    /// Drops the file's unsynced changes, which then never reach the disk.
+    pub(super) fn drop_unsynced(&mut self, file: FileId) {
         self.pending.retain(|pending| !pending.is_of(file));
     }
 
@@ -162,7 +162,7 @@ impl Files {
         Image(self.names.iter().map(file).collect())
     }
 
-    /// What a power loss now would leave.
+    /// The files that a power loss now would leave.
     pub(super) fn image_after(&self, loss: PowerLoss) -> Image {
         let mut durable: BTreeMap<FileId, Vec<u8>> = self
             .files
@@ -171,7 +171,7 @@ impl Files {
             .collect();
         let mut names = self.durable_names.clone();
         let name_changes = self.pending.iter().filter(|pending| pending.is_name());
-        let mut fate = loss.begin(self.pending.len(), name_changes.count());
+        let mut survival = loss.survival_of(self.pending.len(), name_changes.count());
         for pending in &self.pending {
             match pending {
                 PendingChange::Write {
@@ -179,18 +179,18 @@ impl Files {
                     offset,
                     bytes,
                 } => {
-                    for piece in fate.pieces(*offset, bytes.len()) {
+                    for piece in survival.kept_pieces(*offset, bytes.len()) {
                         let at = offset + piece.start;
                         overwrite(durable.entry(*file).or_default(), at, &bytes[piece]);
                     }
                 }
                 PendingChange::Resize { file, size } => {
-                    if fate.keeps() {
+                    if survival.keeps_whole() {
                         durable.entry(*file).or_default().resize(*size, 0);
                     }
                 }
                 _ => {
-                    if fate.keeps_name() {
+                    if survival.keeps_name() {
                         apply_name(&mut names, pending);
                     }
                 }
@@ -200,24 +200,23 @@ impl Files {
         Image(names.into_iter().map(file).collect())
     }
 
-    fn add(&mut self, file: File) -> FileId {
+    fn add_file(&mut self, file: FileBytes) -> FileId {
         let id = FileId(self.next);
         self.next += 1;
         self.files.insert(id, file);
         id
     }
 
-    fn now(&mut self, file: FileId) -> &mut Vec<u8> {
-        &mut self.files.entry(file).or_default().now
+    fn current_bytes(&mut self, file: FileId) -> &mut Vec<u8> {
+        &mut self.files.entry(file).or_default().current
     }
 
-    fn settle(&mut self, which: impl Fn(&PendingChange) -> bool) {
-        let (settled, pending) = std::mem::take(&mut self.pending)
+    fn make_durable(&mut self, which: impl Fn(&PendingChange) -> bool) {
+        let (durable, pending): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pending)
             .into_iter()
             .partition(which);
         self.pending = pending;
-        let settled: Vec<PendingChange> = settled;
-        for change in settled {
+        for change in durable {
             match change {
                 PendingChange::Write {
                     file,
@@ -256,7 +255,7 @@ fn rename(names: &mut Names, from: &Path, to: &Path) {
     }
 }
 
-/// Writes into bytes; what lies between their end and the offset becomes zero.
+/// Writes into bytes; a gap between their end and the offset becomes zeros.
 fn overwrite(into: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset + bytes.len();
     if into.len() < end {

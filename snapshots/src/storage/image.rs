@@ -1,4 +1,4 @@
-//! What a disk holds, as plain bytes.
+//! A disk's files as plain bytes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

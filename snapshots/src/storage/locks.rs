@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Of one region, as SQLite asks for it.
+/// The size of one region, which SQLite always asks for.
 const REGION_BYTES: usize = 32 * 1024;
 
-/// Locks of a `-shm` file.
+/// The number of locks of a `-shm` file.
 const SHM_LOCKS: usize = 8;
 
-/// An open file of one connection.
+/// The identity of an open file of one connection.
 pub(super) type HandleId = u64;
 
-/// How much of a database file is locked, in rising order.
+/// The lock that a connection holds on a database file, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LockLevel {
     #[default]
@@ -24,7 +24,7 @@ pub(super) enum LockLevel {
     Exclusive,
 }
 
-/// Somebody else has it.
+/// Another connection holds a conflicting lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Busy;
 
@@ -34,7 +34,7 @@ pub(super) struct FileLocks(BTreeMap<HandleId, LockLevel>);
 
 impl FileLocks {
     pub(super) fn lock(&mut self, handle: HandleId, level: LockLevel) -> Result<(), Busy> {
-        let others = self.others(handle);
+        let others = self.level_of_others(handle);
         let own = self.0.entry(handle).or_default();
         if level <= *own {
             return Ok(());
@@ -65,11 +65,11 @@ impl FileLocks {
         }
     }
 
-    pub(super) fn reserved(&self) -> bool {
+    pub(super) fn is_reserved(&self) -> bool {
         self.0.values().any(|level| *level >= LockLevel::Reserved)
     }
 
-    fn others(&self, handle: HandleId) -> LockLevel {
+    fn level_of_others(&self, handle: HandleId) -> LockLevel {
         let others = self.0.iter().filter(|(other, _)| **other != handle);
         others.map(|(_, level)| *level).max().unwrap_or_default()
     }
@@ -88,7 +88,7 @@ struct ShmLock {
     exclusive: Option<HandleId>,
 }
 
-/// What SQLite wants of some locks of the shared memory.
+/// A change of some locks of the shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShmChange {
     LockShared,
@@ -98,7 +98,7 @@ pub(super) enum ShmChange {
 }
 
 impl SharedMemory {
-    /// A region's memory; it stays where it is as long as this lives.
+    /// A region's memory, whose address stays the same as long as this lives.
     pub(super) fn region(self: &Arc<Self>, index: usize, extend: bool) -> Option<*mut u64> {
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
         while extend && regions.len() <= index {
@@ -108,7 +108,7 @@ impl SharedMemory {
         Some(regions.get(index)?.first()?.as_ptr())
     }
 
-    pub(super) fn change(
+    pub(super) fn change_locks(
         &self,
         handle: HandleId,
         range: std::ops::Range<usize>,
@@ -142,12 +142,12 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Gives back all locks of a connection.
-    pub(super) fn release(&self, handle: HandleId) {
+    /// Releases all locks of a connection.
+    pub(super) fn release_all(&self, handle: HandleId) {
         let all = 0..SHM_LOCKS;
         for change in [ShmChange::UnlockShared, ShmChange::UnlockExclusive] {
-            // Unlocking never waits for anybody.
-            let _ = self.change(handle, all.clone(), change);
+            // Unlocking never conflicts.
+            let _ = self.change_locks(handle, all.clone(), change);
         }
     }
 }

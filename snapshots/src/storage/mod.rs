@@ -1,8 +1,8 @@
-//! A simulated disk: knows what was written and what was synced, fails on demand, and loses power.
+//! A simulated disk: keeps what was written apart from what was synced, fails on demand, and loses power.
 //!
 //! [`SimDisk`] holds whole data directories in memory: SQLite reaches it as a VFS, the ledger's own files by
-//! [`tslp_io::ledger::disk::Disk`]. Everything that it does follows from its seed and the calls made, but for the
-//! salts that SQLite puts into a WAL's header.
+//! [`tslp_io::ledger::disk::Disk`]. Everything that it does follows from its seed and the calls made, except
+//! for the salts that SQLite puts into a WAL's header.
 //!
 //! ```
 //! use std::path::Path;
@@ -11,14 +11,13 @@
 //! let disk = SimDisk::new(7);
 //! let open = || disk.open_options().open(Path::new(DATA_DIR), Path::new("/work"));
 //! drop(open().unwrap());
-//! disk.fail(Fault::nth(1, Operation::Sync, Effect::Error));
+//! disk.inject_fault(Fault::nth(1, Operation::Sync, Effect::Error));
 //! let opened = open().unwrap(); // … appends fail and say so
 //! disk.power_loss(PowerLoss::scattered(1));
-//! drop(opened); // a process that the power took: every call of it fails
+//! drop(opened); // every call of a process from before the power loss fails
 //! open().unwrap();
 //! ```
 
-mod dice;
 mod fault;
 mod files;
 mod image;
@@ -28,7 +27,6 @@ mod seam;
 mod sim_disk;
 mod vfs;
 
-pub use dice::Dice;
 pub use fault::{Counts, Effect, Fault, Operation};
 pub use image::Image;
 pub use power_loss::PowerLoss;

@@ -1,28 +1,28 @@
-//! What of the unsynced is on disk after the power went.
+//! The unsynced changes that a power loss leaves on disk.
 
-use super::dice::Dice;
+use crate::dice::Dice;
 
-/// Which unsynced operations a power loss leaves. What was synced is always there.
+/// The unsynced operations that a power loss leaves. Synced ones always stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerLoss {
     /// None.
     Synced,
-    /// All: the disk was quick, or only the process died.
+    /// All: the disk had written them, or only the process died.
     All,
-    /// Those up to some moment in their order, the last one torn at a sector's border.
+    /// The first ones, the last of them torn at a sector's border.
     Prefix {
-        /// Determines the moment.
+        /// Determines how many.
         seed: u64,
-        /// A sector's bytes: 512 or 4096.
-        sector: usize,
+        /// The size of a sector: 512 or 4096 bytes.
+        sector_bytes: usize,
     },
-    /// Each sector of each write by itself, so also later ones without earlier ones. Names change in their order, as
-    /// journaling file systems do it.
+    /// A random choice of the sectors of all writes, so also later ones without earlier ones. Of the changes of names the first
+    /// ones, as with a journaling file system.
     Scattered {
         /// Determines which.
         seed: u64,
-        /// A sector's bytes: 512 or 4096.
-        sector: usize,
+        /// The size of a sector: 512 or 4096 bytes.
+        sector_bytes: usize,
     },
 }
 
@@ -32,7 +32,7 @@ impl PowerLoss {
     pub const fn prefix(seed: u64) -> Self {
         Self::Prefix {
             seed,
-            sector: sector(seed),
+            sector_bytes: sector_bytes(seed),
         }
     }
 
@@ -41,80 +41,82 @@ impl PowerLoss {
     pub const fn scattered(seed: u64) -> Self {
         Self::Scattered {
             seed,
-            sector: sector(seed),
+            sector_bytes: sector_bytes(seed),
         }
     }
 
-    /// Starts to say what is left of so many operations, so many of which are about names.
-    pub(super) fn begin(self, operations: usize, names: usize) -> LossOrder {
-        let (seed, sector) = match self {
+    /// Decides for `operations` in their order which are kept; `names` of them are changes of names.
+    pub(super) fn survival_of(self, operations: usize, names: usize) -> Survival {
+        let (seed, sector_bytes) = match self {
             Self::Synced | Self::All => (0, usize::MAX),
-            Self::Prefix { seed, sector } | Self::Scattered { seed, sector } => (seed, sector),
+            Self::Prefix { seed, sector_bytes } | Self::Scattered { seed, sector_bytes } => {
+                (seed, sector_bytes)
+            }
         };
         let mut dice = Dice::new(seed);
-        let whole = match self {
+        let kept = match self {
             Self::Synced => 0,
             Self::All => operations,
             Self::Prefix { .. } => dice.below(operations + 1),
             Self::Scattered { .. } => dice.below(names + 1),
         };
-        LossOrder {
+        Survival {
             mode: self,
             dice,
-            sector: sector.max(1),
-            whole,
-            met: 0,
-            names: 0,
+            sector_bytes: sector_bytes.max(1),
+            kept,
+            seen: 0,
+            names_seen: 0,
         }
     }
 }
 
-const fn sector(seed: u64) -> usize {
+const fn sector_bytes(seed: u64) -> usize {
     if seed & 1 == 0 { 512 } else { 4096 }
 }
 
-/// Decides about one operation after the other, in their order.
-pub(super) struct LossOrder {
+/// The decisions of a power loss about one operation after the other, in their order.
+pub(super) struct Survival {
     mode: PowerLoss,
     dice: Dice,
-    sector: usize,
-    /// How many are kept whole: of all, or of those about names.
-    whole: usize,
-    met: usize,
-    names: usize,
+    sector_bytes: usize,
+    /// The number that are kept whole: of all, or of the changes of names.
+    kept: usize,
+    seen: usize,
+    names_seen: usize,
 }
 
-impl LossOrder {
-    /// Whether an operation that is done whole or not at all is kept.
-    pub(super) fn keeps(&mut self) -> bool {
-        self.met += 1;
+impl Survival {
+    /// Whether an operation is kept that can't be kept in part.
+    pub(super) fn keeps_whole(&mut self) -> bool {
+        self.seen += 1;
         match self.mode {
             PowerLoss::Scattered { .. } => self.dice.coin(),
-            _ => self.met <= self.whole,
+            _ => self.seen <= self.kept,
         }
     }
 
     /// Whether a change of names is kept.
     pub(super) fn keeps_name(&mut self) -> bool {
-        self.met += 1;
-        self.names += 1;
+        self.seen += 1;
+        self.names_seen += 1;
         match self.mode {
-            PowerLoss::Scattered { .. } => self.names <= self.whole,
-            _ => self.met <= self.whole,
+            PowerLoss::Scattered { .. } => self.names_seen <= self.kept,
+            _ => self.seen <= self.kept,
         }
     }
 
-    /// Which parts of a write are kept, as ranges of its bytes.
-    pub(super) fn pieces(&mut self, offset: usize, len: usize) -> Vec<std::ops::Range<usize>> {
-        self.met += 1;
+    /// The parts of a write that are kept, as ranges of its bytes.
+    pub(super) fn kept_pieces(&mut self, offset: usize, len: usize) -> Vec<std::ops::Range<usize>> {
+        self.seen += 1;
         match self.mode {
             PowerLoss::Scattered { .. } => {
-                let all = sectors(offset, len, self.sector);
+                let all = sectors(offset, len, self.sector_bytes);
                 all.into_iter().filter(|_| self.dice.coin()).collect()
             }
-            _ if self.met <= self.whole => std::iter::once(0..len).collect(),
-            PowerLoss::Prefix { .. } if self.met == self.whole + 1 => {
-                let mut all = sectors(offset, len, self.sector);
+            _ if self.seen <= self.kept => std::iter::once(0..len).collect(),
+            PowerLoss::Prefix { .. } if self.seen == self.kept + 1 => {
+                let mut all = sectors(offset, len, self.sector_bytes);
                 all.truncate(self.dice.below(all.len() + 1));
                 all
             }
@@ -124,11 +126,11 @@ impl LossOrder {
 }
 
 /// A write's bytes, cut at the borders of sectors.
-fn sectors(offset: usize, len: usize, sector: usize) -> Vec<std::ops::Range<usize>> {
+fn sectors(offset: usize, len: usize, sector_bytes: usize) -> Vec<std::ops::Range<usize>> {
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < len {
-        let end = len.min(at + sector - (offset + at) % sector);
+        let end = len.min(at + sector_bytes - (offset + at) % sector_bytes);
         pieces.push(at..end);
         at = end;
     }

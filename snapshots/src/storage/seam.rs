@@ -7,17 +7,17 @@ use tslp_io::ledger::LedgerError;
 use tslp_io::ledger::disk::{Disk, Medium};
 use tslp_io::ledger::lock::DataDirLock;
 
-use super::sim_disk::{Failure, OpenedFile, SimDisk};
+use super::sim_disk::{DiskFailure, OpenedFile, SimDisk};
 
-/// Linux's numbers, so that errors read as they do there.
-fn error(failure: Failure) -> io::Error {
+/// The error with Linux's number, so that it reads as on Linux.
+fn io_error(failure: DiskFailure) -> io::Error {
     const ENOENT: i32 = 2;
     const EIO: i32 = 5;
     const ENOSPC: i32 = 28;
     io::Error::from_raw_os_error(match failure {
-        Failure::Io => EIO,
-        Failure::Full => ENOSPC,
-        Failure::Missing => ENOENT,
+        DiskFailure::Io => EIO,
+        DiskFailure::Full => ENOSPC,
+        DiskFailure::Missing => ENOENT,
     })
 }
 
@@ -34,7 +34,7 @@ impl Medium for OpenFile {
             .disk
             .state()
             .read(self.opened, &self.path, offset, &mut bytes);
-        bytes.truncate(read.map_err(error)?);
+        bytes.truncate(read.map_err(io_error)?);
         Ok(bytes)
     }
 
@@ -42,16 +42,16 @@ impl Medium for OpenFile {
         let mut state = self.disk.state();
         state
             .write(self.opened, &self.path, offset, bytes)
-            .map_err(error)
+            .map_err(io_error)
     }
 
     fn sync(&mut self) -> io::Result<()> {
         let mut state = self.disk.state();
-        state.sync(self.opened, &self.path).map_err(error)
+        state.sync(self.opened, &self.path).map_err(io_error)
     }
 }
 
-/// Gives the lock of a data directory back, unless the power took it.
+/// The lock of a data directory, released when dropped unless a power loss has released it.
 struct HeldLock {
     disk: SimDisk,
     file: PathBuf,
@@ -68,8 +68,8 @@ impl Drop for HeldLock {
 }
 
 impl SimDisk {
-    fn opened(&self, path: &Path, create: bool) -> io::Result<OpenFile> {
-        let (opened, _) = self.state().open(path, create).map_err(error)?;
+    fn open_file(&self, path: &Path, create: bool) -> io::Result<OpenFile> {
+        let (opened, _) = self.state().open(path, create).map_err(io_error)?;
         Ok(OpenFile {
             disk: self.clone(),
             opened,
@@ -83,18 +83,18 @@ impl Disk for SimDisk {
         Some(self.0.slot.name())
     }
 
-    /// Directories are there by themselves, and their names are durable.
+    /// Every directory exists, and its name is durable.
     fn make_dir(&self, dir: &Path) -> io::Result<()> {
-        self.state().size(dir).map(drop).map_err(error)
+        self.state().size(dir).map(drop).map_err(io_error)
     }
 
     fn bytes(&self, file: &Path) -> io::Result<Option<u64>> {
-        let size = self.state().size(file).map_err(error)?;
+        let size = self.state().size(file).map_err(io_error)?;
         Ok(size.map(|size| size as u64))
     }
 
     fn read(&self, file: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
-        self.opened(file, false)?.read(bytes_max)
+        self.open_file(file, false)?.read(bytes_max)
     }
 
     fn open_to_read(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
@@ -102,32 +102,34 @@ impl Disk for SimDisk {
     }
 
     fn open(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
-        Ok(Box::new(self.opened(file, false)?))
+        Ok(Box::new(self.open_file(file, false)?))
     }
 
     fn create(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
-        let opened = self.opened(file, true)?;
-        self.state().resize(opened.opened, file, 0).map_err(error)?;
+        let opened = self.open_file(file, true)?;
+        self.state()
+            .resize(opened.opened, file, 0)
+            .map_err(io_error)?;
         Ok(Box::new(opened))
     }
 
     fn make_private(&self, file: &Path) -> io::Result<()> {
-        self.state().size(file).map(drop).map_err(error)
+        self.state().size(file).map(drop).map_err(io_error)
     }
 
     fn remove(&self, file: &Path) -> io::Result<()> {
         match self.state().remove(file) {
-            Ok(()) | Err(Failure::Missing) => Ok(()),
-            Err(failure) => Err(error(failure)),
+            Ok(()) | Err(DiskFailure::Missing) => Ok(()),
+            Err(failure) => Err(io_error(failure)),
         }
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.state().rename(from, to).map_err(error)
+        self.state().rename(from, to).map_err(io_error)
     }
 
     fn sync_name(&self, file: &Path) -> io::Result<()> {
-        self.state().sync_name(file).map_err(error)
+        self.state().sync_name(file).map_err(io_error)
     }
 
     fn lock(&self, file: &Path) -> Result<DataDirLock, LedgerError> {
@@ -135,7 +137,7 @@ impl Disk for SimDisk {
         state.size(file).map_err(|failure| LedgerError::File {
             action: "lock",
             path: file.to_owned(),
-            source: error(failure),
+            source: io_error(failure),
         })?;
         let boot = state.boot;
         if state.directory_locks.contains_key(file) {

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_io::ledger::OpenOptions;
 
-use super::dice::Dice;
 use super::fault::{Counts, Effect, Fault, Faults, Operation};
 use super::files::{FileId, Files};
 use super::image::Image;
 use super::locks::{FileLocks, HandleId, SharedMemory};
 use super::power_loss::PowerLoss;
 use super::vfs::VfsSlot;
+use crate::dice::Dice;
 
-/// A data directory on a simulated disk; any other path does as well.
+/// A data directory on a simulated disk; any other path would do.
 pub const DATA_DIR: &str = "/sim/data";
 
 /// A disk in memory. Clones are the same disk.
@@ -26,29 +26,29 @@ impl SimDisk {
     /// An empty disk. The seed determines how many bytes of a write that falls short are written.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self::with(seed, &Image::default())
+        Self::from_image(seed, &Image::default())
     }
 
     /// A disk that holds these files, all synced.
     #[must_use]
-    pub fn with(seed: u64, image: &Image) -> Self {
+    pub fn from_image(seed: u64, image: &Image) -> Self {
         let shared = Arc::new(SharedDisk {
-            slot: VfsSlot::take(),
-            state: Mutex::new(State {
-                files: Files::of(image),
+            slot: VfsSlot::acquire(),
+            state: Mutex::new(DiskState {
+                files: Files::from_image(image),
                 faults: Faults::default(),
                 dice: Dice::new(seed),
                 bytes_max: None,
                 boot: 1,
                 powered: true,
-                ahead: None,
+                next_image: None,
                 handles: 0,
                 locks: BTreeMap::new(),
                 shared_memory: BTreeMap::new(),
                 directory_locks: BTreeMap::new(),
             }),
         });
-        shared.slot.serve(&shared);
+        shared.slot.attach(&shared);
         Self(shared)
     }
 
@@ -61,44 +61,44 @@ impl SimDisk {
         }
     }
 
-    /// Something will go wrong.
-    pub fn fail(&self, fault: Fault) {
+    /// Adds a fault that will occur.
+    pub fn inject_fault(&self, fault: Fault) {
         self.state().faults.arm(fault);
     }
 
-    /// Nothing goes wrong any more.
+    /// Removes all faults that haven't occurred.
     pub fn heal(&self) {
-        self.state().faults.heal();
+        self.state().faults.disarm_all();
     }
 
-    /// All files together may hold so many bytes from now on; a write that needs more gets `ENOSPC`.
+    /// Limits the total size of all files from now on; a write that exceeds it gets `ENOSPC`.
     pub fn limit_bytes(&self, bytes_max: Option<usize>) {
         self.state().bytes_max = bytes_max;
     }
 
-    /// Bytes of all files.
+    /// The total size of all files in bytes.
     #[must_use]
     pub fn used_bytes(&self) -> usize {
-        self.state().files.used()
+        self.state().files.used_bytes()
     }
 
-    /// Operations so far.
+    /// The numbers of operations so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.state().faults.counts
     }
 
-    /// What has gone wrong so far, in order.
+    /// The faults that have occurred, in order.
     #[must_use]
-    pub fn struck(&self) -> Vec<(Operation, PathBuf, Effect)> {
-        self.state().faults.struck.clone()
+    pub fn faults_met(&self) -> Vec<(Operation, PathBuf, Effect)> {
+        self.state().faults.met.clone()
     }
 
-    /// The power goes and comes back: all that is open fails from now on, what is opened anew sees what is left. Faults
-    /// that wait are gone.
+    /// The power goes and comes back: open files fail from now on, files that are opened anew hold what is left, and faults that
+    /// haven't occurred are removed.
     pub fn power_loss(&self, loss: PowerLoss) {
         let mut state = self.state();
-        state.cut(loss);
+        state.cut_power(loss);
         state.boot();
     }
 
@@ -108,10 +108,10 @@ impl SimDisk {
         !self.state().powered
     }
 
-    /// The power comes back after a fault took it; without that it goes and leaves everything.
+    /// The power comes back after a fault took it. If none did, it goes and comes back, and all changes stay.
     pub fn reboot(&self) {
         let mut state = self.state();
-        state.cut(PowerLoss::All);
+        state.cut_power(PowerLoss::All);
         state.boot();
     }
 
@@ -121,22 +121,21 @@ impl SimDisk {
         self.state().files.image()
     }
 
-    /// What a power loss now would leave. Nothing happens.
+    /// The files that a power loss now would leave, without one.
     #[must_use]
     pub fn image_after(&self, loss: PowerLoss) -> Image {
         self.state().files.image_after(loss)
     }
 
-    /// Puts other files in place of all that there are, as a person would who restores a copy while nothing runs: what
-    /// is open fails from now on.
+    /// Replaces all files, as a person who restores a copy while nothing runs; open files fail from now on.
     pub fn restore(&self, image: &Image) {
         let mut state = self.state();
-        state.ahead = Some(image.clone());
+        state.next_image = Some(image.clone());
         state.powered = false;
         state.boot();
     }
 
-    /// Flips a bit of a file on the platter while nothing runs: what is open fails from now on.
+    /// Flips a bit of a file on the platter while nothing runs; open files fail from now on.
     ///
     /// # Panics
     /// When the file is shorter.
@@ -146,7 +145,7 @@ impl SimDisk {
         self.restore(&image);
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, DiskState> {
         self.0.state()
     }
 }
@@ -161,27 +160,27 @@ impl fmt::Debug for SimDisk {
     }
 }
 
-/// A disk with its place among SQLite's VFSes.
+/// A disk with its VFS.
 pub(super) struct SharedDisk {
     pub(super) slot: &'static VfsSlot,
-    state: Mutex<State>,
+    state: Mutex<DiskState>,
 }
 
 impl SharedDisk {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, DiskState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for SharedDisk {
     fn drop(&mut self) {
-        self.slot.give_back();
+        self.slot.detach();
     }
 }
 
 /// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum DiskFailure {
     /// `EIO`.
     Io,
     /// `ENOSPC`.
@@ -198,16 +197,16 @@ pub(super) struct OpenedFile {
     boot: u64,
 }
 
-pub(super) struct State {
+pub(super) struct DiskState {
     pub(super) files: Files,
     faults: Faults,
     dice: Dice,
     bytes_max: Option<usize>,
-    /// Counts power losses; what was opened before the last one is dead.
+    /// Counts power losses; files that were opened before the last one fail.
     pub(super) boot: u64,
     powered: bool,
-    /// What the next boot will find.
-    ahead: Option<Image>,
+    /// The files after the next boot, once the power is off.
+    next_image: Option<Image>,
     handles: HandleId,
     pub(super) locks: BTreeMap<FileId, FileLocks>,
     pub(super) shared_memory: BTreeMap<FileId, std::sync::Weak<SharedMemory>>,
@@ -215,19 +214,19 @@ pub(super) struct State {
     pub(super) directory_locks: BTreeMap<PathBuf, u64>,
 }
 
-impl State {
-    fn cut(&mut self, loss: PowerLoss) {
+impl DiskState {
+    fn cut_power(&mut self, loss: PowerLoss) {
         if self.powered {
-            self.ahead = Some(self.files.image_after(loss));
+            self.next_image = Some(self.files.image_after(loss));
             self.powered = false;
         }
     }
 
     fn boot(&mut self) {
-        if let Some(image) = self.ahead.take() {
-            self.files = Files::of(&image);
+        if let Some(image) = self.next_image.take() {
+            self.files = Files::from_image(&image);
         }
-        self.faults.heal();
+        self.faults.disarm_all();
         self.locks.clear();
         self.shared_memory.clear();
         self.directory_locks.clear();
@@ -235,51 +234,51 @@ impl State {
         self.powered = true;
     }
 
-    /// Whether what was opened then still works.
+    /// Whether the file was opened since the last power loss.
     pub(super) const fn is_alive(&self, opened: OpenedFile) -> bool {
         self.powered && opened.boot == self.boot
     }
 
-    /// Counts an operation and lets it fail if it must. What fails half done is for the caller to do by half.
-    fn meet(&mut self, operation: Operation, path: &Path) -> Result<Option<Effect>, Failure> {
+    /// Counts an operation, which fails if it meets a fault. The caller carries out an effect that is returned.
+    fn begin(&mut self, operation: Operation, path: &Path) -> Result<Option<Effect>, DiskFailure> {
         if !self.powered {
-            return Err(Failure::Io);
+            return Err(DiskFailure::Io);
         }
-        match self.faults.meet(operation, path) {
-            Some(Effect::Error) => Err(Failure::Io),
-            Some(Effect::Full) => Err(Failure::Full),
+        match self.faults.next_effect(operation, path) {
+            Some(Effect::Error) => Err(DiskFailure::Io),
+            Some(Effect::Full) => Err(DiskFailure::Full),
             Some(Effect::PowerLoss(loss)) => {
-                self.cut(loss);
-                Err(Failure::Io)
+                self.cut_power(loss);
+                Err(DiskFailure::Io)
             }
-            half_done => Ok(half_done),
+            effect => Ok(effect),
         }
     }
 
-    fn meet_opened(
+    fn begin_on(
         &mut self,
         operation: Operation,
         opened: OpenedFile,
         path: &Path,
-    ) -> Result<Option<Effect>, Failure> {
+    ) -> Result<Option<Effect>, DiskFailure> {
         if !self.is_alive(opened) {
-            return Err(Failure::Io);
+            return Err(DiskFailure::Io);
         }
-        self.meet(operation, path)
+        self.begin(operation, path)
     }
 
-    /// Opens a file, or makes it if it may. Says whether it was made.
+    /// Opens a file, or creates it if `create` says so; returns whether it was created.
     pub(super) fn open(
         &mut self,
         path: &Path,
         create: bool,
-    ) -> Result<(OpenedFile, bool), Failure> {
-        self.meet(Operation::Open, path)?;
+    ) -> Result<(OpenedFile, bool), DiskFailure> {
+        self.begin(Operation::Open, path)?;
         let found = self.files.find(path);
         let file = match found {
             Some(file) => file,
             None if create => self.files.create(path),
-            None => return Err(Failure::Missing),
+            None => return Err(DiskFailure::Missing),
         };
         self.handles += 1;
         let opened = OpenedFile {
@@ -290,17 +289,15 @@ impl State {
         Ok((opened, found.is_none()))
     }
 
-    /// Reads what there is; returns how much that was.
+    /// Reads the bytes that there are; returns their number.
     pub(super) fn read(
         &mut self,
         opened: OpenedFile,
         path: &Path,
         offset: usize,
         into: &mut [u8],
-    ) -> Result<usize, Failure> {
-        if self.meet_opened(Operation::Read, opened, path)?.is_some() {
-            return Err(Failure::Io);
-        }
+    ) -> Result<usize, DiskFailure> {
+        all_or_nothing(self.begin_on(Operation::Read, opened, path))?;
         let bytes = self.files.bytes(opened.file).get(offset..).unwrap_or(&[]);
         let count = bytes.len().min(into.len());
         into[..count].copy_from_slice(&bytes[..count]);
@@ -313,20 +310,20 @@ impl State {
         path: &Path,
         offset: usize,
         bytes: &[u8],
-    ) -> Result<(), Failure> {
-        let short = self.meet_opened(Operation::Write, opened, path)?.is_some();
+    ) -> Result<(), DiskFailure> {
+        let short = self.begin_on(Operation::Write, opened, path)?.is_some();
         if short {
             let written = self.dice.below(bytes.len());
             self.files.write(opened.file, offset, &bytes[..written]);
-            return Err(Failure::Io);
+            return Err(DiskFailure::Io);
         }
         let size = self.files.bytes(opened.file).len();
         let growth = (offset + bytes.len()).saturating_sub(size);
         let room = self
             .bytes_max
-            .is_none_or(|bytes_max| growth == 0 || self.files.used() + growth <= bytes_max);
+            .is_none_or(|bytes_max| growth == 0 || self.files.used_bytes() + growth <= bytes_max);
         if !room {
-            return Err(Failure::Full);
+            return Err(DiskFailure::Full);
         }
         self.files.write(opened.file, offset, bytes);
         Ok(())
@@ -337,64 +334,61 @@ impl State {
         opened: OpenedFile,
         path: &Path,
         size: usize,
-    ) -> Result<(), Failure> {
-        if self
-            .meet_opened(Operation::Truncate, opened, path)?
-            .is_some()
-        {
-            return Err(Failure::Io);
-        }
+    ) -> Result<(), DiskFailure> {
+        all_or_nothing(self.begin_on(Operation::Truncate, opened, path))?;
         self.files.resize(opened.file, size);
         Ok(())
     }
 
-    pub(super) fn sync(&mut self, opened: OpenedFile, path: &Path) -> Result<(), Failure> {
-        match self.meet_opened(Operation::Sync, opened, path)? {
+    pub(super) fn sync(&mut self, opened: OpenedFile, path: &Path) -> Result<(), DiskFailure> {
+        match self.begin_on(Operation::Sync, opened, path)? {
             None => {
                 self.files.sync(opened.file);
                 Ok(())
             }
             Some(effect) => {
                 if effect == Effect::Forgotten {
-                    self.files.forget(opened.file);
+                    self.files.drop_unsynced(opened.file);
                 }
-                Err(Failure::Io)
+                Err(DiskFailure::Io)
             }
         }
     }
 
-    pub(super) fn remove(&mut self, path: &Path) -> Result<(), Failure> {
-        if self.meet(Operation::Name, path)?.is_some() {
-            return Err(Failure::Io);
-        }
-        self.files.find(path).ok_or(Failure::Missing)?;
+    pub(super) fn remove(&mut self, path: &Path) -> Result<(), DiskFailure> {
+        all_or_nothing(self.begin(Operation::Name, path))?;
+        self.files.find(path).ok_or(DiskFailure::Missing)?;
         self.files.remove(path);
         Ok(())
     }
 
-    pub(super) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), Failure> {
-        if self.meet(Operation::Name, to)?.is_some() {
-            return Err(Failure::Io);
-        }
-        self.files.find(from).ok_or(Failure::Missing)?;
+    pub(super) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), DiskFailure> {
+        all_or_nothing(self.begin(Operation::Name, to))?;
+        self.files.find(from).ok_or(DiskFailure::Missing)?;
         self.files.rename(from, to);
         Ok(())
     }
 
-    pub(super) fn sync_name(&mut self, path: &Path) -> Result<(), Failure> {
-        if self.meet(Operation::Name, path)?.is_some() {
-            return Err(Failure::Io);
-        }
+    pub(super) fn sync_name(&mut self, path: &Path) -> Result<(), DiskFailure> {
+        all_or_nothing(self.begin(Operation::Name, path))?;
         self.files.sync_names();
         Ok(())
     }
 
-    /// A file's size, if it is there. Looking never fails but without power.
-    pub(super) fn size(&self, path: &Path) -> Result<Option<usize>, Failure> {
+    /// A file's size, if it exists. Fails only without power.
+    pub(super) fn size(&self, path: &Path) -> Result<Option<usize>, DiskFailure> {
         if !self.powered {
-            return Err(Failure::Io);
+            return Err(DiskFailure::Io);
         }
         let file = self.files.find(path);
         Ok(file.map(|file| self.files.bytes(file).len()))
+    }
+}
+
+/// An operation that has no partial effect fails with `EIO` in its place.
+fn all_or_nothing(begun: Result<Option<Effect>, DiskFailure>) -> Result<(), DiskFailure> {
+    match begun? {
+        None => Ok(()),
+        Some(_) => Err(DiskFailure::Io),
     }
 }

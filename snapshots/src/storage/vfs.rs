@@ -1,8 +1,8 @@
 //! The simulated disk as SQLite sees it: a VFS. The one file with `unsafe`, since a VFS is a table of C functions.
 //!
-//! What every function here relies on: SQLite hands over a file that `open` filled in and that wasn't closed, names that
-//! end with a zero byte, and buffers of the size that it says. A VFS once registered stays so for the life of the
-//! process, and waits for the next disk when its own is gone.
+//! Every function here relies on this: SQLite hands over a file that `open` filled in and that wasn't closed, names that
+//! end with a zero byte, and buffers of the size that it says. A VFS stays registered for the life of the process, and
+//! is reused for the next disk when its own is gone.
 
 #![allow(unsafe_code)]
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 use rusqlite::ffi;
 
 use super::locks::{LockLevel, SharedMemory, ShmChange};
-use super::sim_disk::{Failure, OpenedFile, SharedDisk, State};
+use super::sim_disk::{DiskFailure, DiskState, OpenedFile, SharedDisk};
 
 /// Longest path, in bytes.
 const PATH_BYTES_MAX: c_int = 1024;
@@ -24,16 +24,16 @@ const PATH_BYTES_MAX: c_int = 1024;
 /// The disk's properties that SQLite may count on.
 const SECTOR_BYTES: c_int = 4096;
 
-/// Days since noon in Greenwich on 24 November 4714 B.C., in milliseconds: what the clock always shows.
+/// The time that the clock always shows: the Julian day in milliseconds.
 const JULIAN_MILLIS: i64 = 2_460_000 * 86_400_000;
 
-/// Slots whose disk is gone.
+/// Slots without a disk.
 static FREE: Mutex<Vec<&'static VfsSlot>> = Mutex::new(Vec::new());
 
-/// How many slots there are.
+/// The number of slots.
 static SLOTS: Mutex<usize> = Mutex::new(0);
 
-/// A registered VFS and the disk that it reaches.
+/// A registered VFS and its disk.
 pub(super) struct VfsSlot {
     name: String,
     disk: Mutex<Weak<SharedDisk>>,
@@ -41,8 +41,8 @@ pub(super) struct VfsSlot {
 
 impl VfsSlot {
     /// A VFS that no disk uses.
-    pub(super) fn take() -> &'static Self {
-        let free = lock(&FREE).pop();
+    pub(super) fn acquire() -> &'static Self {
+        let free = lock_mutex(&FREE).pop();
         free.unwrap_or_else(Self::register)
     }
 
@@ -50,19 +50,19 @@ impl VfsSlot {
         &self.name
     }
 
-    /// Reaches this disk from now on.
-    pub(super) fn serve(&self, disk: &Arc<SharedDisk>) {
-        *lock(&self.disk) = Arc::downgrade(disk);
+    /// Gives access to this disk from now on.
+    pub(super) fn attach(&self, disk: &Arc<SharedDisk>) {
+        *lock_mutex(&self.disk) = Arc::downgrade(disk);
     }
 
-    /// Its disk is gone, and with it every file of it that was open.
-    pub(super) fn give_back(&'static self) {
-        *lock(&self.disk) = Weak::new();
-        lock(&FREE).push(self);
+    /// Its disk is gone, and with it all open files.
+    pub(super) fn detach(&'static self) {
+        *lock_mutex(&self.disk) = Weak::new();
+        lock_mutex(&FREE).push(self);
     }
 
     fn register() -> &'static Self {
-        let mut count = lock(&SLOTS);
+        let mut count = lock_mutex(&SLOTS);
         *count += 1;
         let name = format!("tslp-simulated-{count}");
         let c_name = CString::new(name.clone()).expect("the name has no zero byte");
@@ -101,20 +101,20 @@ impl VfsSlot {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What SQLite has of an open file: its own part, then ours.
+/// An open file as SQLite holds it: its own part, then ours.
 #[repr(C)]
 struct SimFile {
     base: ffi::sqlite3_file,
     /// From `Box::into_raw`, until `close`.
-    handle: *mut Handle,
+    handle: *mut FileHandle,
 }
 
 /// An open file.
-struct Handle {
+struct FileHandle {
     disk: Arc<SharedDisk>,
     opened: OpenedFile,
     path: PathBuf,
@@ -124,8 +124,8 @@ struct Handle {
     memory: Option<Arc<SharedMemory>>,
 }
 
-impl Handle {
-    fn with<T>(&self, act: impl FnOnce(&mut State, OpenedFile, &Path) -> T) -> T {
+impl FileHandle {
+    fn with_state<T>(&self, act: impl FnOnce(&mut DiskState, OpenedFile, &Path) -> T) -> T {
         act(&mut self.disk.state(), self.opened, &self.path)
     }
 }
@@ -156,17 +156,17 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
 ///
 /// # Safety
 /// `vfs` is one of ours.
-unsafe fn disk(vfs: *mut ffi::sqlite3_vfs) -> Option<Arc<SharedDisk>> {
+unsafe fn disk_of(vfs: *mut ffi::sqlite3_vfs) -> Option<Arc<SharedDisk>> {
     // SAFETY: `register` put a slot there that lives for ever.
     let slot = unsafe { &*(*vfs).pAppData.cast::<VfsSlot>() };
-    lock(&slot.disk).upgrade()
+    lock_mutex(&slot.disk).upgrade()
 }
 
-/// The path that a name says; `None` for a file that needs none.
+/// The path of a name; `None` for a temporary file, which has none.
 ///
 /// # Safety
 /// `name` ends with a zero byte, or is null.
-unsafe fn path(name: *const c_char) -> Option<PathBuf> {
+unsafe fn path_of(name: *const c_char) -> Option<PathBuf> {
     if name.is_null() {
         return None;
     }
@@ -180,18 +180,18 @@ unsafe fn path(name: *const c_char) -> Option<PathBuf> {
 /// # Safety
 /// `open` filled `file` in, `close` hasn't had it, and nobody else has a reference to its handle: SQLite uses a file on
 /// one thread at a time.
-unsafe fn handle<'a>(file: *mut ffi::sqlite3_file) -> &'a mut Handle {
+unsafe fn handle_of<'a>(file: *mut ffi::sqlite3_file) -> &'a mut FileHandle {
     // SAFETY: as this function's.
     unsafe { &mut *(*file.cast::<SimFile>()).handle }
 }
 
 /// SQLite's code for an outcome; `io` for `EIO`.
-const fn code(outcome: Result<(), Failure>, io: c_int) -> c_int {
+const fn sqlite_code(outcome: Result<(), DiskFailure>, io: c_int) -> c_int {
     match outcome {
         Ok(()) => ffi::SQLITE_OK,
-        Err(Failure::Io) => io,
-        Err(Failure::Full) => ffi::SQLITE_FULL,
-        Err(Failure::Missing) => ffi::SQLITE_CANTOPEN,
+        Err(DiskFailure::Io) => io,
+        Err(DiskFailure::Full) => ffi::SQLITE_FULL,
+        Err(DiskFailure::Missing) => ffi::SQLITE_CANTOPEN,
     }
 }
 
@@ -210,7 +210,7 @@ unsafe extern "C" fn open(
     // SAFETY: SQLite gives `szOsFile` bytes, and looks at nothing of them if the methods are null.
     unsafe { (*sim).base.pMethods = ptr::null() };
     // SAFETY: SQLite calls with our VFS and a name that ends with a zero byte.
-    let (disk, path) = unsafe { (disk(vfs), path(name)) };
+    let (disk, path) = unsafe { (disk_of(vfs), path_of(name)) };
     let Some(disk) = disk else {
         return ffi::SQLITE_CANTOPEN;
     };
@@ -219,10 +219,10 @@ unsafe extern "C" fn open(
     let outcome = disk.state().open(&path, has(ffi::SQLITE_OPEN_CREATE));
     let (opened, made) = match outcome {
         Ok(opened) => opened,
-        Err(failure) => return code(Err(failure), ffi::SQLITE_CANTOPEN),
+        Err(failure) => return sqlite_code(Err(failure), ffi::SQLITE_CANTOPEN),
     };
     let journal = has(ffi::SQLITE_OPEN_MAIN_JOURNAL) || has(ffi::SQLITE_OPEN_WAL);
-    let handle = Box::new(Handle {
+    let handle = Box::new(FileHandle {
         disk,
         opened,
         path,
@@ -244,7 +244,7 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: SQLite closes a file once, and `open` made the handle.
     let handle = unsafe { Box::from_raw((*file.cast::<SimFile>()).handle) };
-    handle.with(|state, opened, path| {
+    handle.with_state(|state, opened, path| {
         if !state.is_alive(opened) {
             return;
         }
@@ -256,7 +256,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
         }
     });
     if let Some(memory) = &handle.memory {
-        memory.release(handle.opened.handle);
+        memory.release_all(handle.opened.handle);
     }
     ffi::SQLITE_OK
 }
@@ -267,19 +267,20 @@ unsafe extern "C" fn read(
     amount: c_int,
     offset: ffi::sqlite3_int64,
 ) -> c_int {
-    // SAFETY: SQLite's buffer holds `amount` bytes; see `handle` for the file.
+    // SAFETY: SQLite's buffer holds `amount` bytes; see `handle_of` for the file.
     let (handle, into) = unsafe {
         let into = std::slice::from_raw_parts_mut(buffer.cast::<u8>(), to_usize(amount));
-        (handle(file), into)
+        (handle_of(file), into)
     };
-    let read = handle.with(|state, opened, path| state.read(opened, path, to_usize(offset), into));
+    let read =
+        handle.with_state(|state, opened, path| state.read(opened, path, to_usize(offset), into));
     match read {
         Ok(count) if count == into.len() => ffi::SQLITE_OK,
         Ok(count) => {
             into[count..].fill(0);
             ffi::SQLITE_IOERR_SHORT_READ
         }
-        Err(failure) => code(Err(failure), ffi::SQLITE_IOERR_READ),
+        Err(failure) => sqlite_code(Err(failure), ffi::SQLITE_IOERR_READ),
     }
 }
 
@@ -292,41 +293,42 @@ unsafe extern "C" fn write(
     // SAFETY: as for `read`.
     let (handle, bytes) = unsafe {
         let bytes = std::slice::from_raw_parts(buffer.cast::<u8>(), to_usize(amount));
-        (handle(file), bytes)
+        (handle_of(file), bytes)
     };
     let written =
-        handle.with(|state, opened, path| state.write(opened, path, to_usize(offset), bytes));
-    code(written, ffi::SQLITE_IOERR_WRITE)
+        handle.with_state(|state, opened, path| state.write(opened, path, to_usize(offset), bytes));
+    sqlite_code(written, ffi::SQLITE_IOERR_WRITE)
 }
 
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_int64) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
-    let resized = handle.with(|state, opened, path| state.resize(opened, path, to_usize(size)));
-    code(resized, ffi::SQLITE_IOERR_TRUNCATE)
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
+    let resized =
+        handle.with_state(|state, opened, path| state.resize(opened, path, to_usize(size)));
+    sqlite_code(resized, ffi::SQLITE_IOERR_TRUNCATE)
 }
 
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, _flags: c_int) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
-    let synced = handle.with(State::sync);
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
+    let synced = handle.with_state(DiskState::sync);
     if synced.is_ok() && handle.name_unsynced {
-        let named = handle.with(|state, _, path| state.sync_name(path));
+        let named = handle.with_state(|state, _, path| state.sync_name(path));
         if named.is_err() {
-            return code(named, ffi::SQLITE_IOERR_DIR_FSYNC);
+            return sqlite_code(named, ffi::SQLITE_IOERR_DIR_FSYNC);
         }
         handle.name_unsynced = false;
     }
-    code(synced, ffi::SQLITE_IOERR_FSYNC)
+    sqlite_code(synced, ffi::SQLITE_IOERR_FSYNC)
 }
 
 unsafe extern "C" fn file_size(
     file: *mut ffi::sqlite3_file,
     size: *mut ffi::sqlite3_int64,
 ) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
-    let found = handle.with(|state, opened, _| {
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
+    let found = handle.with_state(|state, opened, _| {
         let alive = state.is_alive(opened);
         alive.then(|| state.files.bytes(opened.file).len())
     });
@@ -338,7 +340,7 @@ unsafe extern "C" fn file_size(
     ffi::SQLITE_OK
 }
 
-fn level(level: c_int) -> LockLevel {
+fn lock_level(level: c_int) -> LockLevel {
     match level {
         ffi::SQLITE_LOCK_NONE => LockLevel::None,
         ffi::SQLITE_LOCK_SHARED => LockLevel::SharedDisk,
@@ -349,14 +351,14 @@ fn level(level: c_int) -> LockLevel {
 }
 
 unsafe extern "C" fn lock_file(file: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
-    handle.with(|state, opened, _| {
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
+    handle.with_state(|state, opened, _| {
         if !state.is_alive(opened) {
             return ffi::SQLITE_IOERR_LOCK;
         }
         let locks = state.locks.entry(opened.file).or_default();
-        match locks.lock(opened.handle, level(wanted)) {
+        match locks.lock(opened.handle, lock_level(wanted)) {
             Ok(()) => ffi::SQLITE_OK,
             Err(_) => ffi::SQLITE_BUSY,
         }
@@ -364,13 +366,13 @@ unsafe extern "C" fn lock_file(file: *mut ffi::sqlite3_file, wanted: c_int) -> c
 }
 
 unsafe extern "C" fn unlock_file(file: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
-    handle.with(|state, opened, _| {
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
+    handle.with_state(|state, opened, _| {
         if state.is_alive(opened)
             && let Some(locks) = state.locks.get_mut(&opened.file)
         {
-            locks.unlock(opened.handle, level(wanted));
+            locks.unlock(opened.handle, lock_level(wanted));
         }
     });
     ffi::SQLITE_OK
@@ -380,11 +382,11 @@ unsafe extern "C" fn check_reserved_lock(
     file: *mut ffi::sqlite3_file,
     reserved: *mut c_int,
 ) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
-    let found = handle.with(|state, opened, _| {
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
+    let found = handle.with_state(|state, opened, _| {
         let locks = state.locks.get(&opened.file);
-        locks.is_some_and(super::locks::FileLocks::reserved)
+        locks.is_some_and(super::locks::FileLocks::is_reserved)
     });
     // SAFETY: SQLite wants the answer there.
     unsafe { *reserved = c_int::from(found) };
@@ -403,7 +405,7 @@ unsafe extern "C" fn sector_size(_file: *mut ffi::sqlite3_file) -> c_int {
     SECTOR_BYTES
 }
 
-/// As SQLite's own VFS for Unix says: bytes around a write stay as they are when the power goes.
+/// As with SQLite's own VFS for Unix, the bytes around a write survive a power loss unchanged.
 unsafe extern "C" fn device_characteristics(_file: *mut ffi::sqlite3_file) -> c_int {
     ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
 }
@@ -415,11 +417,11 @@ unsafe extern "C" fn shm_map(
     extend: c_int,
     out: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
     let memory = match &handle.memory {
         Some(memory) => Some(Arc::clone(memory)),
-        None => handle.with(|state, opened, _| {
+        None => handle.with_state(|state, opened, _| {
             if !state.is_alive(opened) {
                 return None;
             }
@@ -447,8 +449,8 @@ unsafe extern "C" fn shm_lock(
     count: c_int,
     flags: c_int,
 ) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
     let shared = flags & ffi::SQLITE_SHM_SHARED != 0;
     let change = match (flags & ffi::SQLITE_SHM_LOCK != 0, shared) {
         (true, true) => ShmChange::LockShared,
@@ -460,7 +462,7 @@ unsafe extern "C" fn shm_lock(
         return ffi::SQLITE_IOERR_SHMLOCK;
     };
     let first = to_usize(offset);
-    match memory.change(handle.opened.handle, first..first + to_usize(count), change) {
+    match memory.change_locks(handle.opened.handle, first..first + to_usize(count), change) {
         Ok(()) => ffi::SQLITE_OK,
         Err(_) => ffi::SQLITE_BUSY,
     }
@@ -471,10 +473,10 @@ unsafe extern "C" fn shm_barrier(_file: *mut ffi::sqlite3_file) {
 }
 
 unsafe extern "C" fn shm_unmap(file: *mut ffi::sqlite3_file, _delete: c_int) -> c_int {
-    // SAFETY: see `handle`.
-    let handle = unsafe { handle(file) };
+    // SAFETY: see `handle_of`.
+    let handle = unsafe { handle_of(file) };
     if let Some(memory) = handle.memory.take() {
-        memory.release(handle.opened.handle);
+        memory.release_all(handle.opened.handle);
     }
     ffi::SQLITE_OK
 }
@@ -485,14 +487,16 @@ unsafe extern "C" fn delete(
     sync_name: c_int,
 ) -> c_int {
     // SAFETY: SQLite calls with our VFS and a name that ends with a zero byte.
-    let (Some(disk), Some(path)) = (unsafe { (disk(vfs), path(name)) }) else {
+    let (Some(disk), Some(path)) = (unsafe { (disk_of(vfs), path_of(name)) }) else {
         return ffi::SQLITE_IOERR_DELETE;
     };
     let mut state = disk.state();
     match state.remove(&path) {
-        Ok(()) if sync_name != 0 => code(state.sync_name(&path), ffi::SQLITE_IOERR_DIR_FSYNC),
-        Err(Failure::Missing) => ffi::SQLITE_IOERR_DELETE_NOENT,
-        outcome => code(outcome, ffi::SQLITE_IOERR_DELETE),
+        Ok(()) if sync_name != 0 => {
+            sqlite_code(state.sync_name(&path), ffi::SQLITE_IOERR_DIR_FSYNC)
+        }
+        Err(DiskFailure::Missing) => ffi::SQLITE_IOERR_DELETE_NOENT,
+        outcome => sqlite_code(outcome, ffi::SQLITE_IOERR_DELETE),
     }
 }
 
@@ -503,13 +507,13 @@ unsafe extern "C" fn access(
     out: *mut c_int,
 ) -> c_int {
     // SAFETY: as for `delete`.
-    let (Some(disk), Some(path)) = (unsafe { (disk(vfs), path(name)) }) else {
+    let (Some(disk), Some(path)) = (unsafe { (disk_of(vfs), path_of(name)) }) else {
         return ffi::SQLITE_IOERR_ACCESS;
     };
     let Ok(size) = disk.state().size(&path) else {
         return ffi::SQLITE_IOERR_ACCESS;
     };
-    // To SQLite's own VFS for Unix, too, an empty file doesn't exist.
+    // An empty file doesn't exist, as with SQLite's own VFS for Unix.
     let there = match flags {
         ffi::SQLITE_ACCESS_EXISTS => size.is_some_and(|size| size > 0),
         _ => size.is_some(),
@@ -545,7 +549,7 @@ unsafe extern "C" fn randomness(
     bytes
 }
 
-/// Other threads hold locks for as long as they work, and they work in real time.
+/// Sleeps in real time, because the threads that hold locks work in real time.
 unsafe extern "C" fn sleep(_vfs: *mut ffi::sqlite3_vfs, micros: c_int) -> c_int {
     std::thread::sleep(Duration::from_micros(u64::try_from(micros).unwrap_or(0)));
     micros

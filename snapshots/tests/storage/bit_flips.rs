@@ -13,7 +13,8 @@ use tslp_io::ledger::{Checkpoint, OpenLedger};
 use tslp_io::scrub::Flaw;
 use tslp_io::startup::StartError;
 use tslp_replay::log::Log;
-use tslp_snapshots::storage::{DATA_DIR, Dice, Image, SimDisk};
+use tslp_snapshots::dice::Dice;
+use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
 
 use super::pages::{self, Parts};
 use super::seeds;
@@ -78,7 +79,7 @@ fn leave_free_pages(disk: &SimDisk) {
 
 /// Opens a damaged ledger and makes sure that no event is lost or changed without a word.
 fn outcome(damaged: &Image, story: &str) -> Outcome {
-    let disk = SimDisk::with(0, damaged);
+    let disk = SimDisk::from_image(0, damaged);
     let head = last(&groups()[groups().len() - KEPT_BACK - 1]);
     let (mut opened, state) = match open(&disk) {
         Ok(opened) => opened,
@@ -127,7 +128,7 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
 
 /// Without a scrub the first commit looks at every page itself: it is refused, or leaves every event as it was.
 fn check_nothing_overwritten(damaged: &Image, story: &str) {
-    let disk = SimDisk::with(0, damaged);
+    let disk = SimDisk::from_image(0, damaged);
     let (mut opened, state) = open(&disk).unwrap();
     let events = |opened: &OpenLedger| {
         let mut events = Vec::new();
@@ -344,7 +345,7 @@ fn in_the_anchor() {
     }
     assert!(harmless > 0);
     assert!(
-        open(&SimDisk::with(0, &image))
+        open(&SimDisk::from_image(0, &image))
             .unwrap()
             .0
             .log

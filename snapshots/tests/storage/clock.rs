@@ -4,13 +4,13 @@ use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_projections::table::Value;
 use tslp_replay::chain::ChainHash;
-use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
 use tslp_replay::state::State;
+use tslp_snapshots::dice::Dice;
 use tslp_snapshots::replay_check;
-use tslp_snapshots::storage::{Dice, SimDisk};
+use tslp_snapshots::storage::SimDisk;
 
-use super::workload::{events, open};
+use super::workload::{events, folded, open};
 
 const YEAR_MILLIS: i64 = 365 * 86_400_000;
 
@@ -25,14 +25,6 @@ fn timed(mut time: impl FnMut(u64) -> i64) -> Vec<Stored> {
         event
     });
     timed.collect()
-}
-
-fn folded(events: &[Stored]) -> State {
-    let mut replay = Replay::default();
-    for stored in events {
-        replay.step(stored, tslp_migrations::decode).unwrap();
-    }
-    replay.into_state()
 }
 
 #[test]

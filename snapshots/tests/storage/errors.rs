@@ -14,17 +14,17 @@ fn check_every(stride: usize, operation: Operation, effect: Effect) -> u64 {
     for seed in seeds(1) {
         for nth in (1 + seed % stride as u64..).step_by(stride) {
             let disk = SimDisk::new(seed);
-            disk.fail(Fault::nth(nth, operation, effect));
+            disk.inject_fault(Fault::nth(nth, operation, effect));
             let ran = run(&disk);
-            if disk.struck().is_empty() {
+            if disk.faults_met().is_empty() {
                 break;
             }
             failures += 1;
             let story = format!("{operation:?} {nth}, {effect:?}, {:?}", ran.failure);
             disk.heal();
-            let after = SimDisk::with(seed, &disk.image_after(PowerLoss::Synced));
+            let after = SimDisk::from_image(seed, &disk.image_after(PowerLoss::Synced));
             check_survived(&after, &ran, &format!("{story}, power loss"));
-            let after = SimDisk::with(seed, &disk.image_after(PowerLoss::scattered(nth)));
+            let after = SimDisk::from_image(seed, &disk.image_after(PowerLoss::scattered(nth)));
             check_survived(&after, &ran, &format!("{story}, scattered"));
             check_survived(&disk, &ran, &story);
         }
@@ -69,9 +69,12 @@ fn a_log_that_failed_stays_shut_until_it_is_opened_anew() {
                 let disk = SimDisk::new(nth);
                 let (mut opened, _) = open(&disk).unwrap();
                 append(&mut opened.log, &groups()[0]).unwrap();
-                disk.fail(Fault::nth(nth, operation, effect));
+                disk.inject_fault(Fault::nth(nth, operation, effect));
                 if append(&mut opened.log, &groups()[1]).is_ok() {
-                    assert!(disk.struck().is_empty(), "{operation:?} {nth}, {effect:?}");
+                    assert!(
+                        disk.faults_met().is_empty(),
+                        "{operation:?} {nth}, {effect:?}"
+                    );
                     break;
                 }
                 // The disk is fine again; that makes no success of the failure.
@@ -101,9 +104,9 @@ fn bytes_that_a_failed_sync_dropped_are_not_taken_for_durable() {
     // commit, goes on from it, and every sync succeeds; then the power goes.
     for nth in 1.. {
         let disk = SimDisk::new(nth);
-        disk.fail(Fault::nth(nth, Operation::Sync, Effect::Forgotten));
+        disk.inject_fault(Fault::nth(nth, Operation::Sync, Effect::Forgotten));
         let first = run(&disk);
-        if disk.struck().is_empty() {
+        if disk.faults_met().is_empty() {
             break;
         }
         let second = run(&disk);

@@ -10,7 +10,8 @@ use tslp_io::scrub::Flaw;
 use tslp_io::startup::StartError;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Log, Stored};
-use tslp_snapshots::storage::{DATA_DIR, Dice, SimDisk};
+use tslp_snapshots::dice::Dice;
+use tslp_snapshots::storage::{DATA_DIR, SimDisk};
 
 use super::workload::{append, check_exact, events, groups, last, open, scrub};
 

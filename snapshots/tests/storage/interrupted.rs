@@ -30,13 +30,13 @@ fn cut_at_every_change(
 ) {
     let mut cuts = 0;
     for nth in 1.. {
-        let disk = SimDisk::with(nth, image);
+        let disk = SimDisk::from_image(nth, image);
         let loss = [
             PowerLoss::prefix(nth),
             PowerLoss::scattered(nth),
             PowerLoss::Synced,
         ][(nth % 3) as usize];
-        disk.fail(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
+        disk.inject_fault(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
         let acted = act(&disk);
         if !disk.is_off() {
             acted.unwrap();
@@ -99,7 +99,7 @@ fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
 #[test]
 fn salvaging() {
     let (image, ran) = written();
-    let source = SimDisk::with(0, &image);
+    let source = SimDisk::from_image(0, &image);
     let act = |disk: &SimDisk| {
         let done = salvage(disk, &reader(&source));
         done.map(drop).map_err(|error| error.to_string())

@@ -67,7 +67,7 @@ fn check_whole(opened: &OpenLedger, state: &State, story: &str) {
 
 /// The version of the schema as today's program sees it: its own, with everything in place, or a newer one.
 fn is_old(image: &Image, story: &str) -> bool {
-    match open(&SimDisk::with(0, image)) {
+    match open(&SimDisk::from_image(0, image)) {
         Ok((opened, state)) => {
             check_whole(&opened, &state, story);
             true
@@ -130,8 +130,8 @@ fn the_power_goes_at_every_change_of_a_migration() {
             PowerLoss::Synced,
             PowerLoss::All,
         ][(nth % 4) as usize];
-        let disk = SimDisk::with(nth, &image);
-        disk.fail(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
+        let disk = SimDisk::from_image(nth, &image);
+        disk.inject_fault(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
         let climbed = climb(&disk);
         if !disk.is_off() {
             climbed.unwrap();
@@ -162,10 +162,10 @@ fn every_write_sync_and_change_of_names_of_a_migration_fails() {
         (Operation::Open, Effect::Error),
     ] {
         for nth in 1.. {
-            let disk = SimDisk::with(nth, &image);
-            disk.fail(Fault::nth(nth, operation, effect));
+            let disk = SimDisk::from_image(nth, &image);
+            disk.inject_fault(Fault::nth(nth, operation, effect));
             let climbed = climb(&disk);
-            if disk.struck().is_empty() {
+            if disk.faults_met().is_empty() {
                 climbed.unwrap();
                 break;
             }
@@ -173,7 +173,7 @@ fn every_write_sync_and_change_of_names_of_a_migration_fails() {
             drop(climbed);
             disk.heal();
             check_left(
-                &SimDisk::with(nth, &disk.image_after(PowerLoss::Synced)),
+                &SimDisk::from_image(nth, &disk.image_after(PowerLoss::Synced)),
                 &format!("{story}, power loss"),
             );
             check_left(&disk, &story);
@@ -186,13 +186,13 @@ fn every_write_sync_and_change_of_names_of_a_migration_fails() {
 #[test]
 fn a_disk_without_room_for_the_copy_stops_a_migration() {
     let image = older();
-    let whole = SimDisk::with(0, &image);
+    let whole = SimDisk::from_image(0, &image);
     let before = whole.used_bytes();
     drop(climb(&whole).unwrap());
     let needed = whole.used_bytes() - before;
     let (mut without_copy, mut without_steps) = (0, 0);
     for room in (0..needed).step_by(needed / 40) {
-        let disk = SimDisk::with(1, &image);
+        let disk = SimDisk::from_image(1, &image);
         disk.limit_bytes(Some(before + room));
         let Err(error) = climb(&disk) else {
             panic!("{room} bytes: no room was needed");

@@ -71,7 +71,7 @@ fn what_was_moved_beside_the_writer_is_whole() {
     let (ran, failure) = run(&disk);
     assert_eq!(failure, None);
     assert_eq!(ran.acknowledged, last(groups().last().unwrap()));
-    let after = SimDisk::with(1, &disk.image_after(PowerLoss::Synced));
+    let after = SimDisk::from_image(1, &disk.image_after(PowerLoss::Synced));
     check_survived(&after, &ran, "power loss");
     check_survived(&disk, &ran, "moved");
 }
@@ -89,15 +89,19 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
             let disk = SimDisk::new(nth);
             // A ledger that is there already; from now on only moves write to the database itself.
             drop(open(&disk).unwrap());
-            disk.fail(Fault::nth(nth, operation, effect).of("ledger.db").lasting());
+            disk.inject_fault(
+                Fault::nth(nth, operation, effect)
+                    .on_file("ledger.db")
+                    .lasting(),
+            );
             let (ran, failure) = run(&disk);
             let story = format!("{operation:?} {nth}, {effect:?}, {failure:?}");
             assert!(
-                disk.struck()
+                disk.faults_met()
                     .iter()
                     .all(|(_, file, _)| file.ends_with("ledger.db"))
             );
-            if disk.struck().is_empty() {
+            if disk.faults_met().is_empty() {
                 // How often pages are moved is up to the threads; once it is in any case.
                 assert!(nth > 1 && failure.is_none(), "{story}");
                 check_survived(&disk, &ran, &story);
@@ -106,9 +110,9 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
             let failure = failure.unwrap_or_else(|| panic!("{story}"));
             assert_eq!(failure.remedy, remedy, "{story}");
             disk.heal();
-            let after = SimDisk::with(nth, &disk.image_after(PowerLoss::Synced));
+            let after = SimDisk::from_image(nth, &disk.image_after(PowerLoss::Synced));
             check_survived(&after, &ran, &format!("{story}, power loss"));
-            let after = SimDisk::with(nth, &disk.image_after(PowerLoss::scattered(nth)));
+            let after = SimDisk::from_image(nth, &disk.image_after(PowerLoss::scattered(nth)));
             check_survived(&after, &ran, &format!("{story}, scattered"));
             check_survived(&disk, &ran, &story);
         }
@@ -122,7 +126,7 @@ fn the_power_goes_while_pages_are_moved() {
         let disk = SimDisk::new(nth);
         drop(open(&disk).unwrap());
         let loss = Effect::PowerLoss(PowerLoss::scattered(nth));
-        disk.fail(Fault::nth(nth, Operation::Change, loss).of("ledger.db"));
+        disk.inject_fault(Fault::nth(nth, Operation::Change, loss).on_file("ledger.db"));
         let (ran, failure) = run(&disk);
         if !disk.is_off() {
             break;

@@ -19,7 +19,7 @@ fn losses(seed: u64) -> [PowerLoss; 4] {
 /// Runs the story on a disk whose power goes at the `nth` such operation. `None` if there were fewer.
 fn cut(seed: u64, nth: u64, operation: Operation, loss: PowerLoss) -> Option<(SimDisk, Run)> {
     let disk = SimDisk::new(seed);
-    disk.fail(Fault::nth(nth, operation, Effect::PowerLoss(loss)));
+    disk.inject_fault(Fault::nth(nth, operation, Effect::PowerLoss(loss)));
     let ran = run(&disk);
     if !disk.is_off() {
         return None;
@@ -77,7 +77,7 @@ fn again_and_again_while_it_comes_back() {
         for crash in 0..12 {
             let loss = losses(seed * 100 + crash)[(seed + crash) as usize % 4];
             let nth = 1 + (seed * 31 + crash * 17) % 40;
-            disk.fail(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
+            disk.inject_fault(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
             let ran = run(&disk);
             let story = format!("seed {seed}, crash {crash}, {loss:?}");
             if ran.failure.is_some() {
@@ -108,9 +108,9 @@ fn what_is_seen_after_a_crash_is_there_after_the_next() {
     for seed in seeds(1) {
         for nth in 1.. {
             let disk = SimDisk::new(seed);
-            disk.fail(Fault::nth(nth, Operation::Sync, Effect::Error));
+            disk.inject_fault(Fault::nth(nth, Operation::Sync, Effect::Error));
             let ran = run(&disk);
-            if disk.struck().is_empty() {
+            if disk.faults_met().is_empty() {
                 break;
             }
             let shown = super::workload::open(&disk).unwrap().1.head();

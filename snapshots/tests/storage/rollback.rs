@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use tslp_core::ids::Seq;
 use tslp_io::ledger::{Checkpoint, LedgerError, Mismatch};
 use tslp_io::startup::StartError;
-use tslp_snapshots::storage::{DATA_DIR, Dice, Image, PowerLoss, SimDisk};
+use tslp_snapshots::dice::Dice;
+use tslp_snapshots::storage::{DATA_DIR, Image, PowerLoss, SimDisk};
 
 use super::pages::{FRAME_HEADER, PAGE, WAL_HEADER};
 use super::seeds;
@@ -31,7 +32,7 @@ fn history(cut_after: Option<usize>) -> Vec<Image> {
 
 /// The ledger isn't opened, asks for safe mode in words of an anchor that doesn't match, and stays as it was.
 fn check_noticed(image: &Image, story: &str) -> LedgerError {
-    let disk = SimDisk::with(0, image);
+    let disk = SimDisk::from_image(0, image);
     let Err(error) = open(&disk) else {
         panic!("{story}: not noticed");
     };
@@ -132,7 +133,7 @@ fn an_older_copy_of_the_whole_directory_is_a_ledger_that_is_that_old() {
             tried: then,
             failure: None,
         };
-        check_survived(&SimDisk::with(0, older), &ran, "an older copy");
+        check_survived(&SimDisk::from_image(0, older), &ran, "an older copy");
     }
 }
 
@@ -152,7 +153,7 @@ fn a_missing_or_older_anchor() {
         let mut behind = newest.clone();
         let anchor = older.bytes(&file("ledger.anchor")).to_owned();
         behind.put(&file("ledger.anchor"), anchor);
-        let disk = SimDisk::with(0, &behind);
+        let disk = SimDisk::from_image(0, &behind);
         let ran = run(&disk);
         assert_eq!(ran.acknowledged, last(groups().last().unwrap()));
         let mut lost = disk.image();
@@ -181,5 +182,8 @@ fn a_missing_database_beside_anything_else_is_no_new_ledger() {
     for name in ["ledger.db", "ledger.db-wal", "ledger.anchor"] {
         image.remove(&file(name));
     }
-    assert_eq!(open(&SimDisk::with(0, &image)).unwrap().1.head(), Seq(0));
+    assert_eq!(
+        open(&SimDisk::from_image(0, &image)).unwrap().1.head(),
+        Seq(0)
+    );
 }

@@ -112,10 +112,10 @@ fn unsynced_bytes_are_lost_or_there_as_the_seed_says() {
 fn faults_come_when_they_were_ordered() {
     let disk = SimDisk::new(6);
     let (mut opened, _) = open(&disk).unwrap();
-    disk.fail(Fault::nth(2, Operation::Sync, Effect::Error).of("ledger.db-wal"));
+    disk.inject_fault(Fault::nth(2, Operation::Sync, Effect::Error).on_file("ledger.db-wal"));
     append(&mut opened.log, &groups()[0]).unwrap();
     append(&mut opened.log, &groups()[1]).unwrap_err();
-    let struck = disk.struck();
+    let struck = disk.faults_met();
     assert_eq!(struck.len(), 1, "{struck:?}");
     assert!(struck[0].1.ends_with("ledger.db-wal"));
     assert!(append(&mut opened.log, &groups()[1]).is_err());

@@ -246,7 +246,7 @@ pub(crate) fn check_exact(log: &SqliteLog, head: Seq, story: &str) {
 
 /// Every table holds what a clean fold of the story gives.
 pub(crate) fn check_tables(log: &SqliteLog, state: &State, story: &str) {
-    let folded = folded(state.head());
+    let folded = folded_until(state.head());
     for (index, table) in TABLES.iter().enumerate() {
         let mut rows = Vec::new();
         log.read_table(index, &mut |row| {
@@ -275,9 +275,14 @@ pub(crate) fn check_tables(log: &SqliteLog, state: &State, story: &str) {
 }
 
 /// A clean fold of the story up to a position.
-pub(crate) fn folded(head: Seq) -> State {
+pub(crate) fn folded_until(head: Seq) -> State {
+    folded(events().take_while(|stored| stored.seq <= head))
+}
+
+/// The state that stored events give.
+pub(crate) fn folded<'s>(events: impl IntoIterator<Item = &'s Stored>) -> State {
     let mut replay = Replay::default();
-    for stored in events().take_while(|stored| stored.seq <= head) {
+    for stored in events {
         replay.step(stored, tslp_migrations::decode).unwrap();
     }
     replay.into_state()

@@ -1,4 +1,4 @@
-//! Clients take their turns, and what they got is checked.
+//! The steps of clients, and checks of the responses that they got.
 
 use tslp_core::ids::EpisodeId;
 
@@ -10,10 +10,10 @@ use crate::simulation::upstream::{CALL_FIELD, ResponseTrouble, UpstreamCall};
 impl World<'_> {
     pub(super) fn step_client(&mut self) {
         let at = self.chance.below(self.windows.len());
-        self.client_at(at);
+        self.step_window(at);
     }
 
-    pub(super) fn client_at(&mut self, at: usize) {
+    pub(super) fn step_window(&mut self, at: usize) {
         let Some(process) = &self.process else { return };
         let network = process.network.clone();
         let window = &mut self.windows[at];
@@ -23,8 +23,8 @@ impl World<'_> {
             WindowStep::Asked(kind) => {
                 self.growth.occasions += 1;
                 self.growth.new_bytes += 700;
-                self.count(kind);
-                self.say(&format!("client {at} {kind}"));
+                self.count_one(kind);
+                self.trace(&format!("client {at} {kind}"));
             }
             WindowStep::FinishedResponse(finished) => self.check_finished(*finished),
         }
@@ -36,7 +36,7 @@ impl World<'_> {
             .response
             .as_ref()
             .map_or(0, |response| response.body.len());
-        self.say(&format!(
+        self.trace(&format!(
             "client {} got {status} {bytes} left {}",
             finished.window, finished.has_left
         ));
@@ -51,7 +51,7 @@ impl World<'_> {
         }
     }
 
-    /// A response that came from the model server.
+    /// Checks a response that came from the model server.
     pub(super) fn check_relayed(&mut self, finished: &FinishedResponse, number: usize) {
         let Some(response) = &finished.response else {
             return;
@@ -78,23 +78,23 @@ impl World<'_> {
         );
         let is_proper = response.complete.is_some() && call.trouble == ResponseTrouble::None;
         match &call.speech {
-            Some(speech) if is_proper => window.keep(&speech.text, speech.call.as_ref()),
+            Some(speech) if is_proper => window.add_reply(&speech.text, speech.call.as_ref()),
             Some(speech) => {
                 let end = speech.text.len().min(40);
                 let end = (0..=end).rev().find(|at| speech.text.is_char_boundary(*at));
-                window.make_do(&mut self.chance, &speech.text[..end.unwrap_or(0)]);
+                window.handle_failed_reply(&mut self.chance, &speech.text[..end.unwrap_or(0)]);
             }
-            None => window.make_do(&mut self.chance, ""),
+            None => window.handle_failed_reply(&mut self.chance, ""),
         }
         self.acknowledged.insert(ticket.clone());
-        self.count(match (is_proper, finished.has_left) {
+        self.count_one(match (is_proper, finished.has_left) {
             (true, _) => "answers",
             (false, true) => "answers left by the client",
             (false, false) => "answers broken off",
         });
     }
 
-    /// A response of the proxy's own, or none.
+    /// Checks a response of the proxy's own, or the lack of one.
     pub(super) fn check_own_response(&mut self, finished: &FinishedResponse, status: u16) {
         if let Some(response) = &finished.response
             && response.complete.is_some()
@@ -112,7 +112,7 @@ impl World<'_> {
                     String::from_utf8_lossy(&response.body)
                 ),
             }
-            self.count(match status {
+            self.count_one(match status {
                 200 => "healthy",
                 408 => "too slow",
                 400..=499 => "refused as bad",
@@ -120,17 +120,19 @@ impl World<'_> {
                 _ => "refused for the model server",
             });
         } else {
-            self.count("answers that never came");
+            self.count_one("answers that never came");
         }
         if let Request::Chat { .. } = finished.request {
-            self.windows[finished.window].make_do(&mut self.chance, "");
+            self.windows[finished.window].handle_failed_reply(&mut self.chance, "");
         }
     }
 
     /// No byte of a reply is out before its prompt is durable.
-    pub(super) fn check_gate(&self) {
+    pub(super) fn check_durable_before_reply(&self) {
         for window in &self.windows {
-            let Some(response) = http::read(window.received(), Framing::Response, false) else {
+            let Some(response) =
+                http::read_message(window.received_bytes(), Framing::Response, false)
+            else {
                 continue;
             };
             let Some(episode) = response.field("x-tslp-episode") else {
@@ -144,14 +146,14 @@ impl World<'_> {
                 panic!("a reply of {episode}, which the ledger doesn't know");
             };
             assert!(
-                prompt <= self.witness.promised(),
+                prompt <= self.witness.announced_position(),
                 "a byte of {episode}'s reply is out, but its prompt at {prompt} is not durable"
             );
         }
     }
 }
 
-/// What came is what the model server sent, byte for byte; whole only if that was whole.
+/// The client got what the model server sent, byte for byte, and its response is complete only if the server sent all of it.
 fn check_body(response: &http::Message, call: &UpstreamCall, has_left: bool) {
     let body = &response.body;
     if response.complete.is_some() && !has_left {

@@ -1,55 +1,53 @@
-//! Processes end, well or badly, and others begin; at last everything comes to rest.
+//! Starts and ends of processes, and the end of a run.
 
-use super::around::made;
 use super::{Growth, World};
-use crate::simulation::chance::Chance;
 use crate::simulation::client::Window;
 use crate::simulation::process::{Process, Surroundings};
 use crate::storage::{Effect, Fault, Operation, PowerLoss};
 use std::ops::ControlFlow;
 
-/// Rounds in which everything must come to rest once nothing goes wrong any more.
+/// Rounds without faults after which every request must have an answer.
 const QUIET_ROUNDS_MAX: u32 = 3000;
 
 impl World<'_> {
     pub(super) fn crash_somehow(&mut self) {
         if self.chance.percent(50) {
-            self.count("kills");
+            self.count_one("kills");
             self.disk.power_loss(PowerLoss::All);
         } else {
-            self.count("power losses");
-            let loss = self.some_loss();
+            self.count_one("power losses");
+            let loss = self.random_loss();
             self.disk.power_loss(loss);
         }
-        self.restart("crash");
+        self.restart_process("crash");
     }
 
-    /// The old process is gone with everything in it; a new one starts.
-    pub(super) fn restart(&mut self, why: &str) {
+    /// Replaces the process, whose memory and connections are lost, by a new one.
+    pub(super) fn restart_process(&mut self, why: &str) {
         self.process = None;
         self.unqueued.clear();
-        self.upstream.forget_lines();
+        self.upstream.forget_connections();
         for window in &mut self.windows {
-            window.lose_line();
+            window.lose_connection();
         }
-        self.say(why);
+        self.trace(why);
         if self.chance.percent(15) {
-            self.fail_to_start();
+            self.try_failing_start();
         }
         self.disk.heal();
-        self.start(false);
+        self.start_process(false);
     }
 
     /// A start on a disk that fails changes nothing for the next one.
-    pub(super) fn fail_to_start(&mut self) {
+    pub(super) fn try_failing_start(&mut self) {
         let nth = self.chance.between(1, 20) as u64;
         let operations = [Operation::Change, Operation::Read, Operation::Open];
         let effect = match self.chance.below(3) {
-            0 => Effect::PowerLoss(self.some_loss()),
+            0 => Effect::PowerLoss(self.random_loss()),
             _ => Effect::Error,
         };
         let fault = Fault::nth(nth, self.chance.pick(&operations), effect);
-        self.disk.fail(fault);
+        self.disk.inject_fault(fault);
         let around = Surroundings {
             disk: &self.disk,
             workspace: &self.workspace,
@@ -60,14 +58,14 @@ impl World<'_> {
         let failed = match started {
             Ok(_) => None,
             Err(error) => {
-                let struck = self.disk.struck();
+                let struck = self.disk.faults_met();
                 assert!(!struck.is_empty(), "no start on a healthy disk: {error}");
                 Some(error.to_string())
             }
         };
         match failed {
-            Some(_) => self.count("failed starts"),
-            None => self.count("starts that were cut short"),
+            Some(_) => self.count_one("failed starts"),
+            None => self.count_one("starts that were cut short"),
         }
         if self.disk.is_off() {
             self.disk.reboot();
@@ -76,9 +74,9 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn start(&mut self, is_first: bool) {
+    pub(super) fn start_process(&mut self, is_first: bool) {
         if !is_first {
-            self.check_tables_of_the_dead();
+            self.check_tables_after_crash();
         }
         let around = Surroundings {
             disk: &self.disk,
@@ -89,9 +87,9 @@ impl World<'_> {
         let (mut process, started) = Process::start(&around, &mut self.chance)
             .unwrap_or_else(|error| panic!("the proxy doesn't start: {error}"));
         if started.from_tables {
-            self.count("starts from the tables");
+            self.count_one("starts from the tables");
         }
-        let lost = self.witness.restart(&started);
+        let lost = self.witness.check_restart(&started);
         let Growth {
             contents,
             stored_bytes,
@@ -100,47 +98,47 @@ impl World<'_> {
         contents.retain(|_, seq| *seq <= started.head);
         stored_bytes.retain(|seq, _| *seq <= started.head);
         if lost > 0 {
-            self.count("restarts that lost what nobody was promised");
+            self.count_one("restarts that lost what nobody was promised");
         }
-        let open = self.witness.open();
+        let open = self.witness.open_replies();
         self.lives += 1;
         if self.chance.percent(30) {
             let scrubbed = process.scrub();
             scrubbed.unwrap_or_else(|flaw| panic!("the scrub: {flaw}"));
-            self.count("scrubs");
+            self.count_one("scrubs");
         }
         self.process = Some(process);
         self.check_decisions("begin");
-        self.witness.check_begun();
+        self.witness.check_interrupted();
         for _ in 0..open {
-            self.count("interrupted replies");
+            self.count_one("interrupted replies");
         }
-        self.count("starts");
+        self.count_one("starts");
     }
 
     pub(super) fn graceful_restart(&mut self) {
         let life = self.lives;
         self.process().shut_down();
         let mut turn = ControlFlow::Continue(());
-        let mut course = ControlFlow::Continue(());
+        let mut engine_course = ControlFlow::Continue(());
         for _ in 0..QUIET_ROUNDS_MAX {
             if turn == ControlFlow::Continue(()) {
-                turn = self.process().turn();
-                self.check_gate();
+                turn = self.process().run_loop_once();
+                self.check_durable_before_reply();
             }
             for at in 0..self.windows.len() {
                 if self.windows[at].is_waiting() {
-                    self.client_at(at);
+                    self.step_window(at);
                 }
             }
-            self.model_server();
+            self.step_model_server();
             let process = self.process();
-            // The engine doesn't hear what comes after its last message: such a reply counts as interrupted.
-            if course == ControlFlow::Continue(())
+            // The engine gets nothing after its last message: a reply that ends later counts as interrupted.
+            if engine_course == ControlFlow::Continue(())
                 && process.engine_may_go_on()
                 && let Some(stepped) = process.engine_step()
             {
-                course = stepped;
+                engine_course = stepped;
                 self.check_decisions("engine");
             }
             self.step_writer();
@@ -150,25 +148,25 @@ impl World<'_> {
             if self.process().has_failed() {
                 return self.crash_somehow();
             }
-            self.clock.pass(100);
-            if (turn, course) == (ControlFlow::Break(()), ControlFlow::Break(()))
+            self.clock.advance(100);
+            if (turn, engine_course) == (ControlFlow::Break(()), ControlFlow::Break(()))
                 && self.unqueued.is_empty()
             {
-                return self.gracefully_ended();
+                return self.check_graceful_end();
             }
         }
-        panic!("the proxy doesn't end: its loop says {turn:?}, its engine {course:?}");
+        panic!("the proxy doesn't end: its loop says {turn:?}, its engine {engine_course:?}");
     }
 
-    pub(super) fn gracefully_ended(&mut self) {
+    pub(super) fn check_graceful_end(&mut self) {
         let head = self.witness.head();
         assert_eq!(
-            self.witness.promised(),
+            self.witness.announced_position(),
             head,
             "a graceful end leaves something unwritten"
         );
-        self.count("graceful ends");
-        self.restart("graceful end");
+        self.count_one("graceful ends");
+        self.restart_process("graceful end");
     }
 
     /// Nothing goes wrong any more: everybody gets an answer.
@@ -178,39 +176,31 @@ impl World<'_> {
         if self.process().has_failed() {
             self.crash_somehow();
         }
-        self.process().network.be_prompt();
+        self.process().network.report_everything();
         for _ in 0..QUIET_ROUNDS_MAX {
             if !self.windows.iter().any(Window::is_waiting) && self.unqueued.is_empty() {
-                self.say("rest");
+                self.trace("rest");
                 return;
             }
-            self.round();
+            self.quiet_round();
         }
         panic!("somebody waits for an answer that never comes");
     }
 
-    pub(super) fn round(&mut self) {
+    pub(super) fn quiet_round(&mut self) {
         for at in 0..self.windows.len() {
-            self.client_at(at);
+            self.step_window(at);
         }
-        if let Some(process) = &self.process {
-            let network = process.network.clone();
-            let witness = &self.witness;
-            let mut new_bytes = 0;
-            let mut make = |chance: &mut Chance| made(chance, witness, &mut new_bytes);
-            self.upstream
-                .step_all(&network, &mut self.chance, &mut make);
-            self.growth.new_bytes += new_bytes;
-        }
+        self.step_model_server();
         self.step_loop();
         self.step_engine();
         self.step_writer();
         self.step_auditor();
-        self.clock.pass(20);
+        self.clock.advance(20);
     }
 
-    /// The last word: the ledger is opened once more and holds everything.
-    pub(super) fn end(&mut self) {
+    /// Opens the ledger once more, which must hold every prompt that was answered.
+    pub(super) fn check_end(&mut self) {
         self.check_tables();
         self.crash_somehow();
         let missing: Vec<&String> = self
@@ -222,10 +212,10 @@ impl World<'_> {
             missing.is_empty(),
             "answered, and not in the ledger: {missing:?}"
         );
-        self.say("end");
+        self.trace("end");
     }
 
     pub(super) fn is_recorded(&self, ticket: &str) -> bool {
-        self.witness.holds(ticket)
+        self.witness.has_message_with(ticket)
     }
 }

@@ -1,4 +1,4 @@
-//! What the store holds is what was decided, and no more than that.
+//! The store's tables equal what was decided, and the ledger doesn't grow with repetitions.
 
 use std::path::Path;
 
@@ -11,33 +11,35 @@ use super::{Growth, World};
 use crate::storage::DATA_DIR;
 
 impl World<'_> {
-    /// The tables in the store are what the live state says, when nothing waits.
+    /// Compares the tables in the store with the live state, unless a commit is waiting.
     pub(super) fn check_tables(&mut self) {
         let Some(process) = &self.process else { return };
         let is_settled = self.unqueued.is_empty()
-            && self.witness.promised() == self.witness.head()
+            && self.witness.announced_position() == self.witness.head()
             && !process.has_failed();
         if !is_settled {
             return;
         }
-        if let Some(reader) = self.reader() {
-            // What is settled, the live state holds no more.
-            let folded = self.witness.folded(process.state().head());
+        if let Some(reader) = self.open_reader() {
+            // The live state has forgotten the archives' durable rows.
+            let folded = self.witness.folded_until(process.state().head());
             check_tables(&reader, process.state(), &folded);
-            self.count("comparisons of the tables");
+            self.count_one("comparisons of the tables");
         }
     }
 
-    /// Whatever the crash left: a state that some commit made, with tables to match.
-    pub(super) fn check_tables_of_the_dead(&mut self) {
-        let Some(reader) = self.reader() else { return };
+    /// After a crash the ledger ends with a commit, and the tables match it.
+    pub(super) fn check_tables_after_crash(&mut self) {
+        let Some(reader) = self.open_reader() else {
+            return;
+        };
         let Ok(head) = reader.head() else { return };
-        let folded = self.witness.folded(head.seq);
+        let folded = self.witness.folded_until(head.seq);
         check_tables(&reader, &folded, &folded);
-        self.count("comparisons of the tables");
+        self.count_one("comparisons of the tables");
     }
 
-    pub(super) fn reader(&self) -> Option<LedgerReader> {
+    pub(super) fn open_reader(&self) -> Option<LedgerReader> {
         let files = DataFiles::of(Path::new(DATA_DIR));
         ReaderFactory::new(&files, &self.disk.open_options())
             .open()
@@ -60,9 +62,13 @@ impl World<'_> {
     }
 }
 
-fn check_tables(reader: &LedgerReader, state: &State, unsettled: &State) {
+fn check_tables(reader: &LedgerReader, state: &State, with_archives: &State) {
     for (index, table) in TABLES.iter().enumerate() {
-        let state = if table.is_archive() { unsettled } else { state };
+        let state = if table.is_archive() {
+            with_archives
+        } else {
+            state
+        };
         let mut digest = TableDigest::default();
         let read = reader.read_table(index, &mut |row| {
             digest.add(&row);
