@@ -13,7 +13,7 @@ use tslp_replay::state::State;
 use tslp_replay::store::{EmptyStore, Store};
 
 use crate::config::ServeConfig;
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::observer::{Look as _, Observer, SystemClock, WallClock};
@@ -132,7 +132,7 @@ pub fn accept(
     data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let mut trial = Trial::new(config, state, contents);
     let accepted = outcomes(&located, |target| {
         let (outcome, batch) = trial.act(target);

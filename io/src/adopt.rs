@@ -27,7 +27,7 @@ use tslp_replay::pending::{Batch, BatchBuilder};
 use tslp_replay::state::State;
 
 use crate::config::ServeConfig;
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::diagnostics::unread;
 use crate::ledger::lock::DataDirLock;
@@ -202,7 +202,7 @@ fn read_files(reader: &FileReader, queue: &Arc<ReadQueue>, to_engine: &Sender<Re
 /// Decides about one file after the other.
 struct Adopter<'c> {
     config: &'c ServeConfig,
-    engine: Engine<TreeSitterGrammars, Option<StoredContents>>,
+    engine: Engine<TreeSitterGrammars, Option<ContentCache>>,
     sink: DecisionSink,
     waiting: BatchBuilder,
     waiting_bytes: usize,
@@ -244,7 +244,7 @@ impl<'c> Adopter<'c> {
             (true, Mode::Append) => {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-                let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+                let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
                 (state, Some(store), DecisionSink::start_writer(opened)?)
             }
         };
@@ -360,7 +360,7 @@ impl<'c> Adopter<'c> {
                 return Ok(());
             }
             let opened = new_ledger(self.config)?;
-            let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+            let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
             self.engine.set_store(Some(store));
             self.sink = DecisionSink::start_writer(opened)?;
         }
@@ -436,13 +436,13 @@ fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
 
 /// Folds a ledger that another process may be using. Archives that have to be rebuilt are taken for empty: what they hold
 /// decides about bytes that are appended, not about what becomes true.
-fn fold_ledger(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
+fn fold_ledger(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
     let archives = match reader.tables_state()? {
-        TablesState::Current => Archives::Sound,
-        TablesState::Rebuild { .. } | TablesState::Doubtful { .. } => Archives::Doubtful,
+        TablesState::Current => ArchiveTrust::Sound,
+        TablesState::Rebuild { .. } | TablesState::Doubtful { .. } => ArchiveTrust::Doubtful,
     };
     let state = startup::fold(|visit| reader.read(Seq(1), visit))?;
-    Ok((state, StoredContents::new(reader, archives)))
+    Ok((state, ContentCache::new(reader, archives)))
 }

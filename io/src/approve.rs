@@ -5,7 +5,7 @@ use tslp_core::hash::ArtifactHash;
 
 use crate::accept::commit;
 use crate::config::ServeConfig;
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::ledger::OpenOptions;
 use crate::observer::{SystemClock, WallClock};
@@ -26,7 +26,7 @@ pub fn approve(
     data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let mut engine = startup::engine(state, &config.policy, contents);
     let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
     let approved = batch

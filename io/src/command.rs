@@ -18,13 +18,13 @@ use tslp_core::path::RelPath;
 
 use crate::adopt::{AdoptError, Mode, Progress};
 use crate::cli::{self, CliCommand, OutputFormat};
+use crate::config::environment::ProcessEnvironment;
 use crate::config::layers::{Flags, Layers, Source};
 use crate::config::secret::Secret;
-use crate::config::surroundings::Surroundings;
 use crate::config::upstream::{Upstream, UpstreamUrl};
 use crate::config::{ServeConfig, page};
 use crate::connect;
-use crate::contents::Archives;
+use crate::content_cache::ArchiveTrust;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
@@ -267,14 +267,14 @@ fn read_config(flags: &Flags) -> Result<(ServeConfig, Layers), CommandFailure> {
 }
 
 fn prepare_to(flags: &Flags, course: LedgerUse) -> Result<(ServeConfig, Layers), CommandFailure> {
-    let loaded = ServeConfig::load(flags, &Surroundings::of_process());
+    let loaded = ServeConfig::load(flags, &ProcessEnvironment::of_process());
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
     Ok((config, layers))
 }
 
 fn config_layers(flags: &Flags) -> Result<Layers, CommandFailure> {
-    Layers::read(flags, &Surroundings::of_process())
+    Layers::read(flags, &ProcessEnvironment::of_process())
         .map_err(|error| CommandFailure::new(Exit::Usage, error))
 }
 
@@ -414,9 +414,9 @@ fn show_deep(
     let is_sound = report.is_healthy();
     let subject = diagnosed_subject(config);
     let archives = if is_sound {
-        Archives::Sound
+        ArchiveTrust::Sound
     } else {
-        Archives::Doubtful
+        ArchiveTrust::Doubtful
     };
     let (data_dir, readers) = (&subject.data_dir, &subject.readers);
     let deep = deep::verify(data_dir, readers, &config.policy, archives);
@@ -451,7 +451,7 @@ fn run_accept(
     targets: &[String],
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
-    let current_dir = Surroundings::of_process().current_dir;
+    let current_dir = ProcessEnvironment::of_process().current_dir;
     let outcomes = accept::accept(config, &current_dir, targets)
         .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
     let json = || {
@@ -480,7 +480,7 @@ fn run_adopt(
     mode: Mode,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
-    let current_dir = Surroundings::of_process().current_dir;
+    let current_dir = ProcessEnvironment::of_process().current_dir;
     let targets: Vec<Target> = paths
         .iter()
         .map(|path| target::find(path, &current_dir, &config.workspace))

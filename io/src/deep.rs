@@ -17,7 +17,7 @@ pub use listing::{Listed, NOT_DERIVED};
 
 use actions::Actions;
 
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::diagnostics::doctor::DoctorReport;
 use crate::evidence::scan::LedgerScan;
 use crate::ledger::ReaderFactory;
@@ -62,10 +62,10 @@ pub fn verify(
     data_dir: &Path,
     readers: &ReaderFactory,
     policy: &Policy,
-    archives: Archives,
+    archives: ArchiveTrust,
 ) -> Result<DeepReport, StartError> {
     let mut scan = LedgerScan::begin(data_dir, readers)?;
-    let contents = StoredContents::new(readers.open()?, archives);
+    let contents = ContentCache::new(readers.open()?, archives);
     let progress = Progress::of(scan.head().seq.0, "events");
     let mut deep = DeepVerifier::new(TreeSitterGrammars, policy.clone(), contents);
     let mut report = DeepReport::default();

@@ -14,9 +14,9 @@ use tempfile::TempDir;
 use tslp_projections::TABLES;
 
 use crate::config::ServeConfig;
+use crate::config::environment::ProcessEnvironment;
 use crate::config::error::ConfigError;
 use crate::config::settings::Settings;
-use crate::config::surroundings::Surroundings;
 use crate::config::upstream::Upstream;
 use crate::exit::Exit;
 use crate::json_client;
@@ -305,7 +305,7 @@ impl Proxy {
             ..Settings::default()
         };
         settings.upstream.place = Upstream::Demo;
-        let config = ServeConfig::from_settings(settings, &Surroundings::of_process())?;
+        let config = ServeConfig::from_settings(settings, &ProcessEnvironment::of_process())?;
         let server = BoundServer::bind_and_open(&config)?;
         let (address, handle) = (server.listen_address(), server.loop_handle());
         let thread = thread::Builder::new()

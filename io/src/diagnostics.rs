@@ -138,7 +138,7 @@ impl DiagnosticsThread {
             wanted,
             self.subject.safe_mode_reason().as_deref(),
         );
-        memory::give_back();
+        memory::trim_heap();
         match page {
             Ok(Some(body)) => Answer::json(200, body),
             Ok(None) => refusal_answer(

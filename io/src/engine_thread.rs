@@ -45,7 +45,7 @@ use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
 use crate::config::secret::Secret;
-use crate::contents::StoredContents;
+use crate::content_cache::ContentCache;
 use crate::http::error::Refusal;
 use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, Stopped};
@@ -89,7 +89,7 @@ pub struct EngineWiring {
 
 /// The engine with its surroundings.
 pub struct EngineThread {
-    engine: Engine<TreeSitterGrammars, StoredContents>,
+    engine: Engine<TreeSitterGrammars, ContentCache>,
     observer: Box<dyn Look + Send>,
     wiring: EngineWiring,
     running: HashMap<ExchangeId, ReplyUnderWay>,
@@ -179,7 +179,7 @@ impl EngineThread {
     /// An engine that goes on from its state.
     #[must_use]
     pub fn new(
-        engine: Engine<TreeSitterGrammars, StoredContents>,
+        engine: Engine<TreeSitterGrammars, ContentCache>,
         observer: Box<dyn Look + Send>,
         wiring: EngineWiring,
     ) -> Self {
@@ -296,7 +296,7 @@ impl EngineThread {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {
-                    memory::give_back();
+                    memory::trim_heap();
                     self.worked_bytes = 0;
                 }
             }

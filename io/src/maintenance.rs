@@ -13,8 +13,8 @@ use crate::archive_check::Archive;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::doctor::{self, DoctorReport};
 use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
-use crate::roads;
 use crate::startup::{self, Bar, StartError};
+use crate::state_check;
 
 /// Events written to a new ledger in one transaction.
 const SALVAGE_BATCH: usize = 4096;
@@ -102,7 +102,7 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
         Err(error) => report.add_check("tables", Err(error.to_string())),
     }
     if !is_rebuilt {
-        roads::compare(reader, &state, report);
+        state_check::check_both_folds(reader, &state, report);
     }
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.add_warning_check(

@@ -18,12 +18,13 @@ use crate::channel::{ToEngine, ToLoop};
 use crate::config::ServeConfig;
 use crate::config::settings::Budget;
 use crate::config::upstream::{Upstream, UpstreamUrl};
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
+use crate::disk_full::{self, SpaceFound, SpaceWatcher};
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
@@ -36,7 +37,6 @@ use crate::metrics::Metrics;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, Target};
-use crate::room::{self, Room, RoomWatch};
 use crate::scrub::Scrub;
 use crate::scrub::thread::Scrubbing;
 use crate::startup::{self, StartError};
@@ -145,7 +145,7 @@ struct ServerThreads {
     /// The writer may wait for its verdict.
     scrub: Option<Scrubbing>,
     diagnostics: JoinHandle<()>,
-    room: Room,
+    disk_space: SpaceFound,
     /// Keeps the channel of a proxy without an engine open.
     _unheard: Option<Receiver<ToEngine>>,
     _ledger: Option<OpenLedgerGuard>,
@@ -160,7 +160,7 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 /// See [`ServeError`].
 pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
     let languages = TreeSitterGrammars::check_patterns().map_err(ServeError::Patterns)?;
-    memory::give_back();
+    memory::trim_heap();
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let running = RunningLoop::default();
@@ -183,7 +183,7 @@ pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
             }
         })?;
     let mut server = BoundServer::bind_and_open(config)?;
-    memory::give_back();
+    memory::trim_heap();
     server.print_ready_line()?;
     running.goes_on(server.loop_handle());
     let same_address = |address| ServeConfig {
@@ -195,7 +195,7 @@ pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
         match server.run_until_end() {
             Ok(ServeEnd::Asked) => break Ok(Exit::Ok),
             Ok(ServeEnd::AskedInSafeMode) => break Ok(Exit::LedgerDamaged),
-            Ok(ServeEnd::RoomAgain(chosen)) => {
+            Ok(ServeEnd::DiskSpaceFound(chosen)) => {
                 match BoundServer::bind_with(&same_address(address), Some(chosen)) {
                     Ok(again) => {
                         tracing::info!(%address, "listening again");
@@ -261,8 +261,8 @@ pub(crate) enum ServeEnd {
     Asked,
     /// It was asked to stop in safe mode, where it had no ledger to write to.
     AskedInSafeMode,
-    /// The ledger's disk was full and has room again; the model is still the same.
-    RoomAgain(ChosenUpstream),
+    /// The ledger's disk was full and has space again; the model is still the same.
+    DiskSpaceFound(ChosenUpstream),
 }
 
 impl BoundServer {
@@ -341,7 +341,7 @@ impl BoundServer {
             metrics: Arc::clone(&metrics),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
-        let (watch, room) = room::watch(&config.data_dir, handle.clone());
+        let (space_watcher, disk_space) = disk_full::watch_disk(&config.data_dir, handle.clone());
         // Before anything can be written, so that the first commit waits for it.
         let scrub = scrub
             .map(|scrub| Scrubbing::spawn(scrub, handle.clone()))
@@ -354,7 +354,7 @@ impl BoundServer {
                     handle: &handle,
                     audits: audits.clone(),
                     metrics,
-                    room: watch,
+                    space_watcher,
                     to_engine: to_engine.clone(),
                 };
                 let (engine, writer) = start_engine(config, opened, state, surroundings)?;
@@ -387,7 +387,7 @@ impl BoundServer {
                 scrub,
                 diagnostics,
                 _unheard: unheard,
-                room,
+                disk_space,
                 _ledger: ledger,
             },
             chosen,
@@ -442,7 +442,9 @@ impl BoundServer {
         match written {
             Ok(Some(_)) => Ok(ServeEnd::Asked),
             Ok(None) => Ok(ServeEnd::AskedInSafeMode),
-            Err(_) if self.threads.room.is_found() => Ok(ServeEnd::RoomAgain(self.chosen)),
+            Err(_) if self.threads.disk_space.is_found() => {
+                Ok(ServeEnd::DiskSpaceFound(self.chosen))
+            }
             Err(failure) => Err(ServeError::Writer(failure.message)),
         }
     }
@@ -570,7 +572,7 @@ struct EngineSurroundings<'s> {
     handle: &'s LoopHandle,
     audits: AuditQueue,
     metrics: Arc<Metrics>,
-    room: RoomWatch,
+    space_watcher: SpaceWatcher,
     /// For those who answer the engine.
     to_engine: Sender<ToEngine>,
 }
@@ -582,10 +584,10 @@ fn start_engine(
     surroundings: EngineSurroundings<'_>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
-    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let (commits, queue) = writer::queue(COMMIT_QUEUE);
     let tell = handle.clone();
-    let mut room = Some(surroundings.room);
+    let mut space_watcher = Some(surroundings.space_watcher);
     let writer = writer::spawn(
         opened.log,
         queue,
@@ -594,8 +596,11 @@ fn start_engine(
             Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
             Durability::Failed(Failure { message, remedy }) => {
                 tell.send(ToLoop::LedgerFailed { message });
-                if remedy == Remedy::Room {
-                    room.take().into_iter().for_each(RoomWatch::start);
+                if remedy == Remedy::DiskSpace {
+                    space_watcher
+                        .take()
+                        .into_iter()
+                        .for_each(SpaceWatcher::start);
                 }
             }
         }),

@@ -15,7 +15,7 @@ use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::contents::{Archives, StoredContents};
+use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::ledger::{Checkpoint, OpenOptions, SqliteLog};
 use tslp_io::startup;
 use tslp_projections::VAULT;
@@ -59,7 +59,7 @@ pub(crate) fn fill(
     events: u64,
 ) -> Result<Filled, Box<dyn Error>> {
     let (opened, state) = startup::start(&OpenOptions::default(), data_dir, workspace)?;
-    let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let policy = Policy {
         audit: AuditChoice::Off,
         workspace_root: workspace.to_string_lossy().into_owned(),
@@ -99,7 +99,7 @@ pub(crate) fn fill(
 }
 
 struct Project {
-    engine: Engine<TreeSitterGrammars, StoredContents>,
+    engine: Engine<TreeSitterGrammars, ContentCache>,
     log: SqliteLog,
     waiting: Batch,
     clock: i64,

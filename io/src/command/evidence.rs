@@ -27,7 +27,7 @@ use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError, moments};
 use crate::evidence::scan::LedgerScan;
 use crate::evidence::sent::SentIndex;
-use crate::evidence::{near, why as stories};
+use crate::evidence::{suggestions, why as stories};
 use crate::exit::Exit;
 use crate::ledger::LedgerError;
 use crate::out::{Out, Reader};
@@ -160,7 +160,7 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
 fn event_kind(name: &str) -> Result<EventKind, String> {
     kind_of_name(name).ok_or_else(|| {
         let names = EventKind::WORDS;
-        let hint = near::did_you_mean(name, names.iter().copied());
+        let hint = suggestions::did_you_mean(name, names.iter().copied());
         format!(
             "`{name}` isn't a kind of event{hint} Known kinds: {}",
             names.join(", ")
@@ -170,7 +170,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
 
 fn known_reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
-        let hint = near::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
+        let hint = suggestions::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
         format!("`{code}` isn't a reason code{hint} docs/law.md lists all of them")
     })
 }
@@ -188,7 +188,7 @@ pub(super) fn run_why(
         read?;
         return Err(CommandFailure::new(
             Exit::Failure,
-            near::no_entity(written, &known),
+            suggestions::unknown_entity(written, &known),
         ));
     };
     let (story, flaw) = stories::entity_history(&mut begin_scan(config)?, &entity);

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::environment::ProcessEnvironment;
 use super::error::ConfigError;
 use super::file;
 use super::key::{Key, Kind};
 use super::settings::Settings;
-use super::surroundings::Surroundings;
 use super::table::{KEYS, nearest_name};
 use super::written::Written;
 
@@ -60,16 +60,16 @@ impl Layers {
     ///
     /// # Errors
     /// If a file can't be read, a key is unknown, or a value isn't allowed, also one that a later layer overrides.
-    pub fn read(flags: &Flags, surroundings: &Surroundings) -> Result<Self, ConfigError> {
+    pub fn read(flags: &Flags, environment: &ProcessEnvironment) -> Result<Self, ConfigError> {
         let mut layers = Self {
             sources: vec![Source::Default; KEYS.len()],
             ..Self::default()
         };
-        layers.read_file(flags, surroundings)?;
-        layers.read_variables(surroundings)?;
+        layers.read_file(flags, environment)?;
+        layers.read_variables(environment)?;
         for (key, texts) in &flags.written {
             let source = Source::Flag(key.flag);
-            layers.apply_texts(key, texts, source, &surroundings.current_dir, None)?;
+            layers.apply_texts(key, texts, source, &environment.current_dir, None)?;
         }
         Ok(layers)
     }
@@ -81,19 +81,23 @@ impl Layers {
         self.sources.get(row)
     }
 
-    fn read_file(&mut self, flags: &Flags, surroundings: &Surroundings) -> Result<(), ConfigError> {
+    fn read_file(
+        &mut self,
+        flags: &Flags,
+        environment: &ProcessEnvironment,
+    ) -> Result<(), ConfigError> {
         let named = flags
             .file
             .clone()
             .or_else(|| {
-                surroundings
+                environment
                     .variables
                     .get(FILE_VARIABLE)
                     .filter(|path| !path.is_empty())
                     .map(PathBuf::from)
             })
-            .map(|path| surroundings.current_dir.join(path));
-        let usual = surroundings
+            .map(|path| environment.current_dir.join(path));
+        let usual = environment
             .config_dir
             .as_ref()
             .map(|dir| dir.join("tslp").join("config.toml"))
@@ -116,16 +120,16 @@ impl Layers {
                 &entry.texts,
                 source,
                 base,
-                surroundings.home_dir.as_deref(),
+                environment.home_dir.as_deref(),
             )?;
         }
         self.file = Some(path);
         Ok(())
     }
 
-    fn read_variables(&mut self, surroundings: &Surroundings) -> Result<(), ConfigError> {
+    fn read_variables(&mut self, environment: &ProcessEnvironment) -> Result<(), ConfigError> {
         for key in KEYS {
-            let value = surroundings.variables.get(key.variable);
+            let value = environment.variables.get(key.variable);
             if let Some(text) = value.filter(|text| !text.is_empty()) {
                 let source = Source::Variable(key.variable);
                 let texts = std::slice::from_ref(text);
@@ -133,13 +137,13 @@ impl Layers {
                     key,
                     texts,
                     source,
-                    &surroundings.current_dir,
-                    surroundings.home_dir.as_deref(),
+                    &environment.current_dir,
+                    environment.home_dir.as_deref(),
                 )?;
             }
         }
         let known = || KEYS.iter().map(|key| key.variable).chain([FILE_VARIABLE]);
-        for name in surroundings.variables.keys() {
+        for name in environment.variables.keys() {
             if !known().any(|variable| variable == name) {
                 let hint = nearest_name(name, known())
                     .map_or_else(String::new, |known| format!("; did you mean {known}?"));
@@ -147,7 +151,7 @@ impl Layers {
                     .push(format!("no setting reads the variable {name}{hint}"));
             }
         }
-        for name in &surroundings.unreadable_variables {
+        for name in &environment.unreadable_variables {
             self.warnings
                 .push(format!("the variable {name} is not UTF-8 and was not read"));
         }

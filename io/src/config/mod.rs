@@ -3,13 +3,13 @@
 //! [`table`] names every key once; [`layers`] puts defaults, file, environment and flags over each other;
 //! [`ServeConfig`] is the outcome, held against this machine.
 
+pub mod environment;
 pub mod error;
 pub mod key;
 pub mod layers;
 pub mod page;
 pub mod secret;
 pub mod settings;
-pub mod surroundings;
 pub mod table;
 pub mod upstream;
 pub mod written;
@@ -28,13 +28,13 @@ use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_core::policy::Policy;
 
 use crate::data_dir;
+use environment::ProcessEnvironment;
 use error::ConfigError;
 use layers::{Flags, Layers};
 use settings::{
     AccessConfig, AuditConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, ToolsConfig,
     UpstreamConfig,
 };
-use surroundings::Surroundings;
 
 /// Everything that a running proxy, or a command on its data, needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,9 +75,12 @@ impl ServeConfig {
     ///
     /// # Errors
     /// If anything at all is wrong; nothing has been created then.
-    pub fn load(flags: &Flags, surroundings: &Surroundings) -> Result<(Self, Layers), ConfigError> {
-        let mut layers = Layers::read(flags, surroundings)?;
-        let config = Self::from_settings(layers.settings.clone(), surroundings)?;
+    pub fn load(
+        flags: &Flags,
+        environment: &ProcessEnvironment,
+    ) -> Result<(Self, Layers), ConfigError> {
+        let mut layers = Layers::read(flags, environment)?;
+        let config = Self::from_settings(layers.settings.clone(), environment)?;
         layers.settings.workspace.clone_from(&config.workspace);
         layers.settings.data_dir = Some(config.data_dir.clone());
         Ok((config, layers))
@@ -89,18 +92,18 @@ impl ServeConfig {
     /// If the workspace can't be read, the data directory has no place, or a reachable proxy has no token.
     pub fn from_settings(
         settings: Settings,
-        surroundings: &Surroundings,
+        environment: &ProcessEnvironment,
     ) -> Result<Self, ConfigError> {
         let listen = settings.listen;
         if !listen.ip().to_canonical().is_loopback() && settings.access.token.is_none() {
             return Err(ConfigError::TokenNeeded { listen });
         }
-        let written = surroundings.current_dir.join(&settings.workspace);
+        let written = environment.current_dir.join(&settings.workspace);
         let (workspace, workspace_root) = workspace::canonical_folder(&written)?;
         let data_dir = data_dir::place(
             &workspace,
             settings.data_dir.as_deref(),
-            surroundings.data_dir.as_deref(),
+            environment.data_dir.as_deref(),
         )?;
         Ok(Self {
             listen,

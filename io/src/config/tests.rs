@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use tslp_core::policy::AuditChoice;
 
+use super::environment::ProcessEnvironment;
 use super::key::Kind;
 use super::layers::{Flags, Layers, Source};
 use super::settings::Settings;
-use super::surroundings::Surroundings;
 use super::table::{KEYS, key_named};
 use super::{ServeConfig, page};
 
 /// A temporary machine: a home with a configuration file, a project as the current folder.
 struct Machine {
     root: tempfile::TempDir,
-    surroundings: Surroundings,
+    environment: ProcessEnvironment,
     flags: Flags,
 }
 
@@ -29,16 +29,16 @@ impl Machine {
             std::fs::create_dir_all(at.join(dir)).unwrap();
         }
         let home = at.join("home");
-        let surroundings = Surroundings {
+        let environment = ProcessEnvironment {
             current_dir: at.join("proj"),
             config_dir: Some(home.join(".config")),
             data_dir: Some(home.join(".local/share")),
             home_dir: Some(home),
-            ..Surroundings::default()
+            ..ProcessEnvironment::default()
         };
         Self {
             root,
-            surroundings,
+            environment,
             flags: Flags::default(),
         }
     }
@@ -53,9 +53,7 @@ impl Machine {
     }
 
     fn variable(mut self, name: &str, value: &str) -> Self {
-        self.surroundings
-            .variables
-            .insert(name.into(), value.into());
+        self.environment.variables.insert(name.into(), value.into());
         self
     }
 
@@ -66,7 +64,7 @@ impl Machine {
     }
 
     fn load(&self) -> Result<(ServeConfig, Layers), String> {
-        ServeConfig::load(&self.flags, &self.surroundings).map_err(|error| error.to_string())
+        ServeConfig::load(&self.flags, &self.environment).map_err(|error| error.to_string())
     }
 
     /// The value of `name` and its source, or the error; the temporary folder is written as `~`.
@@ -334,8 +332,8 @@ fn every_setting_can_be_written_as_it_is_shown() {
         variables.insert(key.variable.to_owned(), text);
     }
     let mut again = Machine::new();
-    again.surroundings = machine.surroundings.clone();
-    again.surroundings.variables = variables;
+    again.environment = machine.environment.clone();
+    again.environment.variables = variables;
     assert_eq!(again.load().unwrap().1.settings, layers.settings);
 }
 

@@ -112,7 +112,7 @@ impl EventPrinter {
     pub fn check_entity(&self) -> Result<(), LogError> {
         match self.filter.wanted_entity() {
             Some(wanted) if !self.met => {
-                let text = super::near::no_entity(&wanted.to_string(), &self.known);
+                let text = super::suggestions::unknown_entity(&wanted.to_string(), &self.known);
                 Err(LogError::Unknown(text))
             }
             _ => Ok(()),

@@ -60,7 +60,7 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Room on the disk.
-    Room,
+    DiskSpace,
     /// A person who looks at the cause and restarts.
     Restart,
 }
@@ -79,7 +79,7 @@ impl From<LedgerError> for Failure {
         Self {
             message: error.to_string(),
             remedy: if error.is_disk_full() {
-                Remedy::Room
+                Remedy::DiskSpace
             } else {
                 Remedy::Restart
             },

@@ -121,7 +121,7 @@ impl MainLoop {
             MemoryRoom::Granted => {
                 let missing = (wanted as usize).saturating_sub(collecting.body.len());
                 if collecting.body.is_empty() {
-                    collecting.body = memory::room(missing);
+                    collecting.body = memory::large_buffer(missing);
                 } else {
                     collecting.body.reserve_exact(missing);
                 }

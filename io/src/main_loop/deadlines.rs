@@ -33,7 +33,7 @@ pub(super) enum Due {
     /// More of a request body.
     Body,
     /// Memory for a request body.
-    Room,
+    MemoryRoom,
     /// The client to take bytes.
     Write,
     /// A connection to the upstream.
@@ -100,7 +100,7 @@ impl MainLoop {
                 _ => Some((Due::Head, limits.head)),
             },
             Some(ExchangeStage::Collecting(_)) if client.waits_for_room() => {
-                Some((Due::Room, limits.body_idle))
+                Some((Due::MemoryRoom, limits.body_idle))
             }
             Some(ExchangeStage::Collecting(collecting)) => {
                 let left = collecting.whole_by.saturating_duration_since(self.now);
@@ -191,7 +191,7 @@ impl MainLoop {
                 client,
                 &Refusal::new(408, "body_timeout", "the request's body took too long"),
             ),
-            Due::Room => {
+            Due::MemoryRoom => {
                 let message = format!(
                     "tslp holds as many requests as it has memory for, and had none for this one within {} s \
                      (`http.request_body_seconds`); send it again in a moment",

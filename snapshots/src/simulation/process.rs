@@ -14,7 +14,7 @@ use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
-use tslp_io::contents::{Archives, StoredContents};
+use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::ledger::DurableHead;
 use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterLimits};
@@ -90,7 +90,7 @@ impl Process {
             ..StartFindings::of(&state)
         };
         let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
-        let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
+        let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
         let (to_diagnostics, _) = bounded(1);

@@ -81,7 +81,7 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
     for (operation, effect, remedy) in [
         (Operation::Write, Effect::Error, Remedy::Restart),
         (Operation::Write, Effect::Short, Remedy::Restart),
-        (Operation::Write, Effect::Full, Remedy::Room),
+        (Operation::Write, Effect::Full, Remedy::DiskSpace),
         (Operation::Sync, Effect::Error, Remedy::Restart),
         (Operation::Sync, Effect::Forgotten, Remedy::Restart),
     ] {

@@ -165,7 +165,7 @@ fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
     assert!(stopped.0.contains("free space"), "{stopped}");
     let failure = writer.join().unwrap_err();
     assert_eq!(failure.message, stopped.0);
-    assert_eq!(failure.remedy, Remedy::Room);
+    assert_eq!(failure.remedy, Remedy::DiskSpace);
     assert_eq!(
         announced.iter().collect::<Vec<_>>(),
         [Durability::Failed(failure)]
