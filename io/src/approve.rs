@@ -3,7 +3,7 @@
 use tslp_core::event::Event;
 use tslp_core::hash::ArtifactHash;
 
-use crate::accept::commit;
+use crate::accept::commit_batch;
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
@@ -18,16 +18,16 @@ use crate::startup::{self, StartError};
 ///
 /// # Panics
 /// Never: the event that says so is in the batch.
-pub fn approve(
+pub fn approve_profile(
     config: &ServeConfig,
     profile_id: &str,
     text: &str,
 ) -> Result<ArtifactHash, StartError> {
-    data_dir::prepare(&config.data_dir)?;
+    data_dir::create_private_dir(&config.data_dir)?;
     let (mut opened, state) =
-        startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
+        startup::open_and_fold(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
-    let mut engine = startup::engine(state, &config.policy, contents);
+    let mut engine = startup::new_engine(state, &config.policy, contents);
     let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
     let approved = batch
         .recorded
@@ -36,6 +36,6 @@ pub fn approve(
             Event::PolicyApproved(approved) => Some(approved.text),
             _ => None,
         });
-    commit(&mut opened.log, batch)?;
+    commit_batch(&mut opened.log, batch)?;
     Ok(approved.expect("the batch says what was approved"))
 }

@@ -17,12 +17,12 @@ const ROWS_WAITING: usize = 16_384;
 #[derive(Debug)]
 pub struct ArchiveCheck {
     waiting: Vec<RowChange>,
-    tallies: Vec<Tally>,
+    tallies: Vec<ArchiveTally>,
 }
 
 /// What is known of one table.
 #[derive(Clone, Debug, Default)]
-struct Tally {
+struct ArchiveTally {
     /// Rows found as they were put.
     found: u64,
     /// The first thing that is wrong.
@@ -31,7 +31,7 @@ struct Tally {
 
 /// What came out for one archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Archive {
+pub struct ArchiveResult {
     /// Index into [`TABLES`].
     pub table: usize,
     /// How many rows it has, or what is wrong with it.
@@ -42,14 +42,18 @@ impl Default for ArchiveCheck {
     fn default() -> Self {
         Self {
             waiting: Vec::new(),
-            tallies: vec![Tally::default(); TABLES.len()],
+            tallies: vec![ArchiveTally::default(); TABLES.len()],
         }
     }
 }
 
 impl ArchiveCheck {
     /// Takes what the fold put; changes of other tables are left alone.
-    pub fn take(&mut self, changes: impl Iterator<Item = RowChange>, stored: &impl ArchiveRows) {
+    pub fn check_changes(
+        &mut self,
+        changes: impl Iterator<Item = RowChange>,
+        stored: &impl ArchiveRows,
+    ) {
         self.waiting
             .extend(changes.filter(|change| seq_column(change.table).is_some()));
         if self.waiting.len() >= ROWS_WAITING {
@@ -58,17 +62,17 @@ impl ArchiveCheck {
     }
 
     /// The fold has come to the event `head`: tells what is wrong with each archive.
-    pub fn finish(mut self, head: Seq, stored: &impl ArchiveRows) -> Vec<Archive> {
+    pub fn into_results(mut self, head: Seq, stored: &impl ArchiveRows) -> Vec<ArchiveResult> {
         self.look_up(stored);
         let archives = (0..TABLES.len()).filter(|table| seq_column(*table).is_some());
         archives
             .map(|table| {
-                let Tally { found, flaw } = &self.tallies[table];
+                let ArchiveTally { found, flaw } = &self.tallies[table];
                 let rows = match flaw {
                     Some(flaw) => Err(flaw.clone()),
-                    None => counted(stored.count(table, head), *found),
+                    None => check_count(stored.count(table, head), *found),
                 };
-                Archive { table, rows }
+                ArchiveResult { table, rows }
             })
             .collect()
     }
@@ -81,35 +85,35 @@ impl ArchiveCheck {
             if tally.flaw.is_some() {
                 continue;
             }
-            match compare(&change, stored) {
-                Ok(Found::AsPut) => tally.found += 1,
-                Ok(Found::Earlier) => {}
+            match compare_row(&change, stored) {
+                Ok(RowMatch::AsPut) => tally.found += 1,
+                Ok(RowMatch::Earlier) => {}
                 Err(flaw) => tally.flaw = Some(flaw),
             }
         }
     }
 }
 
-enum Found {
+enum RowMatch {
     AsPut,
     /// The row of an earlier event has this key.
     Earlier,
 }
 
-fn compare(change: &RowChange, stored: &impl ArchiveRows) -> Result<Found, String> {
+fn compare_row(change: &RowChange, stored: &impl ArchiveRows) -> Result<RowMatch, String> {
     let (table, key) = change.table_and_key();
     let Change::Put(row) = &change.change else {
         return Err("the fold takes rows out of it, which is a defect of tslp".to_owned());
     };
     match stored.row(table, key) {
-        Ok(Some(found)) if found == *row => Ok(Found::AsPut),
-        Ok(Some(found)) if put_at(table, &found) < put_at(table, row) => Ok(Found::Earlier),
+        Ok(Some(found)) if found == *row => Ok(RowMatch::AsPut),
+        Ok(Some(found)) if put_at(table, &found) < put_at(table, row) => Ok(RowMatch::Earlier),
         Ok(_) => Err("doesn't hold what the ledger says".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn counted(stored: Result<u64, LedgerError>, found: u64) -> Result<u64, String> {
+fn check_count(stored: Result<u64, LedgerError>, found: u64) -> Result<u64, String> {
     match stored {
         Ok(rows) if rows == found => Ok(rows),
         Ok(rows) => Err(format!("holds {rows} rows, the ledger says {found}")),
@@ -170,8 +174,8 @@ mod tests {
         });
         let stored = stored(rows);
         let mut check = ArchiveCheck::default();
-        check.take(puts.into_iter(), &stored);
-        let archives = check.finish(Seq(9), &stored);
+        check.check_changes(puts.into_iter(), &stored);
+        let archives = check.into_results(Seq(9), &stored);
         let outdated = archives
             .into_iter()
             .find(|archive| archive.table == OUTDATED);

@@ -11,7 +11,7 @@ use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
 use crate::diagnostics::state::StateQuery;
-pub use crate::http::head::Answer;
+pub use crate::http::head::OwnAnswer;
 use crate::sandbox::RunOutcome;
 
 /// One request and its response on one client connection; never used twice in a process.
@@ -43,7 +43,7 @@ pub enum ToEngine {
         /// The bytes; may be empty, when only the handover counts.
         bytes: Vec<u8>,
         /// Why the piece is sent now.
-        handover: Handover,
+        handover: HandoverReason,
     },
     /// The client received the response unchanged: no further round can follow.
     OneRound(ExchangeId),
@@ -53,7 +53,7 @@ pub enum ToEngine {
         /// The exchange that this reply belongs to.
         exchange: ExchangeId,
         /// How the response ended.
-        ending: Ending,
+        ending: ResponseEnding,
         /// The moment of the end in the order of requests; an audit is called off by any request after it.
         at: RequestMark,
     },
@@ -92,7 +92,7 @@ pub enum ToEngine {
 
 /// Why a piece of a reply is handed to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handover {
+pub enum HandoverReason {
     /// It is large, or the reply may be over.
     Enough,
     /// Its oldest unrecorded text has waited for the longest time allowed: all text so far is to be recorded.
@@ -101,7 +101,7 @@ pub enum Handover {
 
 /// How a response from the upstream ended, as the sockets saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ResponseEnding {
     /// The upstream's message was complete by its own framing.
     Complete {
         /// The HTTP status.
@@ -166,7 +166,7 @@ pub enum ToLoop {
         /// The exchange to act on.
         exchange: ExchangeId,
         /// The whole answer.
-        answer: Answer,
+        answer: OwnAnswer,
     },
     /// The files that this reply is about have been looked at: the client may see the reply's end, and write them.
     Looked(ExchangeId),

@@ -9,12 +9,12 @@ const STEPS_MIN: u64 = 10_000;
 
 /// How far a walk has come.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct WalkProgress(ProgressBar);
 
-impl Progress {
+impl WalkProgress {
     /// On standard error, if that is a terminal and there are many steps.
     #[must_use]
-    pub fn of(steps: u64, unit: &'static str) -> Self {
+    pub fn on_terminal(steps: u64, unit: &'static str) -> Self {
         if steps < STEPS_MIN || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
         }
@@ -34,12 +34,12 @@ impl Progress {
     }
 
     /// This many steps are done.
-    pub fn at(&self, done: u64) {
+    pub fn set_done(&self, done: u64) {
         self.0.set_position(done);
     }
 }
 
-impl Drop for Progress {
+impl Drop for WalkProgress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -21,11 +21,11 @@ use crate::startup::StartError;
 pub mod history;
 pub mod thread;
 
-use self::history::Visit;
+use self::history::StoredVisitor;
 
 /// What a scrub finds.
 #[derive(Debug, thiserror::Error)]
-pub enum Flaw {
+pub enum ScrubFlaw {
     /// The ledger can't be read or believed.
     #[error(transparent)]
     Ledger(#[from] StartError),
@@ -42,19 +42,19 @@ pub enum Flaw {
     },
 }
 
-impl From<ReplayError> for Flaw {
+impl From<ReplayError> for ScrubFlaw {
     fn from(error: ReplayError) -> Self {
         Self::Ledger(error.into())
     }
 }
 
-impl From<LedgerError> for Flaw {
+impl From<LedgerError> for ScrubFlaw {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error.into())
     }
 }
 
-impl Flaw {
+impl ScrubFlaw {
     fn is_interruption(&self) -> bool {
         matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
     }
@@ -62,7 +62,7 @@ impl Flaw {
 
 /// How far a scrub is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ScrubProgress {
     /// The pages of the file are looked at.
     Pages,
     /// The pages are sound; so many of so many events are verified.
@@ -85,33 +85,33 @@ pub enum Progress {
 
 /// Where the diagnostics see how far a scrub is.
 #[derive(Clone, Debug)]
-pub struct Watched(Arc<Mutex<Progress>>);
+pub struct SharedProgress(Arc<Mutex<ScrubProgress>>);
 
-impl Default for Watched {
+impl Default for SharedProgress {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Progress::Pages)))
+        Self(Arc::new(Mutex::new(ScrubProgress::Pages)))
     }
 }
 
-impl Watched {
+impl SharedProgress {
     /// How far it is.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub fn current(&self) -> ScrubProgress {
         self.lock().clone()
     }
 
-    fn set(&self, progress: Progress) {
+    fn set(&self, progress: ScrubProgress) {
         *self.lock() = progress;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Progress> {
+    fn lock(&self) -> MutexGuard<'_, ScrubProgress> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Whether a check goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Course {
+pub enum CheckCourse {
     /// It does.
     On,
     /// There is no time for it any more.
@@ -120,7 +120,7 @@ pub enum Course {
 
 /// What a scrub said that it is going to look at; what isn't there was looked at before.
 #[derive(Default)]
-struct Claimed {
+struct ClaimedChecks {
     pages: Option<CheckInProgress>,
     events: Option<CheckInProgress>,
 }
@@ -129,12 +129,12 @@ struct Claimed {
 pub struct Scrub {
     reader: LedgerReader,
     soundness: Soundness,
-    claimed: Option<Claimed>,
+    claimed: Option<ClaimedChecks>,
     disk: Arc<dyn Disk>,
     doubt: PathBuf,
     /// Where the ledger ended, and what the tables held, if the start took the state from them.
     unverified: Option<(Head, Vec<TableDigest>)>,
-    watched: Watched,
+    watched: SharedProgress,
 }
 
 impl Scrub {
@@ -142,14 +142,14 @@ impl Scrub {
     ///
     /// # Errors
     /// When the ledger can't be read.
-    pub fn of(
+    pub fn after_start(
         opened: &OpenLedger,
         options: &OpenOptions,
         data_dir: &Path,
     ) -> Result<Self, StartError> {
         let reader = opened.readers.open()?;
         let unverified = match opened.log.is_unverified() {
-            true => Some((reader.head()?, opened.log.digests().to_vec())),
+            true => Some((reader.head()?, opened.log.table_digests().to_vec())),
             false => None,
         };
         Ok(Self {
@@ -157,15 +157,15 @@ impl Scrub {
             soundness: opened.log.soundness().clone(),
             claimed: None,
             disk: Arc::clone(&options.disk),
-            doubt: DataFiles::of(data_dir).doubt,
+            doubt: DataFiles::in_dir(data_dir).doubt,
             unverified,
-            watched: Watched::default(),
+            watched: SharedProgress::default(),
         })
     }
 
     /// Where its progress can be seen.
     #[must_use]
-    pub fn watched(&self) -> Watched {
+    pub fn shared_progress(&self) -> SharedProgress {
         self.watched.clone()
     }
 
@@ -176,8 +176,8 @@ impl Scrub {
     }
 
     /// Says in advance that it is going to look, so that who wants to write waits for it.
-    pub fn claim(&mut self) {
-        self.claimed.get_or_insert_with(|| Claimed {
+    pub fn claim_checks(&mut self) {
+        self.claimed.get_or_insert_with(|| ClaimedChecks {
             pages: self.soundness.pages.begin_check(),
             events: self.soundness.events.begin_check(),
         });
@@ -187,19 +187,22 @@ impl Scrub {
     ///
     /// # Errors
     /// The flaw.
-    pub fn run(&mut self, course: impl FnMut() -> Course) -> Result<Course, Flaw> {
-        self.claim();
+    pub fn run_checks(
+        &mut self,
+        course: impl FnMut() -> CheckCourse,
+    ) -> Result<CheckCourse, ScrubFlaw> {
+        self.claim_checks();
         // Held until the outcome is known: who waits for it would look again.
         let mut claimed = self.claimed.take().unwrap_or_default();
         let outcome = match self.begin_check(&mut claimed, course) {
-            Err(flaw) if flaw.is_interruption() => Ok(Course::Over),
+            Err(flaw) if flaw.is_interruption() => Ok(CheckCourse::Over),
             outcome => outcome,
         };
         match &outcome {
-            Ok(Course::On) => self.watched.set(Progress::Passed {
+            Ok(CheckCourse::On) => self.watched.set(ScrubProgress::Passed {
                 events: self.unverified.as_ref().map_or(Seq(0), |(end, _)| end.seq),
             }),
-            Ok(Course::Over) => self.watched.set(Progress::Stopped),
+            Ok(CheckCourse::Over) => self.watched.set(ScrubProgress::Stopped),
             Err(flaw) => self.stop_writing(flaw.to_string()),
         }
         outcome
@@ -207,15 +210,15 @@ impl Scrub {
 
     fn stop_writing(&self, reason: String) {
         // First, so that the pages say it when a client is told.
-        self.watched.set(Progress::Failed(reason.clone()));
-        history::condemn(&self.soundness, &*self.disk, &self.doubt, &reason);
+        self.watched.set(ScrubProgress::Failed(reason.clone()));
+        history::condemn_ledger(&self.soundness, &*self.disk, &self.doubt, &reason);
     }
 
     fn begin_check(
         &self,
-        claimed: &mut Claimed,
-        mut course: impl FnMut() -> Course,
-    ) -> Result<Course, Flaw> {
+        claimed: &mut ClaimedChecks,
+        mut course: impl FnMut() -> CheckCourse,
+    ) -> Result<CheckCourse, ScrubFlaw> {
         let begun = Instant::now();
         if claimed.pages.is_some() {
             self.reader.check_pages()?;
@@ -223,24 +226,25 @@ impl Scrub {
                 .pages
                 .take()
                 .into_iter()
-                .for_each(CheckInProgress::sound);
+                .for_each(CheckInProgress::report_sound);
             tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
         let unverified = self.unverified.as_ref();
         let Some((end, tables)) = unverified.filter(|_| claimed.events.is_some()) else {
-            return Ok(Course::On);
+            return Ok(CheckCourse::On);
         };
-        let read = |from, visit: &mut Visit<'_>| self.reader.read(from, visit);
-        let verified = history::verify(&read, &self.reader, tables, *end, |done| {
-            self.watched.set(Progress::Events { done, of: end.seq });
+        let read = |from, visit: &mut StoredVisitor<'_>| self.reader.read(from, visit);
+        let verified = history::verify_history(&read, &self.reader, tables, *end, |done| {
+            self.watched
+                .set(ScrubProgress::Events { done, of: end.seq });
             course()
         })?;
-        if verified == Course::On {
+        if verified == CheckCourse::On {
             claimed
                 .events
                 .take()
                 .into_iter()
-                .for_each(CheckInProgress::sound);
+                .for_each(CheckInProgress::report_sound);
             tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
         }
         Ok(verified)
@@ -251,8 +255,12 @@ impl Scrub {
 ///
 /// # Errors
 /// The flaw; the log takes nothing more then.
-pub fn scrub(opened: &OpenLedger, options: &OpenOptions, data_dir: &Path) -> Result<(), Flaw> {
-    Scrub::of(opened, options, data_dir)?
-        .run(|| Course::On)
+pub fn scrub_now(
+    opened: &OpenLedger,
+    options: &OpenOptions,
+    data_dir: &Path,
+) -> Result<(), ScrubFlaw> {
+    Scrub::after_start(opened, options, data_dir)?
+        .run_checks(|| CheckCourse::On)
         .map(drop)
 }

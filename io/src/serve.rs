@@ -16,8 +16,8 @@ use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
 use crate::config::ServeConfig;
-use crate::config::settings::Budget;
-use crate::config::upstream::{Upstream, UpstreamUrl};
+use crate::config::settings::TokenBudget;
+use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
@@ -28,7 +28,9 @@ use crate::disk_full::{self, SpaceFound, SpaceWatcher};
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
+use crate::ledger::writer::{
+    self, Durability, FailureRemedy, LedgerWriter, WriterFailure, WriterLimits,
+};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
@@ -36,9 +38,9 @@ use crate::memory;
 use crate::metrics::Metrics;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
-use crate::probe::{self, Target};
+use crate::probe::{self, ProbeTarget};
 use crate::scrub::Scrub;
-use crate::scrub::thread::Scrubbing;
+use crate::scrub::thread::ScrubThread;
 use crate::startup::{self, StartError};
 use crate::tool_loop::ToolLoopConfig;
 
@@ -143,7 +145,7 @@ struct ServerThreads {
     engine: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
     /// The writer may wait for its verdict.
-    scrub: Option<Scrubbing>,
+    scrub: Option<ScrubThread>,
     diagnostics: JoinHandle<()>,
     disk_space: SpaceFound,
     /// Keeps the channel of a proxy without an engine open.
@@ -276,17 +278,20 @@ impl BoundServer {
 
     /// As [`Self::bind_and_open`], with the model that was `chosen` before.
     fn bind_with(config: &ServeConfig, chosen: Option<ChosenUpstream>) -> Result<Self, ServeError> {
-        data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
-        let started =
-            match startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace) {
-                Ok(started) => Ok(started),
-                Err(error) if error.asks_for_safe_mode() => {
-                    // The failed start has let go of the directory; two proxies in safe mode would only confuse.
-                    let lock = DataDirLock::acquire(&DataFiles::of(&config.data_dir).lock)?;
-                    Err((error.to_string(), lock))
-                }
-                Err(error) => return Err(error.into()),
-            };
+        data_dir::create_private_dir(&config.data_dir).map_err(StartError::from)?;
+        let started = match startup::open_and_fold(
+            &OpenOptions::default(),
+            &config.data_dir,
+            &config.workspace,
+        ) {
+            Ok(started) => Ok(started),
+            Err(error) if error.asks_for_safe_mode() => {
+                // The failed start has let go of the directory; two proxies in safe mode would only confuse.
+                let lock = DataDirLock::acquire(&DataFiles::in_dir(&config.data_dir).lock)?;
+                Err((error.to_string(), lock))
+            }
+            Err(error) => return Err(error.into()),
+        };
         let chosen = chosen.map_or_else(|| choose_upstream(&config.upstream.place), Ok)?;
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
@@ -319,7 +324,7 @@ impl BoundServer {
             banner.push(format!("SAFE MODE: {reason}"));
         }
         let scrub = match &started {
-            Ok((opened, _)) => Some(Scrub::of(
+            Ok((opened, _)) => Some(Scrub::after_start(
                 opened,
                 &OpenOptions::default(),
                 &config.data_dir,
@@ -327,14 +332,17 @@ impl BoundServer {
             Err(_) => None,
         };
         let diagnostics = DiagnosticsThread::new(DiagnosedSubject {
-            readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
+            readers: ReaderFactory::new(
+                &DataFiles::in_dir(&config.data_dir),
+                &OpenOptions::default(),
+            ),
             data_dir: config.data_dir.clone(),
             workspace: config.workspace.clone(),
             upstream: Some(chosen.url.clone()),
             api_key: config.upstream.api_key.clone(),
             ca_file: config.upstream.ca_file.clone(),
             safe_mode: safe_mode.clone(),
-            scrub: scrub.as_ref().map(Scrub::watched),
+            scrub: scrub.as_ref().map(Scrub::shared_progress),
             recent_episodes: config.recent_episodes,
             tools: ToolCheck::for_config(config),
             disk_now: DiskNow::for_workspace(config),
@@ -344,7 +352,7 @@ impl BoundServer {
         let (space_watcher, disk_space) = disk_full::watch_disk(&config.data_dir, handle.clone());
         // Before anything can be written, so that the first commit waits for it.
         let scrub = scrub
-            .map(|scrub| Scrubbing::spawn(scrub, handle.clone()))
+            .map(|scrub| ScrubThread::spawn(scrub, handle.clone()))
             .transpose()?;
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
@@ -435,7 +443,7 @@ impl BoundServer {
         }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
         if let Some(scrub) = self.threads.scrub {
-            scrub.end();
+            scrub.stop_and_join();
         }
         join_thread(self.threads.diagnostics, "diagnostics");
         polled?;
@@ -457,11 +465,11 @@ fn join_thread(thread: JoinHandle<()>, name: &str) {
 }
 
 /// The model server to talk to.
-fn choose_upstream(place: &Upstream) -> Result<ChosenUpstream, ServeError> {
+fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError> {
     let found = match place {
-        Upstream::Url(url) => Some(("", url.clone())),
-        Upstream::Auto => probe::find_local(),
-        Upstream::Demo => None,
+        UpstreamSetting::Url(url) => Some(("", url.clone())),
+        UpstreamSetting::Auto => probe::find_local(),
+        UpstreamSetting::Demo => None,
     };
     if let Some((name, url)) = found {
         let banner = match name {
@@ -477,7 +485,7 @@ fn choose_upstream(place: &Upstream) -> Result<ChosenUpstream, ServeError> {
     let demo = DemoModel::start()?;
     let url = UpstreamUrl::parse(&demo.url()).map_err(io::Error::other)?;
     let why = match place {
-        Upstream::Auto => {
+        UpstreamSetting::Auto => {
             "no model server answered on the ports of Ollama, llama.cpp, LM Studio or vLLM"
         }
         _ => "as asked",
@@ -538,18 +546,18 @@ fn ask_for_context(
     url: &UpstreamUrl,
     to_engine: Sender<ToEngine>,
 ) -> io::Result<()> {
-    if config.budget != Budget::Auto {
+    if config.budget != TokenBudget::Auto {
         return Ok(());
     }
     let upstream = config.upstream.clone();
     let url = url.clone();
     thread::Builder::new().name("probe".into()).spawn(move || {
-        let target = Target {
+        let target = ProbeTarget {
             url: &url,
             api_key: upstream.api_key.as_ref(),
             ca_file: upstream.ca_file.as_deref(),
         };
-        match probe::ask(&target) {
+        match probe::ask_server(&target) {
             Ok(server) => {
                 if let Some(tokens) = server.context_tokens {
                     tracing::info!(
@@ -585,18 +593,18 @@ fn start_engine(
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
-    let (commits, queue) = writer::queue(COMMIT_QUEUE);
+    let (commits, queue) = writer::commit_queue(COMMIT_QUEUE);
     let tell = handle.clone();
     let mut space_watcher = Some(surroundings.space_watcher);
-    let writer = writer::spawn(
+    let writer = writer::spawn_writer(
         opened.log,
         queue,
         WriterLimits::default(),
         Box::new(move |durability| match durability {
             Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
-            Durability::Failed(Failure { message, remedy }) => {
+            Durability::Failed(WriterFailure { message, remedy }) => {
                 tell.send(ToLoop::LedgerFailed { message });
-                if remedy == Remedy::DiskSpace {
+                if remedy == FailureRemedy::DiskSpace {
                     space_watcher
                         .take()
                         .into_iter()
@@ -621,7 +629,7 @@ fn start_engine(
         metrics: surroundings.metrics,
         clock: Arc::new(SystemClock),
     };
-    let engine = startup::engine(state, &config.policy, contents);
+    let engine = startup::new_engine(state, &config.policy, contents);
     let tools = ToolLoopConfig::from_config(config);
     let to_engine = surroundings.to_engine;
     let failed = handle.clone();

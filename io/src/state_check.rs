@@ -13,13 +13,13 @@ pub(crate) fn check_both_folds(reader: &LedgerReader, folded: &State, report: &m
     let head = folded.head();
     let expected = state_digests(folded);
     report.add_check("genesis fold", Ok(describe_state(folded, &expected)));
-    let restored = startup::restore(
+    let restored = startup::restore_state(
         |table, visit| reader.read_table(table, visit),
         &|seq| reader.event_at(seq),
         head,
     );
     let compared = restored.and_then(|(state, read)| {
-        let kept = reader.digests().map_err(|error| error.to_string())?;
+        let kept = reader.table_digests().map_err(|error| error.to_string())?;
         let kept = kept.ok_or("a table has no digest")?;
         let found = state_digests(&state);
         let differs = |index: &usize| {

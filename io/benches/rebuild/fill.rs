@@ -16,7 +16,7 @@ use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::content_cache::{ArchiveTrust, ContentCache};
-use tslp_io::ledger::{Checkpoint, OpenOptions, SqliteLog};
+use tslp_io::ledger::{CheckpointMode, OpenOptions, SqliteLog};
 use tslp_io::startup;
 use tslp_projections::VAULT;
 use tslp_replay::engine::Engine;
@@ -58,7 +58,7 @@ pub(crate) fn fill(
     truth: Truth,
     events: u64,
 ) -> Result<Filled, Box<dyn Error>> {
-    let (opened, state) = startup::start(&OpenOptions::default(), data_dir, workspace)?;
+    let (opened, state) = startup::open_and_fold(&OpenOptions::default(), data_dir, workspace)?;
     let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let policy = Policy {
         audit: AuditChoice::Off,
@@ -67,7 +67,7 @@ pub(crate) fn fill(
     };
     let mut project = Project {
         clock: i64::try_from(state.head().0)?,
-        engine: startup::engine(state, &policy, store),
+        engine: startup::new_engine(state, &policy, store),
         log: opened.log,
         waiting: Batch {
             recorded: Vec::new(),
@@ -86,7 +86,7 @@ pub(crate) fn fill(
         turn += 1;
     }
     project.commit()?;
-    project.log.checkpoint(Checkpoint::Truncate)?;
+    project.log.checkpoint(CheckpointMode::Truncate)?;
     let mut artifacts = 0;
     project.log.read_table(VAULT, &mut |_| {
         artifacts += 1;
@@ -205,15 +205,15 @@ impl Project {
     }
 
     fn commit(&mut self) -> Result<(), Box<dyn Error>> {
-        let mut transaction = self.log.begin()?;
+        let mut transaction = self.log.begin_batch()?;
         for recorded in self.waiting.recorded.drain(..) {
             transaction.record(recorded)?;
         }
         for change in self.waiting.changes.drain(..) {
-            transaction.change(&change)?;
+            transaction.change_row(&change)?;
         }
         let head = transaction.commit()?;
-        self.log.checkpoint(Checkpoint::Passive)?;
+        self.log.checkpoint(CheckpointMode::Passive)?;
         self.engine.rows_made_durable(head.seq);
         Ok(())
     }

@@ -39,7 +39,7 @@ fn measure(out: &mut Out, events: u64, bytes_per_event: usize) -> Result<(), Box
     let data_dir = dir.path().join("data");
     std::fs::create_dir(&data_dir)?;
     let filled = fill::fill(&data_dir, dir.path(), events, bytes_per_event)?;
-    let files = DataFiles::of(&data_dir);
+    let files = DataFiles::in_dir(&data_dir);
     let (mut bare, mut replay) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         bare.push(timed(|| read_and_hash(&files.database, filled.events))?);
@@ -108,7 +108,7 @@ fn read_and_hash(database: &Path, events: u64) -> Result<(), Box<dyn Error>> {
 
 fn fold(files: &DataFiles, events: u64) -> Result<(), Box<dyn Error>> {
     let reader = ReaderFactory::new(files, &OpenOptions::default()).open()?;
-    let state = black_box(startup::fold(|visit| reader.read(Seq(1), visit))?);
+    let state = black_box(startup::fold_ledger(|visit| reader.read(Seq(1), visit))?);
     if !state.anomalies().is_empty() {
         return Err("the filled ledger contradicts itself".into());
     }

@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The number of files found, and of those decided about.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct AdoptProgress(ProgressBar);
 
-impl Progress {
+impl AdoptProgress {
     /// On standard error, if that is a terminal.
     #[must_use]
     pub fn on_terminal() -> Self {

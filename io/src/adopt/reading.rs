@@ -60,7 +60,7 @@ impl SkipReason {
 
     /// A description for people.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::NoGrammar => "no grammar for its language",
             Self::Link => "symbolic link",
@@ -140,7 +140,7 @@ pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     } = job;
     // A parser's panic costs only its own file.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
-        .unwrap_or((0, FileContent::unreadable(ReadFailure::Failed)));
+        .unwrap_or((0, FileContent::of_failure(ReadFailure::Failed)));
     memory.shrink_to(content.memory_bytes());
     ReadFile {
         number,
@@ -160,7 +160,7 @@ fn content_of(reader: &FileReader, path: &RelPath) -> (usize, FileContent) {
                 FileContent::Nothing(DiskFinding::Missing, SkipReason::Vanished),
             );
         }
-        Err(failure) => return (0, FileContent::unreadable(failure)),
+        Err(failure) => return (0, FileContent::of_failure(failure)),
     };
     (bytes.len(), content_of_bytes(path, &bytes))
 }
@@ -172,7 +172,7 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
     };
     let Ok(text) = std::str::from_utf8(bytes) else {
         return FileContent::ContentHashes(
-            ContentHashes::of(bytes, as_it_is().as_ref()),
+            ContentHashes::of_content(bytes, as_it_is().as_ref()),
             SkipReason::NotText,
         );
     };
@@ -187,7 +187,10 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
             } else {
                 SkipReason::ParseErrors
             };
-            return FileContent::ContentHashes(ContentHashes::of(bytes, Some(extraction)), skip);
+            return FileContent::ContentHashes(
+                ContentHashes::of_content(bytes, Some(extraction)),
+                skip,
+            );
         }
         Err(Reason::CredentialRedacted) => SkipReason::Credential,
         Err(Reason::QuotesDelimiters) => SkipReason::QuotesDelimiters,
@@ -198,11 +201,11 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
             } else {
                 SkipReason::TooDenseToParse
             };
-            return FileContent::ContentHashes(ContentHashes::of(bytes, None), skip);
+            return FileContent::ContentHashes(ContentHashes::of_content(bytes, None), skip);
         }
         Err(_) => SkipReason::ParseErrors,
     };
-    FileContent::ContentHashes(ContentHashes::of(bytes, as_it_is().as_ref()), skip)
+    FileContent::ContentHashes(ContentHashes::of_content(bytes, as_it_is().as_ref()), skip)
 }
 
 /// The observation of a file with these symbols as well.
@@ -251,7 +254,9 @@ impl FileContent {
     fn memory_bytes(&self) -> usize {
         match self {
             Self::Nothing(..) => 0,
-            Self::ContentHashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,
+            Self::ContentHashes(hashes, _) => {
+                hashes.definition_count() * KEPT_MEMORY_PER_DEFINITION
+            }
             Self::Code(_, found) => {
                 let definitions = found
                     .extraction
@@ -262,7 +267,7 @@ impl FileContent {
         }
     }
 
-    const fn unreadable(failure: ReadFailure) -> Self {
+    const fn of_failure(failure: ReadFailure) -> Self {
         Self::Nothing(
             DiskFinding::Unreadable(failure),
             SkipReason::Unreadable(failure),

@@ -130,7 +130,7 @@ impl KnownMessages {
             };
             let is_system = |read: &WireMessage| read.message.role == Role::System;
             let system_role = role.filter(|_| messages.iter().any(is_system));
-            Ok(KnownUnit::weighed(messages, system_role))
+            Ok(KnownUnit::with_weight(messages, system_role))
         })?;
         Ok(known)
     }
@@ -138,7 +138,7 @@ impl KnownMessages {
 
 impl KnownUnit {
     /// With its weight.
-    fn weighed(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
+    fn with_weight(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
         let messages = messages.into_iter().map(|WireMessage { message, slots }| {
             let message: Arc<ReadMessage> = message.into();
             (message, Arc::new(slots))

@@ -30,7 +30,7 @@ use crate::evidence::sent::SentIndex;
 use crate::evidence::{suggestions, why as stories};
 use crate::exit::Exit;
 use crate::ledger::LedgerError;
-use crate::out::{Out, Reader};
+use crate::out::{Out, OutputReader};
 use crate::serve;
 use crate::startup::StartError;
 
@@ -83,7 +83,7 @@ fn follow_log(
     interrupted: &Receiver<()>,
     out: &mut Out,
 ) -> Result<(), CommandFailure> {
-    while out.look_for_reader()? == Reader::Present {
+    while out.look_for_reader()? == OutputReader::Present {
         match interrupted.recv_timeout(FOLLOW_INTERVAL) {
             Err(RecvTimeoutError::Timeout) => log.print_appended(out)?,
             Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
@@ -192,7 +192,7 @@ pub(super) fn run_why(
         ));
     };
     let (story, flaw) = stories::entity_history(&mut begin_scan(config)?, &entity);
-    let exit = print_page(output, || story.json().to_string(), || story.human())?;
+    let exit = print_page(output, || story.json().to_string(), || story.text_lines())?;
     match flaw {
         Some(flaw) => Err(flaw.into()),
         None => Ok(exit),
@@ -208,7 +208,7 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
     }
     let body = index
         .request_body(EpisodeId(episode), &mut |artifact| {
-            scan.reader().artifact(artifact)
+            scan.reader().artifact_bytes(artifact)
         })
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let text = String::from_utf8_lossy(&body);
@@ -301,11 +301,12 @@ pub(super) fn run_import(file: &Path, to: &Path) -> Result<Exit, CommandFailure>
 pub(super) fn run_backup(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let file = outside_workspace(config, to)?;
-    let copied = backups::backup(&config.data_dir, &diagnosed_subject(config).readers, &file)
-        .map_err(|error| match error {
-            backups::BackupError::Ledger(error) => error.into(),
-            other => CommandFailure::new(Exit::Failure, other),
-        })?;
+    let copied =
+        backups::back_up_ledger(&config.data_dir, &diagnosed_subject(config).readers, &file)
+            .map_err(|error| match error {
+                backups::BackupError::Ledger(error) => error.into(),
+                other => CommandFailure::new(Exit::Failure, other),
+            })?;
     Out::stdout().line(format_args!(
         "{} events are safe in {}, their anchor in {}",
         copied.head.seq.0,

@@ -14,7 +14,7 @@ use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_conf
 use crate::approve;
 use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
-use crate::config::layers::Flags;
+use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
 use crate::diagnostics::utc_moment;
 use crate::exit::Exit;
@@ -76,21 +76,23 @@ impl GuardianTables {
             return Ok(Self::default());
         }
         let reader = diagnosed_subject(config).readers.open()?;
-        let calls = reader.rows(TOOL_CALLS)?;
+        let calls = reader.table_rows(TOOL_CALLS)?;
         let line = |row: &Vec<Cell>| -> Result<String, LedgerError> {
             let Some(Cell::Hash(text)) = row.get(CALL_TEXT) else {
                 return Ok(String::new());
             };
-            let stored = reader.artifact(ArtifactHash(*text))?.unwrap_or_default();
+            let stored = reader
+                .artifact_bytes(ArtifactHash(*text))?
+                .unwrap_or_default();
             let stored = String::from_utf8_lossy(&stored);
             let text = evidence_text(&stored).unwrap_or_default();
             Ok(text.lines().next().unwrap_or_default().to_owned())
         };
         let last = calls.iter().rev().take(CALLS_SHOWN);
         Ok(Self {
-            policy: reader.rows(APPROVED_POLICY)?,
-            grants: reader.rows(GRANTS)?,
-            halts: reader.rows(TOOL_SESSIONS)?,
+            policy: reader.table_rows(APPROVED_POLICY)?,
+            grants: reader.table_rows(GRANTS)?,
+            halts: reader.table_rows(TOOL_SESSIONS)?,
             lines: last.map(line).collect::<Result<_, _>>()?,
             calls,
         })
@@ -194,7 +196,7 @@ fn json_of(cell: &Cell) -> Value {
 /// Records a profile as the one in force.
 pub(super) fn run_approve(
     file: &Path,
-    flags: &Flags,
+    flags: &WrittenFlags,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(flags)?;
@@ -213,7 +215,7 @@ pub(super) fn run_approve(
     let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;
     let profile =
         profile_file::parse_profile(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
-    let hash = approve::approve(&config, &profile.id, &text)?;
+    let hash = approve::approve_profile(&config, &profile.id, &text)?;
     print_page(
         output,
         || json!({ "profile_id": profile.id, "text": hash.to_string() }).to_string(),

@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use super::environment::ProcessEnvironment;
 use super::error::ConfigError;
 use super::file;
-use super::key::{Key, Kind};
+use super::key::{ConfigKey, ValueKind};
 use super::settings::Settings;
 use super::table::{KEYS, nearest_name};
-use super::written::Written;
+use super::written::WrittenValue;
 
 /// Environment variable that names the configuration file, as `--config` does.
 pub const FILE_VARIABLE: &str = "TSLP_CONFIG";
 
 /// What the command line says about the configuration.
 #[derive(Clone, Default)]
-pub struct Flags {
+pub struct WrittenFlags {
     /// `--config`.
     pub file: Option<PathBuf>,
     /// The flags of keys, with their texts.
-    pub written: Vec<(&'static Key, Vec<String>)>,
+    pub written: Vec<(&'static ConfigKey, Vec<String>)>,
 }
 
 /// The layer that a value comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum ConfigSource {
     /// Nobody wrote it.
     #[default]
     Default,
@@ -44,31 +44,34 @@ pub enum Source {
 
 /// The settings in force and where each comes from.
 #[derive(Clone, Debug, Default)]
-pub struct Layers {
+pub struct ConfigLayers {
     /// The settings.
     pub settings: Settings,
     /// For each row of the table of keys.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ConfigSource>,
     /// The configuration file that was read.
     pub file: Option<PathBuf>,
     /// What should be logged once logging runs, such as variables that nobody reads.
     pub warnings: Vec<String>,
 }
 
-impl Layers {
+impl ConfigLayers {
     /// Reads every layer.
     ///
     /// # Errors
     /// If a file can't be read, a key is unknown, or a value isn't allowed, also one that a later layer overrides.
-    pub fn read(flags: &Flags, environment: &ProcessEnvironment) -> Result<Self, ConfigError> {
+    pub fn read(
+        flags: &WrittenFlags,
+        environment: &ProcessEnvironment,
+    ) -> Result<Self, ConfigError> {
         let mut layers = Self {
-            sources: vec![Source::Default; KEYS.len()],
+            sources: vec![ConfigSource::Default; KEYS.len()],
             ..Self::default()
         };
         layers.read_file(flags, environment)?;
         layers.read_variables(environment)?;
         for (key, texts) in &flags.written {
-            let source = Source::Flag(key.flag);
+            let source = ConfigSource::Flag(key.flag);
             layers.apply_texts(key, texts, source, &environment.current_dir, None)?;
         }
         Ok(layers)
@@ -76,14 +79,14 @@ impl Layers {
 
     /// Where the value of the key with this name comes from.
     #[must_use]
-    pub fn source(&self, name: &str) -> Option<&Source> {
+    pub fn source_of_key(&self, name: &str) -> Option<&ConfigSource> {
         let row = KEYS.iter().position(|key| key.name == name)?;
         self.sources.get(row)
     }
 
     fn read_file(
         &mut self,
-        flags: &Flags,
+        flags: &WrittenFlags,
         environment: &ProcessEnvironment,
     ) -> Result<(), ConfigError> {
         let named = flags
@@ -111,7 +114,7 @@ impl Layers {
         })?;
         let base = path.parent().unwrap_or(Path::new(""));
         for entry in file::parse_file(&text, &path)? {
-            let source = Source::File {
+            let source = ConfigSource::File {
                 path: path.clone(),
                 line: entry.line,
             };
@@ -131,7 +134,7 @@ impl Layers {
         for key in KEYS {
             let value = environment.variables.get(key.variable);
             if let Some(text) = value.filter(|text| !text.is_empty()) {
-                let source = Source::Variable(key.variable);
+                let source = ConfigSource::Variable(key.variable);
                 let texts = std::slice::from_ref(text);
                 self.apply_texts(
                     key,
@@ -160,13 +163,13 @@ impl Layers {
 
     fn apply_texts(
         &mut self,
-        key: &'static Key,
+        key: &'static ConfigKey,
         texts: &[String],
-        source: Source,
+        source: ConfigSource,
         base: &Path,
         home: Option<&Path>,
     ) -> Result<(), ConfigError> {
-        let written = Written { texts, base, home };
+        let written = WrittenValue { texts, base, home };
         (key.set)(&mut self.settings, &written).map_err(|problem| ConfigError::WrongValue {
             name: key.name,
             place: source.to_string(),
@@ -181,12 +184,12 @@ impl Layers {
 }
 
 /// What was written, for an error message; nothing that is or may hold a credential, as a URL with a password does.
-fn texts_to_show(key: &Key, texts: &[String]) -> Option<String> {
+fn texts_to_show(key: &ConfigKey, texts: &[String]) -> Option<String> {
     let text = texts.join(",");
-    (!matches!(key.kind, Kind::Secret) && !text.contains('@')).then_some(text)
+    (!matches!(key.kind, ValueKind::Secret) && !text.contains('@')).then_some(text)
 }
 
-impl fmt::Debug for Flags {
+impl fmt::Debug for WrittenFlags {
     /// Names without values: some are credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flags")
@@ -203,7 +206,7 @@ impl fmt::Debug for Flags {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ConfigSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),

@@ -30,10 +30,10 @@ use tslp_core::policy::Policy;
 use crate::data_dir;
 use environment::ProcessEnvironment;
 use error::ConfigError;
-use layers::{Flags, Layers};
+use layers::{ConfigLayers, WrittenFlags};
 use settings::{
-    AccessConfig, AuditConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, ToolsConfig,
-    UpstreamConfig,
+    AccessConfig, AuditConfig, EtvConfig, HttpConfig, LogConfig, Settings, TokenBudget,
+    ToolsConfig, UpstreamConfig,
 };
 
 /// Everything that a running proxy, or a command on its data, needs to know.
@@ -43,7 +43,7 @@ pub struct ServeConfig {
     pub listen: SocketAddr,
     /// The project folder: absolute, symbolic links resolved, a folder that could be read.
     pub workspace: PathBuf,
-    /// Where the ledger lives: absolute, outside the workspace; may not exist yet (see [`data_dir::prepare`]).
+    /// Where the ledger lives: absolute, outside the workspace; may not exist yet (see [`data_dir::create_private_dir`]).
     pub data_dir: PathBuf,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
@@ -56,7 +56,7 @@ pub struct ServeConfig {
     /// What steers decisions; its token budget is the fixed one, or the default while `budget` is `Auto`.
     pub policy: Policy,
     /// How much code a prompt is given.
-    pub budget: Budget,
+    pub budget: TokenBudget,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -76,10 +76,10 @@ impl ServeConfig {
     /// # Errors
     /// If anything at all is wrong; nothing has been created then.
     pub fn load(
-        flags: &Flags,
+        flags: &WrittenFlags,
         environment: &ProcessEnvironment,
-    ) -> Result<(Self, Layers), ConfigError> {
-        let mut layers = Layers::read(flags, environment)?;
+    ) -> Result<(Self, ConfigLayers), ConfigError> {
+        let mut layers = ConfigLayers::read(flags, environment)?;
         let config = Self::from_settings(layers.settings.clone(), environment)?;
         layers.settings.workspace.clone_from(&config.workspace);
         layers.settings.data_dir = Some(config.data_dir.clone());
@@ -100,7 +100,7 @@ impl ServeConfig {
         }
         let written = environment.current_dir.join(&settings.workspace);
         let (workspace, workspace_root) = workspace::canonical_folder(&written)?;
-        let data_dir = data_dir::place(
+        let data_dir = data_dir::choose_data_dir(
             &workspace,
             settings.data_dir.as_deref(),
             environment.data_dir.as_deref(),
@@ -122,8 +122,8 @@ impl ServeConfig {
                 placement: settings.rules.placement,
                 tombstone_episodes: settings.rules.tombstone_episodes,
                 budget_tokens: match settings.rules.budget {
-                    Budget::Auto => HYDRATION_TOKENS_DEFAULT,
-                    Budget::Tokens(tokens) => tokens,
+                    TokenBudget::Auto => HYDRATION_TOKENS_DEFAULT,
+                    TokenBudget::Tokens(tokens) => tokens,
                 },
             },
             budget: settings.rules.budget,

@@ -10,8 +10,8 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 use tslp_core::words;
 
 use super::secret::Secret;
-use super::upstream::{ServerForModels, Upstream};
-use super::written::Written;
+use super::upstream::{ServerForModels, UpstreamSetting};
+use super::written::WrittenValue;
 
 /// Everything that can be set, before it was held against this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpstreamConfig {
     /// The server.
-    pub place: Upstream,
+    pub place: UpstreamSetting,
     /// Servers for some models.
     pub by_model: Vec<ServerForModels>,
     /// Sent as a bearer token in place of the client's own authorisation.
@@ -88,7 +88,7 @@ pub struct RulesConfig {
     /// Where hydrated code goes.
     pub placement: Placement,
     /// How much code a prompt is given.
-    pub budget: Budget,
+    pub budget: TokenBudget,
 }
 
 impl Default for RulesConfig {
@@ -99,14 +99,14 @@ impl Default for RulesConfig {
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             history: HistoryChoice::default(),
             placement: Placement::default(),
-            budget: Budget::default(),
+            budget: TokenBudget::default(),
         }
     }
 }
 
 /// Tokens of hydrated code in one prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Budget {
+pub enum TokenBudget {
     /// Half of the model's context where the upstream reports its size, else the default of the core's limits.
     #[default]
     Auto,
@@ -264,14 +264,14 @@ impl UpstreamConfig {
     ///
     /// # Errors
     /// If they can't be read; the text says what is allowed, as the end of a sentence.
-    pub fn set_servers(&mut self, written: &Written<'_>) -> Result<(), String> {
-        written.filled()?;
+    pub fn set_servers(&mut self, written: &WrittenValue<'_>) -> Result<(), String> {
+        written.nonempty_text()?;
         let mut place = None;
         self.by_model.clear();
         for text in written.list() {
             match ServerForModels::parse(text) {
                 Some(server) => self.by_model.push(server?),
-                None if place.is_none() => place = Some(Upstream::parse(text)?),
+                None if place.is_none() => place = Some(UpstreamSetting::parse(text)?),
                 None => {
                     return Err("must name one server for all models; others stand for some, as in qwen*=URL".into());
                 }
@@ -285,7 +285,7 @@ impl UpstreamConfig {
 impl Default for UpstreamConfig {
     fn default() -> Self {
         Self {
-            place: Upstream::default(),
+            place: UpstreamSetting::default(),
             by_model: Vec::new(),
             api_key: None,
             ca_file: None,

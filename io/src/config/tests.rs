@@ -8,8 +8,8 @@ use std::time::Duration;
 use tslp_core::policy::AuditChoice;
 
 use super::environment::ProcessEnvironment;
-use super::key::Kind;
-use super::layers::{Flags, Layers, Source};
+use super::key::ValueKind;
+use super::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use super::settings::Settings;
 use super::table::{KEYS, key_named};
 use super::{ServeConfig, page};
@@ -18,7 +18,7 @@ use super::{ServeConfig, page};
 struct Machine {
     root: tempfile::TempDir,
     environment: ProcessEnvironment,
-    flags: Flags,
+    flags: WrittenFlags,
 }
 
 impl Machine {
@@ -39,7 +39,7 @@ impl Machine {
         Self {
             root,
             environment,
-            flags: Flags::default(),
+            flags: WrittenFlags::default(),
         }
     }
 
@@ -63,7 +63,7 @@ impl Machine {
         self
     }
 
-    fn load(&self) -> Result<(ServeConfig, Layers), String> {
+    fn load(&self) -> Result<(ServeConfig, ConfigLayers), String> {
         ServeConfig::load(&self.flags, &self.environment).map_err(|error| error.to_string())
     }
 
@@ -72,8 +72,8 @@ impl Machine {
         let shown = match self.load() {
             Ok((_, layers)) => format!(
                 "{} from {}",
-                key_named(name).unwrap().shown(&layers.settings),
-                layers.source(name).unwrap()
+                key_named(name).unwrap().masked_text(&layers.settings),
+                layers.source_of_key(name).unwrap()
             ),
             Err(error) => error,
         };
@@ -291,8 +291,8 @@ fn credentials_are_shown_nowhere() {
         .flag("upstream_api_key", canary);
     let (config, layers) = machine.load().unwrap();
     let mut everything = format!("{config:?}{layers:?}{:?}", machine.flags);
-    everything += &page::human(&layers).join("\n");
-    everything += &page::json(&layers);
+    everything += &page::config_lines(&layers).join("\n");
+    everything += &page::config_json(&layers);
     assert!(!everything.contains(canary), "{everything}");
     assert_eq!(config.access.token.unwrap().reveal(), canary);
     let error = Machine::new().flag("token", "short-canary").load();
@@ -327,7 +327,10 @@ fn every_setting_can_be_written_as_it_is_shown() {
     let machine = Machine::new();
     let (_, layers) = machine.load().unwrap();
     let mut variables = BTreeMap::new();
-    for key in KEYS.iter().filter(|key| !matches!(key.kind, Kind::Secret)) {
+    for key in KEYS
+        .iter()
+        .filter(|key| !matches!(key.kind, ValueKind::Secret))
+    {
         let text = (key.show)(&layers.settings);
         variables.insert(key.variable.to_owned(), text);
     }
@@ -341,14 +344,14 @@ fn every_setting_can_be_written_as_it_is_shown() {
 fn the_pages_list_every_key() {
     let machine = Machine::new().variable("TSLP_PROFILE", "strict");
     let (_, layers) = machine.load().unwrap();
-    let human = page::human(&layers).join("\n");
+    let human = page::config_lines(&layers).join("\n");
     let profile = human
         .lines()
         .find(|line| line.starts_with("profile "))
         .unwrap();
     let words: Vec<&str> = profile.split_whitespace().collect();
     assert_eq!(words, ["profile", "strict", "TSLP_PROFILE"]);
-    let json: serde_json::Value = serde_json::from_str(&page::json(&layers)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&page::config_json(&layers)).unwrap();
     assert_eq!(json["values"].as_array().unwrap().len(), KEYS.len());
     assert_eq!(json["config_file"], serde_json::Value::Null);
 }
@@ -370,7 +373,7 @@ fn names_follow_one_rule() {
         );
     }
     assert!(Settings::default().workspace.as_os_str().is_empty());
-    assert_eq!(Source::default().to_string(), "default");
+    assert_eq!(ConfigSource::default().to_string(), "default");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// What somebody wrote, and where.
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'a> {
+pub struct WrittenValue<'a> {
     /// The text; several for a list.
     pub texts: &'a [String],
     /// Where relative paths start.
@@ -16,7 +16,7 @@ pub struct Written<'a> {
     pub home: Option<&'a Path>,
 }
 
-impl Written<'_> {
+impl WrittenValue<'_> {
     /// The one text; the last counts if there are several.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -27,7 +27,7 @@ impl Written<'_> {
     ///
     /// # Errors
     /// If it is empty.
-    pub fn filled(&self) -> Result<&str, String> {
+    pub fn nonempty_text(&self) -> Result<&str, String> {
         match self.text() {
             "" => Err("must not be empty".into()),
             text => Ok(text),
@@ -76,7 +76,7 @@ impl Written<'_> {
     ///
     /// # Errors
     /// If it is none; the text says what is allowed.
-    pub fn switch(&self) -> Result<bool, String> {
+    pub fn boolean(&self) -> Result<bool, String> {
         match self.text() {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
@@ -88,7 +88,7 @@ impl Written<'_> {
     ///
     /// # Errors
     /// If it is none; the text says what is allowed.
-    pub fn choice<T>(&self, words: &[&str], of_word: fn(&str) -> Option<T>) -> Result<T, String> {
+    pub fn one_of<T>(&self, words: &[&str], of_word: fn(&str) -> Option<T>) -> Result<T, String> {
         of_word(self.text()).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
     }
 
@@ -97,7 +97,7 @@ impl Written<'_> {
     /// # Errors
     /// If it is empty.
     pub fn path(&self) -> Result<PathBuf, String> {
-        let text = self.filled()?;
+        let text = self.nonempty_text()?;
         Ok(match (text.strip_prefix("~/"), self.home) {
             (Some(below), Some(home)) => home.join(below),
             _ => self.base.join(text),

@@ -33,14 +33,14 @@ const SHOWN_MAX: usize = 50;
 
 /// A difference, ready to be printed.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedDifference {
     json: Value,
     text: String,
     /// Its size as JSON.
     pub bytes: usize,
 }
 
-impl Listed {
+impl ListedDifference {
     /// Prepares a difference.
     #[must_use]
     pub fn of(difference: &Difference) -> Self {
@@ -51,10 +51,10 @@ impl Listed {
             causes,
         } = difference;
         let one = recorded.as_ref().or(today.as_ref());
-        let fields = fields(recorded.as_ref(), today.as_ref());
+        let fields = differing_fields(recorded.as_ref(), today.as_ref());
         let mut text = format!("#{} {}", seq.0, one.map_or("", Event::name));
-        let _ = write!(text, "\n    on record  {}", said(recorded.as_ref()));
-        let _ = write!(text, "\n    today      {}", said(today.as_ref()));
+        let _ = write!(text, "\n    on record  {}", event_text(recorded.as_ref()));
+        let _ = write!(text, "\n    today      {}", event_text(today.as_ref()));
         for field in fields.iter().take(FIELDS_MAX) {
             let _ = write!(
                 text,
@@ -69,7 +69,7 @@ impl Listed {
                 fields.len() - FIELDS_MAX
             );
         }
-        let why: Vec<String> = causes.iter().map(words).collect();
+        let why: Vec<String> = causes.iter().map(cause_text).collect();
         let why = match why.is_empty() {
             true => "nothing on record explains it".to_owned(),
             false => why.join(", "),
@@ -84,10 +84,10 @@ impl Listed {
             "seq": seq.0,
             "kind": one.map(Event::name),
             "entities": entities,
-            "recorded": recorded.as_ref().map(shown),
-            "today": today.as_ref().map(shown),
-            "fields": fields.iter().map(Field::json).collect::<Vec<_>>(),
-            "causes": causes.iter().map(cause).collect::<Vec<_>>(),
+            "recorded": recorded.as_ref().map(event_json),
+            "today": today.as_ref().map(event_json),
+            "fields": fields.iter().map(FieldDifference::json).collect::<Vec<_>>(),
+            "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
             "explained": difference.is_explained(),
         });
         Self {
@@ -116,14 +116,14 @@ impl DeepReport {
 
     /// The list for people.
     #[must_use]
-    pub fn human(&self) -> Vec<String> {
+    pub fn text_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
             .listed
             .iter()
             .take(SHOWN_MAX)
             .map(|listed| listed.text.clone())
             .collect();
-        let unshown = self.differences() - lines.len() as u64;
+        let unshown = self.difference_count() - lines.len() as u64;
         if unshown > 0 {
             lines.push(format!("and {unshown} differences more; --json lists them"));
         }
@@ -135,7 +135,7 @@ impl DeepReport {
 
 /// A cause in words.
 #[must_use]
-pub(super) fn words(cause: &DifferenceCause) -> String {
+pub(super) fn cause_text(cause: &DifferenceCause) -> String {
     match cause {
         DifferenceCause::Grammar {
             language,
@@ -150,7 +150,7 @@ pub(super) fn words(cause: &DifferenceCause) -> String {
     }
 }
 
-fn cause(cause: &DifferenceCause) -> Value {
+fn cause_json(cause: &DifferenceCause) -> Value {
     match cause {
         DifferenceCause::Grammar {
             language,
@@ -167,7 +167,7 @@ fn cause(cause: &DifferenceCause) -> Value {
     }
 }
 
-fn said(event: Option<&Event>) -> String {
+fn event_text(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
         |event| format!("{}: {}", event.name(), sentence::event_words(event)),
@@ -175,7 +175,7 @@ fn said(event: Option<&Event>) -> String {
 }
 
 /// The event's fields; of content its address alone.
-fn shown(event: &Event) -> Value {
+fn event_json(event: &Event) -> Value {
     let mut value = match event {
         Event::Content(content) => json::of_event(&Event::Content(Content {
             bytes: Arc::default(),
@@ -188,30 +188,35 @@ fn shown(event: &Event) -> Value {
 }
 
 /// A field with two values.
-struct Field {
+struct FieldDifference {
     name: String,
     then: Value,
     now: Value,
 }
 
-impl Field {
+impl FieldDifference {
     fn json(&self) -> Value {
         json!({ "field": self.name, "recorded": self.then, "today": self.now })
     }
 }
 
 /// Where two events of one kind differ.
-fn fields(recorded: Option<&Event>, today: Option<&Event>) -> Vec<Field> {
+fn differing_fields(recorded: Option<&Event>, today: Option<&Event>) -> Vec<FieldDifference> {
     let mut fields = Vec::new();
     if let (Some(recorded), Some(today)) = (recorded, today)
         && recorded.name() == today.name()
     {
-        compare(String::new(), &shown(recorded), &shown(today), &mut fields);
+        compare_values(
+            String::new(),
+            &event_json(recorded),
+            &event_json(today),
+            &mut fields,
+        );
     }
     fields
 }
 
-fn compare(name: String, then: &Value, now: &Value, fields: &mut Vec<Field>) {
+fn compare_values(name: String, then: &Value, now: &Value, fields: &mut Vec<FieldDifference>) {
     match (then, now) {
         (then, now) if then == now => {}
         (Value::Object(then), Value::Object(now)) => {
@@ -221,15 +226,15 @@ fn compare(name: String, then: &Value, now: &Value, fields: &mut Vec<Field>) {
                 } else {
                     format!("{name}.{key}")
                 };
-                compare(inner, then, now.get(key).unwrap_or(&Value::Null), fields);
+                compare_values(inner, then, now.get(key).unwrap_or(&Value::Null), fields);
             }
         }
         (Value::Array(then), Value::Array(now)) if then.len() == now.len() => {
             for (at, (then, now)) in then.iter().zip(now).enumerate() {
-                compare(format!("{name}[{at}]"), then, now, fields);
+                compare_values(format!("{name}[{at}]"), then, now, fields);
             }
         }
-        (then, now) => fields.push(Field {
+        (then, now) => fields.push(FieldDifference {
             name,
             then: then.clone(),
             now: now.clone(),

@@ -13,9 +13,9 @@ use super::price::{PriceSum, PromptPrice};
 use super::{DiagnosedSubject, TableRow, unread};
 use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
-use crate::metrics::Tables;
-use crate::probe::{self, Target};
-use crate::scrub::{Progress, Watched};
+use crate::metrics::TableFigures;
+use crate::probe::{self, ProbeTarget};
+use crate::scrub::{ScrubProgress, SharedProgress};
 use crate::startup::{self, StartError};
 
 /// Advice for a ledger that can't be trusted.
@@ -188,7 +188,7 @@ pub fn examine_all(subject: &DiagnosedSubject) -> DoctorReport {
     if let Some(reason) = subject.safe_mode_reason() {
         report.add_check("safe mode", Err(reason));
     }
-    if let Some(progress) = subject.scrub.as_ref().map(Watched::progress) {
+    if let Some(progress) = subject.scrub.as_ref().map(SharedProgress::current) {
         report.add_check("scrub", scrub_words(progress));
     }
     match subject.readers.open() {
@@ -271,14 +271,16 @@ pub(crate) fn ledger_identity(reader: &LedgerReader) -> Result<String, String> {
     }
 }
 
-fn scrub_words(progress: Progress) -> Result<String, String> {
+fn scrub_words(progress: ScrubProgress) -> Result<String, String> {
     match progress {
-        Progress::Pages => Ok("looking at the pages of the file".into()),
-        Progress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
-        Progress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
-        Progress::Passed { events } => Ok(format!("every page and {} events are sound", events.0)),
-        Progress::Stopped => Ok("stopped".into()),
-        Progress::Failed(reason) => Err(reason),
+        ScrubProgress::Pages => Ok("looking at the pages of the file".into()),
+        ScrubProgress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
+        ScrubProgress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
+        ScrubProgress::Passed { events } => {
+            Ok(format!("every page and {} events are sound", events.0))
+        }
+        ScrubProgress::Stopped => Ok("stopped".into()),
+        ScrubProgress::Failed(reason) => Err(reason),
     }
 }
 
@@ -295,7 +297,7 @@ pub(crate) fn head_anchor(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
 ) -> Result<String, String> {
-    let files = DataFiles::of(&subject.data_dir);
+    let files = DataFiles::in_dir(&subject.data_dir);
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
@@ -332,7 +334,7 @@ pub(crate) fn head_anchor(
 }
 
 fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
-    match reader.rows(ANOMALIES) {
+    match reader.table_rows(ANOMALIES) {
         Ok(rows) if rows.is_empty() => Ok("no anomalies".into()),
         Ok(rows) => Err(format!(
             "{} events contradict the state before them, the first at #{}",
@@ -344,7 +346,7 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
 }
 
 fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
-    let rows = reader.rows(EPISODES)?;
+    let rows = reader.table_rows(EPISODES)?;
     Ok(PriceSum::sum_of(
         rows.iter().filter_map(|row| PromptPrice::of_row(row)),
     ))
@@ -354,9 +356,9 @@ fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
 pub(super) fn metric_tables(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
-) -> Result<Tables, LedgerError> {
+) -> Result<TableFigures, LedgerError> {
     let truths = count_truths(subject, reader)?;
-    Ok(Tables {
+    Ok(TableFigures {
         head: reader.head()?.seq,
         entities: truths.entities,
         stale: truths.stale,
@@ -393,7 +395,7 @@ fn count_truths(
         }
         ControlFlow::Continue(())
     })?;
-    for row in reader.rows(STALE)? {
+    for row in reader.table_rows(STALE)? {
         let is_as_recorded = !changed
             .files
             .contains_key(row.text_at(0).unwrap_or_default());
@@ -514,12 +516,12 @@ fn upstream_check(subject: &DiagnosedSubject) -> Result<String, String> {
     let Some(url) = &subject.upstream else {
         return Err("the embedded demo: no model server is configured or found".into());
     };
-    let target = Target {
+    let target = ProbeTarget {
         url,
         api_key: subject.api_key.as_ref(),
         ca_file: subject.ca_file.as_deref(),
     };
-    match probe::ask(&target) {
+    match probe::ask_server(&target) {
         Ok(server) => Ok(format!("{url} answers; models: {}", server.models.len())),
         Err(error) => Err(format!("{url} doesn't answer: {error}")),
     }

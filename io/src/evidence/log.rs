@@ -16,7 +16,7 @@ use self::filter::{EventFilter, EventOwners};
 use super::line::event_line;
 use super::scan::LedgerScan;
 use crate::cli::OutputFormat;
-use crate::out::{Out, Reader};
+use crate::out::{Out, OutputReader};
 use crate::startup::StartError;
 
 /// Why printing ended early.
@@ -76,7 +76,7 @@ impl EventPrinter {
             };
             let Some(limit) = limit else {
                 self.print_event(&stored, &event, out)?;
-                if out.reader() == Reader::Gone {
+                if out.reader_state() == OutputReader::Gone {
                     return Ok(());
                 }
                 continue;

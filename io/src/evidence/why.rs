@@ -12,7 +12,7 @@ use tslp_projections::table::Value as Cell;
 use tslp_replay::state::State;
 
 use self::story::EntityStory;
-pub use self::story::{Chapter, ChapterKind};
+pub use self::story::{ChapterKind, HistoryEntry};
 use super::log::filter;
 use super::scan::LedgerScan;
 use crate::diagnostics::state::{self, EntityState};
@@ -25,7 +25,7 @@ pub struct EntityHistory {
     /// The entity.
     pub entity: EntityId,
     /// The events in its life, in order.
-    pub chapters: Vec<Chapter>,
+    pub chapters: Vec<HistoryEntry>,
     /// The prompts in which its code was shown to the model.
     pub shown: Occurrences,
     /// The prompts in which its code was withheld.
@@ -172,7 +172,7 @@ impl EntityHistory {
 
     /// For people.
     #[must_use]
-    pub fn human(&self) -> Vec<String> {
+    pub fn text_lines(&self) -> Vec<String> {
         let mut lines = vec![self.entity.to_string()];
         lines.extend(self.chapters.iter().map(|chapter| {
             format!(

@@ -31,7 +31,7 @@ impl LedgerReader {
         file: &Path,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Head, LedgerError> {
-        let failed = self.database.failed("copy");
+        let failed = self.database.sqlite_error("copy");
         // Without a transaction of its own the copy would start over with every commit of the proxy.
         self.connection.execute_batch("BEGIN").map_err(&failed)?;
         let copied = self.copy_snapshot(file, progress);
@@ -44,9 +44,9 @@ impl LedgerReader {
         file: &Path,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Head, LedgerError> {
-        let failed = self.database.failed("read");
-        let unwritable = |error| LedgerError::sqlite(file, "write", error);
-        let head = connection::head(&self.connection).map_err(&failed)?;
+        let failed = self.database.sqlite_error("read");
+        let unwritable = |error| LedgerError::from_sqlite(file, "write", error);
+        let head = connection::last_head(&self.connection).map_err(&failed)?;
         let to = Database {
             path: file.to_owned(),
             disk: Arc::clone(&self.database.disk),

@@ -24,7 +24,7 @@ const STATEMENTS: usize = 128;
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum ConnectionPurpose {
     Read,
     Write,
 }
@@ -38,17 +38,17 @@ pub(crate) struct Database {
 
 impl Database {
     /// Connects to an existing database.
-    pub(crate) fn connect(&self, access: Access) -> Result<Connection, LedgerError> {
+    pub(crate) fn connect(&self, access: ConnectionPurpose) -> Result<Connection, LedgerError> {
         let mode = match access {
-            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-            Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            ConnectionPurpose::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            ConnectionPurpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
         self.connect_unconfigured(mode)
             .and_then(|connection| {
-                configure(&connection, access)?;
+                configure_connection(&connection, access)?;
                 Ok(connection)
             })
-            .map_err(self.failed("open"))
+            .map_err(self.sqlite_error("open"))
     }
 
     /// Connects, with SQLite's own settings.
@@ -61,7 +61,7 @@ impl Database {
     }
 
     /// Makes everything durable that was written to the database and its WAL, by whatever process.
-    pub(crate) fn sync(&self) -> Result<(), LedgerError> {
+    pub(crate) fn sync_files(&self) -> Result<(), LedgerError> {
         let wal = companion_file(&self.path, "-wal");
         let synced = match self.disk.bytes(&wal) {
             Ok(None) => Ok(()),
@@ -96,18 +96,18 @@ impl Database {
     }
 
     /// Names this file in an error of SQLite.
-    pub(crate) fn failed(
+    pub(crate) fn sqlite_error(
         &self,
         action: &'static str,
     ) -> impl Fn(rusqlite::Error) -> LedgerError + use<> {
         let path = self.path.clone();
-        move |error| LedgerError::sqlite(&path, action, error)
+        move |error| LedgerError::from_sqlite(&path, action, error)
     }
 
     /// Names this file in an error of a projection's table.
     pub(super) fn table_failed(&self, action: &'static str, error: TableError) -> LedgerError {
         match error {
-            TableError::Sqlite(error) => LedgerError::sqlite(&self.path, action, error),
+            TableError::Sqlite(error) => LedgerError::from_sqlite(&self.path, action, error),
             TableError::Shape { table, detail } => LedgerError::Table {
                 path: self.path.clone(),
                 table: table.to_owned(),
@@ -143,7 +143,10 @@ pub(super) fn run_checkpoint(
     })
 }
 
-fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
+fn configure_connection(
+    connection: &Connection,
+    access: ConnectionPurpose,
+) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // Evidence in the WAL stays there until the writer moves it; closing a connection changes nothing.
@@ -154,8 +157,8 @@ fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     connection.pragma_update(None, "mmap_size", 0)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     match access {
-        Access::Read => connection.pragma_update(None, "query_only", true),
-        Access::Write => {
+        ConnectionPurpose::Read => connection.pragma_update(None, "query_only", true),
+        ConnectionPurpose::Write => {
             connection.pragma_update(None, "recursive_triggers", true)?;
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update(None, "wal_autocheckpoint", 0)
@@ -164,12 +167,12 @@ fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
 }
 
 /// The ledger's last event.
-pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Head> {
+pub(crate) fn last_head(connection: &Connection) -> rusqlite::Result<Head> {
     let found = connection
         .prepare_cached("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1")?
         .query_row([], |row| {
             Ok(Head {
-                seq: seq(row, 0)?,
+                seq: seq_column(row, 0)?,
                 chain: ChainHash(row.get(1)?),
             })
         })
@@ -202,7 +205,7 @@ pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
         chain: chain_at(connection, before).ok()??,
     };
     let mut found = None;
-    let read = stream(connection, at, &mut |stored| {
+    let read = visit_events(connection, at, &mut |stored| {
         let event = ChainCheck::from(head).step_decoded(&stored, tslp_migrations::decode);
         found = event.ok().map(|event| Recorded {
             seq: stored.seq,
@@ -226,7 +229,7 @@ pub(crate) fn recorded_at(
 }
 
 /// Hands every event from `from` on to `visit`; holds one at a time.
-pub(crate) fn stream(
+pub(crate) fn visit_events(
     connection: &Connection,
     from: Seq,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
@@ -237,7 +240,7 @@ pub(crate) fn stream(
     let mut rows = statement.query([to_sql(from)])?;
     while let Some(row) = rows.next()? {
         let stored = Stored {
-            seq: seq(row, 0)?,
+            seq: seq_column(row, 0)?,
             at: UnixMillis(row.get(1)?),
             kind: row.get(2)?,
             payload: row.get(3)?,
@@ -268,7 +271,7 @@ pub(crate) fn stream_back(
 }
 
 /// A number of the schema or the configuration.
-pub(crate) fn pragma<T: rusqlite::types::FromSql>(
+pub(crate) fn pragma_number<T: rusqlite::types::FromSql>(
     connection: &Connection,
     name: &str,
 ) -> rusqlite::Result<T> {
@@ -276,7 +279,7 @@ pub(crate) fn pragma<T: rusqlite::types::FromSql>(
 }
 
 /// A value of the `meta` table.
-pub(crate) fn meta<T: rusqlite::types::FromSql>(
+pub(crate) fn meta_value<T: rusqlite::types::FromSql>(
     connection: &Connection,
     key: &str,
 ) -> rusqlite::Result<Option<T>> {
@@ -306,7 +309,7 @@ pub(crate) fn to_sql(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
 
-fn seq(row: &Row<'_>, column: usize) -> rusqlite::Result<Seq> {
+fn seq_column(row: &Row<'_>, column: usize) -> rusqlite::Result<Seq> {
     let stored: i64 = row.get(column)?;
     u64::try_from(stored)
         .map(Seq)

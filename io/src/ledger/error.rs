@@ -157,7 +157,7 @@ pub enum LedgerError {
         /// The ledger's head.
         ledger: Head,
         /// In which way they differ.
-        mismatch: Mismatch,
+        mismatch: AnchorMismatch,
     },
     /// There are events and no anchor that vouches for them.
     #[error(
@@ -305,7 +305,7 @@ pub enum LedgerError {
 
 /// The difference between ledger and anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Mismatch {
+pub enum AnchorMismatch {
     /// The ledger ends before the anchor.
     #[error("while the ledger ends at {ledger_ends_at}")]
     LostTail {
@@ -330,7 +330,7 @@ const fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
 
 impl LedgerError {
     /// Sorts an error of SQLite by what the user can do about it.
-    pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
+    pub(crate) fn from_sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
@@ -352,7 +352,7 @@ impl LedgerError {
     }
 
     /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
-    pub(crate) fn undecodable(path: &Path, seq: Seq, source: DecodeError) -> Self {
+    pub(crate) fn from_decode_error(path: &Path, seq: Seq, source: DecodeError) -> Self {
         let path = path.to_owned();
         if source.may_be_newer() {
             Self::NewerEvent { path, seq, source }

@@ -12,16 +12,16 @@ use tslp_projections::table::{Table, TableDigest};
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, AnchorState};
-use super::connection::{self, Access, Database, companion_file, set_meta};
+use super::connection::{self, ConnectionPurpose, Database, companion_file, set_meta};
 use super::disk::{Disk, FileSystem};
-use super::error::{LedgerError, Mismatch};
+use super::error::{AnchorMismatch, LedgerError};
 use super::lock::DataDirLock;
-use super::migrate::{self, climb};
+use super::migrate::{self, apply_steps};
 use super::reader::ReaderFactory;
 use super::recognise::{as_damage, check_file, check_meta, check_schema};
 use super::soundness::Soundness;
 use super::sqlite_log::SqliteLog;
-use super::tables::{Tables, TablesState};
+use super::tables::{ProjectionTables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -50,7 +50,7 @@ pub struct DataFiles {
 impl DataFiles {
     /// Names the files; touches none.
     #[must_use]
-    pub fn of(dir: &Path) -> Self {
+    pub fn in_dir(dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
             database: dir.join("ledger.db"),
@@ -112,7 +112,7 @@ pub struct OpenLedger {
 ///
 /// # Errors
 /// See [`LedgerError`]; nothing on disk was changed if it [asks for safe mode](LedgerError::asks_for_safe_mode).
-pub fn open(data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
+pub fn open_ledger(data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
     OpenOptions::default().open(data_dir, workspace)
 }
 
@@ -120,10 +120,10 @@ impl OpenOptions {
     /// Opens or creates the ledger of a workspace.
     ///
     /// # Errors
-    /// As [`open`].
+    /// As [`open_ledger`].
     pub fn open(&self, data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
         check_sqlite()?;
-        let files = DataFiles::of(data_dir);
+        let files = DataFiles::in_dir(data_dir);
         let disk = &*self.disk;
         disk.make_dir(&files.dir)
             .map_err(|source| LedgerError::DataDir {
@@ -138,16 +138,18 @@ impl OpenOptions {
         };
         if !has_bytes(disk, &files.database)? {
             check_nothing_left(disk, &files)?;
-            create(&database, workspace, self.ladder)?;
+            create_ledger(&database, workspace, self.ladder)?;
         }
         make_private(disk, &files.database)?;
         let damage = |error| as_damage(disk, &files, error);
         check_file(disk, &files.database).map_err(damage)?;
-        let (version, head) = self.inspect(&database, &files, workspace).map_err(damage)?;
-        migrate::migrate(&database, self.ladder, version, head).map_err(damage)?;
+        let (version, head) = self
+            .inspect_database(&database, &files, workspace)
+            .map_err(damage)?;
+        migrate::migrate_ledger(&database, self.ladder, version, head).map_err(damage)?;
         let anchor = open_anchor(disk, &files, head)?;
-        let tables = Tables::new(self.tables);
-        let log = connect(database, tables, anchor, head, Arc::clone(&lock));
+        let tables = ProjectionTables::new(self.tables);
+        let log = connect_migrated(database, tables, anchor, head, Arc::clone(&lock));
         let mut log = log.map_err(damage)?;
         let tables = prepare_tables(&mut log, &files)?;
         for file in LEFT_OVER.map(|name| files.dir.join(name)) {
@@ -166,17 +168,17 @@ impl OpenOptions {
 
     /// Inspects the database through a connection that can't write, so that evidence stays as it is. Returns its schema's
     /// version and its head.
-    fn inspect(
+    fn inspect_database(
         &self,
         database: &Database,
         files: &DataFiles,
         workspace: &Path,
     ) -> Result<(i64, Head), LedgerError> {
-        let connection = database.connect(Access::Read)?;
-        let failed = database.failed("read");
+        let connection = database.connect(ConnectionPurpose::Read)?;
+        let failed = database.sqlite_error("read");
         let version = check_schema(&connection, database, self.ladder)?;
         check_meta(&connection, database, workspace)?;
-        let head = connection::head(&connection).map_err(&failed)?;
+        let head = connection::last_head(&connection).map_err(&failed)?;
         self.check_anchor(&connection, database, files, head)?;
         Ok((version, head))
     }
@@ -207,12 +209,12 @@ impl OpenOptions {
                 });
             }
         };
-        let failed = database.failed("read");
+        let failed = database.sqlite_error("read");
         let chain = connection::chain_at(connection, anchor.seq).map_err(failed)?;
         let mismatch = match chain {
             Some(chain) if chain == anchor.chain => return Ok(()),
-            Some(_) => Mismatch::OtherHistory,
-            None => Mismatch::LostTail {
+            Some(_) => AnchorMismatch::OtherHistory,
+            None => AnchorMismatch::LostTail {
                 ledger_ends_at: head.seq,
             },
         };
@@ -266,7 +268,7 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
 }
 
 /// Makes an empty ledger under another name and moves it into place whole.
-fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
+fn create_ledger(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
     let disk = &*database.disk;
     let fresh = Database {
         path: companion_file(&database.path, ".new"),
@@ -279,7 +281,7 @@ fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), L
     }
     disk.create(&fresh.path)
         .map_err(|source| file_failed("create", &fresh.path, source))?;
-    fill(&fresh, workspace, ladder).map_err(fresh.failed("create"))?;
+    fill_new_ledger(&fresh, workspace, ladder).map_err(fresh.sqlite_error("create"))?;
     let moved = disk
         .open(&fresh.path)
         .and_then(|mut file| file.sync())
@@ -288,12 +290,12 @@ fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), L
     moved.map_err(|source| file_failed("create", &database.path, source))
 }
 
-fn fill(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<()> {
+fn fill_new_ledger(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<()> {
     let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    climb(&connection, ladder.steps())?;
+    apply_steps(&connection, ladder.steps())?;
     set_meta(&connection, "format", FORMAT)?;
     match workspace.to_str() {
         Some(text) => set_meta(&connection, "workspace", text)?,
@@ -315,15 +317,15 @@ fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor,
     }
 }
 
-fn connect(
+fn connect_migrated(
     database: Database,
-    tables: Tables,
+    tables: ProjectionTables,
     anchor: Anchor,
     head: Head,
     lock: Arc<DataDirLock>,
 ) -> Result<SqliteLog, LedgerError> {
-    let connection = database.connect(Access::Write)?;
-    let failed = database.failed("set up");
+    let connection = database.connect(ConnectionPurpose::Write)?;
+    let failed = database.sqlite_error("set up");
     let mode: String = connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
         .map_err(&failed)?;
@@ -352,13 +354,13 @@ fn connect(
 /// An empty ledger gets its empty tables at once; others are rebuilt by whoever can fold.
 fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState, LedgerError> {
     let state = log.tables_state()?;
-    let digests = (log.tables.digests(&log.connection))
+    let digests = (log.tables.stored_digests(&log.connection))
         .map_err(|error| log.database.table_failed("use the tables of", error))?;
     let is_kept = digests.is_some();
     log.digests =
         digests.unwrap_or_else(|| vec![TableDigest::default(); log.tables.descriptions().count()]);
     if log.head.seq == Seq(0) && state != TablesState::Current {
-        log.rebuild()?.commit(Seq(0))?;
+        log.begin_rebuild()?.commit(Seq(0))?;
         return Ok(TablesState::Current);
     }
     if let TablesState::Rebuild { .. } = state {

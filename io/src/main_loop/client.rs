@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use tslp_core::ids::{EpisodeId, Seq};
 
-use super::deadlines::Due;
+use super::deadlines::DeadlineKind;
 use super::memory_budget::MemoryRoom;
-use super::rounds::Continued;
+use super::rounds::ContinuedResponse;
 use crate::channel::{ExchangeId, RoundsAllowed};
 use crate::chat::dialect::Dialect;
 use crate::chat::stream_progress::StreamProgress;
 use crate::guard::Caller;
-use crate::http::head::{Content, ResponseFraming, ResponseTo};
+use crate::http::head::{ResponseContent, ResponseFraming, ResponseTo};
 use crate::http::outgoing::Outgoing;
 use crate::http::request::{Expectation, Persistence, RequestHead};
 use crate::http::response::ResponseHead;
@@ -42,7 +42,7 @@ pub(super) struct Client {
 /// A deadline, and what it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArmedDeadline {
-    pub(super) due: Due,
+    pub(super) due: DeadlineKind,
     pub(super) at: Instant,
     pub(super) request: u64,
     pub(super) moves: u64,
@@ -158,9 +158,9 @@ impl Exchange {
 
     pub(super) fn response_to(&self) -> ResponseTo {
         let content = if self.head.method == "HEAD" {
-            Content::HeadOnly
+            ResponseContent::HeadOnly
         } else {
-            Content::Whole
+            ResponseContent::Whole
         };
         ResponseTo {
             version: self.head.version,
@@ -284,7 +284,7 @@ pub(super) struct ChatReply {
     pub(super) gate: ReplyGate,
     pub(super) allowed: RoundsAllowed,
     /// The state of the rounds, once the first response has begun and may be continued.
-    pub(super) continued: Option<Box<Continued>>,
+    pub(super) continued: Option<Box<ContinuedResponse>>,
 }
 
 impl ChatReply {

@@ -8,7 +8,7 @@ use super::client::{ArmedDeadline, Client, LinkOrigin, UpstreamLink};
 use super::net::FIRST_KEY;
 use crate::auditor::queue::InUse;
 use crate::channel::ExchangeId;
-use crate::http::socket::Peer;
+use crate::http::socket::PeerState;
 use crate::upstream::pool::KeptInPool;
 use crate::upstream::server::{ServerNumber, UpstreamServer};
 
@@ -214,7 +214,7 @@ impl Connections {
     ) -> Option<usize> {
         while let Some(key) = self.servers[server.0].pool.take(now) {
             let link = self.links.get_mut(&key)?;
-            if link.transport.socket().peer() == Peer::Open {
+            if link.transport.socket().peer_state() == PeerState::Open {
                 link.client = Some(client);
                 link.origin = LinkOrigin::Reused;
                 return Some(key);
@@ -245,7 +245,7 @@ impl Connections {
     /// Closes the connections that were kept for long enough.
     pub(super) fn close_expired_links(&mut self, now: Instant) {
         for server in &mut self.servers {
-            for key in server.pool.expire(now) {
+            for key in server.pool.take_expired(now) {
                 self.links.remove(&key);
             }
         }

@@ -8,7 +8,7 @@ use super::client::{
     ReplyEndHandling, ReplyGate, Upload, UpstreamCall,
 };
 use crate::http::error::Refusal;
-use crate::http::server_connection::Expecting;
+use crate::http::server_connection::ExpectedPart;
 use crate::upstream::connection::ReceivedSoFar;
 
 /// Time for which leftovers on a closed connection are read.
@@ -25,7 +25,7 @@ pub(super) const WHOLE_BODY_IDLE_TIMES: u32 = 10;
 
 /// What a connection is waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum DeadlineKind {
     /// The next request.
     KeepAlive,
     /// The rest of a head.
@@ -50,7 +50,7 @@ pub(super) enum Due {
     Linger,
 }
 
-impl Due {
+impl DeadlineKind {
     /// Whether every byte that moves restarts the deadline.
     const fn is_renewed(self) -> bool {
         matches!(
@@ -63,7 +63,7 @@ impl Due {
 impl MainLoop {
     /// Sets the client's deadline to what it waits for now.
     pub(super) fn rearm_deadline(&mut self, client: &mut Client) {
-        let Some((due, limit)) = self.awaited(client) else {
+        let Some((due, limit)) = self.awaited_deadline(client) else {
             client.due = None;
             return;
         };
@@ -84,27 +84,27 @@ impl MainLoop {
         self.connections.arm_deadline(client, armed);
     }
 
-    fn awaited(&self, client: &Client) -> Option<(Due, Duration)> {
+    fn awaited_deadline(&self, client: &Client) -> Option<(DeadlineKind, Duration)> {
         let limits = &self.config.timeouts;
         match client.stage {
             ClientStage::Over => return None,
-            ClientStage::Lingering => return Some((Due::Linger, LINGER)),
+            ClientStage::Lingering => return Some((DeadlineKind::Linger, LINGER)),
             ClientStage::Open | ClientStage::Finishing if !client.out.released().is_empty() => {
-                return Some((Due::Write, limits.write_stall));
+                return Some((DeadlineKind::Write, limits.write_stall));
             }
             ClientStage::Open | ClientStage::Finishing => {}
         }
         match client.exchange.as_deref().map(|exchange| &exchange.stage) {
-            None => match client.http.expecting() {
-                Expecting::Request => Some((Due::KeepAlive, limits.keep_alive)),
-                _ => Some((Due::Head, limits.head)),
+            None => match client.http.expected_part() {
+                ExpectedPart::Request => Some((DeadlineKind::KeepAlive, limits.keep_alive)),
+                _ => Some((DeadlineKind::Head, limits.head)),
             },
             Some(ExchangeStage::Collecting(_)) if client.waits_for_room() => {
-                Some((Due::MemoryRoom, limits.body_idle))
+                Some((DeadlineKind::MemoryRoom, limits.body_idle))
             }
             Some(ExchangeStage::Collecting(collecting)) => {
                 let left = collecting.whole_by.saturating_duration_since(self.now);
-                Some((Due::Body, limits.body_idle.min(left)))
+                Some((DeadlineKind::Body, limits.body_idle.min(left)))
             }
             Some(
                 ExchangeStage::Routing
@@ -115,7 +115,11 @@ impl MainLoop {
         }
     }
 
-    fn awaited_of_call(&self, client: &Client, call: &UpstreamCall) -> Option<(Due, Duration)> {
+    fn awaited_of_call(
+        &self,
+        client: &Client,
+        call: &UpstreamCall,
+    ) -> Option<(DeadlineKind, Duration)> {
         let limits = &self.config.timeouts;
         if let Some(reply) = &call.chat {
             let continued = reply.continued.as_ref();
@@ -123,7 +127,7 @@ impl MainLoop {
             if reply.gate == ReplyGate::LastPiece
                 || is_kept_back && reply.end_handling == ReplyEndHandling::NotYet
             {
-                return Some((Due::LastPiece, LAST_PIECE));
+                return Some((DeadlineKind::LastPiece, LAST_PIECE));
             }
         }
         // Whoever waits for durability, for room or for a tool doesn't wait for the upstream.
@@ -138,15 +142,17 @@ impl MainLoop {
             CallConnection::Resolving | CallConnection::Off => None,
         };
         match link.map(|link| &link.stage) {
-            None | Some(LinkStage::Connecting(_)) => Some((Due::Connect, limits.connect)),
+            None | Some(LinkStage::Connecting(_)) => Some((DeadlineKind::Connect, limits.connect)),
             Some(LinkStage::Open) if call.request.rest_len() > 0 => {
-                Some((Due::Upload, limits.upstream_idle))
+                Some((DeadlineKind::Upload, limits.upstream_idle))
             }
             Some(LinkStage::Open) => match (call.upload, call.reader.received_so_far()) {
-                (Upload::Length | Upload::Chunked(_), _) => Some((Due::Body, limits.body_idle)),
-                (_, ReceivedSoFar::Nothing) => Some((Due::FirstByte, limits.first_byte)),
+                (Upload::Length | Upload::Chunked(_), _) => {
+                    Some((DeadlineKind::Body, limits.body_idle))
+                }
+                (_, ReceivedSoFar::Nothing) => Some((DeadlineKind::FirstByte, limits.first_byte)),
                 (_, ReceivedSoFar::Bytes | ReceivedSoFar::Head) => {
-                    Some((Due::UpstreamIdle, limits.upstream_idle))
+                    Some((DeadlineKind::UpstreamIdle, limits.upstream_idle))
                 }
             },
         }
@@ -178,20 +184,22 @@ impl MainLoop {
         });
     }
 
-    fn give_up(&mut self, key: usize, client: &mut Client, due: Due) {
+    fn give_up(&mut self, key: usize, client: &mut Client, due: DeadlineKind) {
         let url = &self.connections.server(client.server()).config.url;
         let limits = &self.config.timeouts;
         match due {
-            Due::KeepAlive | Due::Write | Due::Linger => client.stage = ClientStage::Over,
-            Due::Head => self.refuse_and_close(
+            DeadlineKind::KeepAlive | DeadlineKind::Write | DeadlineKind::Linger => {
+                client.stage = ClientStage::Over
+            }
+            DeadlineKind::Head => self.refuse_and_close(
                 client,
                 &Refusal::new(408, "head_timeout", "the request's head took too long"),
             ),
-            Due::Body => self.refuse_and_close(
+            DeadlineKind::Body => self.refuse_and_close(
                 client,
                 &Refusal::new(408, "body_timeout", "the request's body took too long"),
             ),
-            Due::MemoryRoom => {
+            DeadlineKind::MemoryRoom => {
                 let message = format!(
                     "tslp holds as many requests as it has memory for, and had none for this one within {} s \
                      (`http.request_body_seconds`); send it again in a moment",
@@ -203,14 +211,14 @@ impl MainLoop {
                     &refusal.with_header("retry-after", RETRY_AFTER_SECONDS),
                 );
             }
-            Due::Connect => {
+            DeadlineKind::Connect => {
                 let reason = format!(
                     "no connection within {} s (`http.connect_seconds`)",
                     limits.connect.as_secs()
                 );
                 self.call_unreachable(client, &reason);
             }
-            Due::FirstByte => {
+            DeadlineKind::FirstByte => {
                 let message = format!(
                     "the model server at {url} sent no byte of a response within {} s; if the model takes that long, raise `http.first_byte_seconds`",
                     limits.first_byte.as_secs()
@@ -220,14 +228,14 @@ impl MainLoop {
                     &Refusal::new(504, "upstream_first_byte_timeout", message),
                 );
             }
-            Due::Upload | Due::UpstreamIdle => {
+            DeadlineKind::Upload | DeadlineKind::UpstreamIdle => {
                 let reason = format!(
                     "it was silent for {} s (`http.idle_seconds`)",
                     limits.upstream_idle.as_secs()
                 );
                 self.call_broke(key, client, &reason);
             }
-            Due::LastPiece => self.last_piece_waited(client),
+            DeadlineKind::LastPiece => self.last_piece_waited(client),
         }
     }
 }

@@ -11,17 +11,17 @@ use super::client::{
     CallConnection, ChatReply, Client, ClientStage, Downstream, ErrorEventForm, Exchange,
     ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
 };
-use super::rounds::{Continued, write_body};
+use super::rounds::{ContinuedResponse, write_body};
 use super::upstreams::LinkUse;
-use crate::channel::{Ending, Handover, RoundsAllowed, ToEngine};
+use crate::channel::{HandoverReason, ResponseEnding, RoundsAllowed, ToEngine};
 use crate::chat::dialect::Dialect;
 use crate::chat::stream_progress::StreamStage;
 use crate::http::error::Refusal;
-use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
+use crate::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
 use crate::http::outgoing::Outgoing;
-use crate::http::request::{Persistence, Version};
+use crate::http::request::{HttpVersion, Persistence};
 use crate::http::response::{ResponseBody, ResponseHead};
-use crate::http::socket::Transfer;
+use crate::http::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar, RequestBytes};
 use crate::upstream::server::ServerNumber;
 
@@ -64,7 +64,7 @@ const fn is_explained(status: u16) -> bool {
 
 /// Whether the upstream's connection can carry another request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leftover {
+enum LinkLeftover {
     None,
     Bytes,
 }
@@ -94,14 +94,16 @@ impl MainLoop {
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         match link.transport.read(&mut scratch[..piece]) {
-            Transfer::Blocked if broken => self.call_broke(key, client, "it closed the connection"),
-            Transfer::Blocked => {}
-            Transfer::Bytes(count) => {
+            TransferResult::Blocked if broken => {
+                self.call_broke(key, client, "it closed the connection")
+            }
+            TransferResult::Blocked => {}
+            TransferResult::Bytes(count) => {
                 client.moves += 1;
                 self.take_response(key, client, &scratch[..count]);
             }
-            Transfer::Ended => self.response_ended(key, client),
-            Transfer::Failed => {
+            TransferResult::Ended => self.response_ended(key, client),
+            TransferResult::Failed => {
                 let reason = link
                     .transport
                     .failure_text()
@@ -127,9 +129,9 @@ impl MainLoop {
                 }
                 Ok(FedBytes::End) => {
                     let leftover = if rest.is_empty() {
-                        Leftover::None
+                        LinkLeftover::None
                     } else {
-                        Leftover::Bytes
+                        LinkLeftover::Bytes
                     };
                     return self.response_complete(client, leftover);
                 }
@@ -190,7 +192,7 @@ impl MainLoop {
             && exchange.head.method != "HEAD"
         {
             may_go_on = true;
-            reply.continued = Some(Box::new(Continued::new(response, media)));
+            reply.continued = Some(Box::new(ContinuedResponse::new(response, media)));
             if media != ErrorEventForm::EventStream {
                 call.retry = Retry::Never;
                 if call.request.rest_len() == 0 {
@@ -205,15 +207,15 @@ impl MainLoop {
         let framing = match (response.body, exchange.head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
             (ResponseBody::Known(bytes), _) if !may_go_on => ResponseFraming::Length(bytes),
-            (ResponseBody::Known(_), Version::Http11) => ResponseFraming::Chunked,
-            (ResponseBody::Known(_), Version::Http10) => {
+            (ResponseBody::Known(_), HttpVersion::Http11) => ResponseFraming::Chunked,
+            (ResponseBody::Known(_), HttpVersion::Http10) => {
                 exchange.persistence = Persistence::Close;
                 ResponseFraming::Close
             }
-            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http11) => {
+            (ResponseBody::Chunked | ResponseBody::UntilClose, HttpVersion::Http11) => {
                 ResponseFraming::Chunked
             }
-            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http10) => {
+            (ResponseBody::Chunked | ResponseBody::UntilClose, HttpVersion::Http10) => {
                 exchange.persistence = Persistence::Close;
                 ResponseFraming::Close
             }
@@ -246,7 +248,7 @@ impl MainLoop {
         if !episode.is_empty() {
             fields.push(("x-tslp-episode", &episode));
         }
-        head::relayed_response(
+        head::write_relayed_response(
             out.buffer(),
             exchange.response_to(),
             response,
@@ -313,7 +315,7 @@ impl MainLoop {
                 self.engine.send(ToEngine::ReplyBytes {
                     exchange: id,
                     bytes,
-                    handover: Handover::Enough,
+                    handover: HandoverReason::Enough,
                 });
             }
         }
@@ -347,7 +349,7 @@ impl MainLoop {
                 due.push(ToEngine::ReplyBytes {
                     exchange: id,
                     bytes: std::mem::take(&mut reply.copied_bytes),
-                    handover: Handover::Due,
+                    handover: HandoverReason::Due,
                 });
             } else {
                 self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
@@ -361,7 +363,7 @@ impl MainLoop {
     fn response_ended(&mut self, key: usize, client: &mut Client) {
         let proper = client.call().is_some_and(|call| call.reader.may_end());
         if proper {
-            self.response_complete(client, Leftover::Bytes);
+            self.response_complete(client, LinkLeftover::Bytes);
         } else {
             self.call_broke(
                 key,
@@ -371,7 +373,7 @@ impl MainLoop {
         }
     }
 
-    fn response_complete(&mut self, client: &mut Client, leftover: Leftover) {
+    fn response_complete(&mut self, client: &mut Client, leftover: LinkLeftover) {
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
@@ -393,7 +395,7 @@ impl MainLoop {
         if let Some(reply) = &call.chat
             && reply.continued.is_some()
         {
-            return self.round_complete(client, leftover == Leftover::None);
+            return self.round_complete(client, leftover == LinkLeftover::None);
         }
         let Downstream::Streaming {
             framing,
@@ -405,7 +407,7 @@ impl MainLoop {
             return;
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
-        self.end_reply(*id, call, Ending::Complete { status });
+        self.end_reply(*id, call, ResponseEnding::Complete { status });
         if let Some(reply) = &mut call.chat
             && reply.gate == ReplyGate::Open
         {
@@ -418,7 +420,7 @@ impl MainLoop {
             *persistence = Persistence::Close;
         }
         let idle = upstream == Persistence::KeepAlive
-            && leftover == Leftover::None
+            && leftover == LinkLeftover::None
             && call.upload == Upload::Complete
             && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
@@ -439,7 +441,7 @@ impl MainLoop {
         {
             reply.copied_bytes.extend_from_slice(&body);
         }
-        let ending = Ending::Complete {
+        let ending = ResponseEnding::Complete {
             status: head.status,
         };
         if head.status != 404 {
@@ -471,7 +473,7 @@ impl MainLoop {
         }
         let framing = ResponseFraming::Length(body.len() as u64);
         let to = exchange.response_to();
-        head::relayed_response(
+        head::write_relayed_response(
             client.out.buffer(),
             to,
             &head,
@@ -588,7 +590,7 @@ impl MainLoop {
             // An earlier round's response: the client has its head.
             return self.response_broke(client, refusal);
         }
-        self.replace_response(client, refusal, Ending::UpstreamUnreachable);
+        self.replace_response(client, refusal, ResponseEnding::UpstreamUnreachable);
     }
 
     /// Throws away a response that was never let go: the ledger failed.
@@ -598,14 +600,14 @@ impl MainLoop {
         if let Some(reply) = client.chat() {
             reply.gate = ReplyGate::Open;
         }
-        self.replace_response(client, refusal, Ending::LedgerFailed);
+        self.replace_response(client, refusal, ResponseEnding::LedgerFailed);
     }
 
     pub(super) fn replace_response(
         &mut self,
         client: &mut Client,
         refusal: &Refusal,
-        ending: Ending,
+        ending: ResponseEnding,
     ) {
         let Client {
             exchange,
@@ -620,12 +622,12 @@ impl MainLoop {
             exchange.persistence = Persistence::Close;
         }
         let to = exchange.response_to();
-        head::refusal(out.buffer(), to, refusal, &exchange.caller_fields());
+        head::write_refusal(out.buffer(), to, refusal, &exchange.caller_fields());
         self.end_call(client, ending);
     }
 
     /// The whole response is in the output buffer; the upstream's connection isn't used again.
-    fn end_call(&mut self, client: &mut Client, ending: Ending) {
+    fn end_call(&mut self, client: &mut Client, ending: ResponseEnding) {
         if let Some((id, call, _)) = client.call_parts() {
             self.leave_link(call, LinkUse::Close);
             call.downstream = Downstream::Done;
@@ -647,7 +649,7 @@ impl MainLoop {
         {
             if call.downstream == Downstream::Waiting {
                 // A body that was kept back: nothing of it is out.
-                self.replace_response(client, refusal, Ending::UpstreamBroken);
+                self.replace_response(client, refusal, ResponseEnding::UpstreamBroken);
                 return forget_rounds(client);
             }
             if !continued.rounds.is_continued() && reply.allowed != RoundsAllowed::OneJudged {
@@ -656,7 +658,7 @@ impl MainLoop {
             }
         }
         exchange.persistence = Persistence::Close;
-        let whole = exchange.response_to().content == Content::Whole;
+        let whole = exchange.response_to().content == ResponseContent::Whole;
         let id = exchange.id;
         let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
@@ -674,14 +676,14 @@ impl MainLoop {
             event.extend_from_slice(&refusal.stream_end(dialect));
             match framing {
                 // Without the last chunk: the message stays visibly incomplete.
-                ResponseFraming::Chunked => head::chunk(out.buffer(), &event),
+                ResponseFraming::Chunked => head::write_chunk(out.buffer(), &event),
                 ResponseFraming::Close => out.buffer().extend_from_slice(&event),
                 ResponseFraming::Length(_) | ResponseFraming::Bodiless => {}
             }
         }
         self.leave_link(call, LinkUse::Close);
         call.downstream = Downstream::Done;
-        self.end_reply(id, call, Ending::UpstreamBroken);
+        self.end_reply(id, call, ResponseEnding::UpstreamBroken);
         forget_rounds(client);
         self.release_last_piece(client);
     }

@@ -6,19 +6,19 @@ use super::client::{
 };
 use super::inbox::REPEATABLE_BODY_BYTES_MAX;
 use super::upstreams::LinkUse;
-use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
+use crate::channel::{ModelRequest, ResponseEnding, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{ResponseForm, ResponseRounds};
 use crate::chat::stream_progress::StreamProgress;
 use crate::http::error::Refusal;
-use crate::http::head::{self, Coding, LAST_CHUNK, RequestFraming, ResponseFraming};
+use crate::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use crate::http::outgoing::Outgoing;
 use crate::http::request::Persistence;
-use crate::http::response::{Asked, ResponseHead};
+use crate::http::response::{ExpectedBody, ResponseHead};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 
 /// A response that may be continued.
 #[derive(Debug)]
-pub(super) struct Continued {
+pub(super) struct ContinuedResponse {
     pub(super) rounds: ResponseRounds,
     /// The first round's, of a body that is kept back.
     pub(super) head: ResponseHead,
@@ -28,7 +28,7 @@ pub(super) struct Continued {
     pub(super) upstream: Persistence,
 }
 
-impl Continued {
+impl ContinuedResponse {
     /// What the first round's response begins with.
     pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
         let form = match media {
@@ -56,7 +56,7 @@ pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]
     };
     match framing {
         _ if data.is_empty() => {}
-        ResponseFraming::Chunked => head::chunk(out.buffer(), data),
+        ResponseFraming::Chunked => head::write_chunk(out.buffer(), data),
         ResponseFraming::Length(_) | ResponseFraming::Close => out.buffer().extend_from_slice(data),
         ResponseFraming::Bodiless => {}
     }
@@ -75,14 +75,14 @@ impl MainLoop {
             return;
         };
         let (status, upstream) = (continued.status, continued.upstream);
-        self.end_reply(id, call, Ending::Complete { status });
+        self.end_reply(id, call, ResponseEnding::Complete { status });
         let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         client.moves += 1;
     }
 
     /// Says something in the model's place.
-    pub(super) fn say(&mut self, client: &mut Client, text: &str) {
+    pub(super) fn say_for_model(&mut self, client: &mut Client, text: &str) {
         Self::change_rounds(client, |rounds| rounds.say_for_model(text));
     }
 
@@ -114,7 +114,7 @@ impl MainLoop {
         };
         let body = request.body;
         let framing = RequestFraming::Length(body.len() as u64);
-        let head = self.request_head(exchange, framing, Coding::Identity);
+        let head = self.request_head(exchange, framing, ContentCoding::Identity);
         let id = exchange.id;
         let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
@@ -143,7 +143,7 @@ impl MainLoop {
         };
         call.request = RequestBytes::new(head, body);
         call.upload = Upload::Complete;
-        call.reader = ResponseReader::new(Asked::WithBody);
+        call.reader = ResponseReader::new(ExpectedBody::WithBody);
         self.use_model(id);
         client.moves += 1;
         self.start_call(key, client);
@@ -172,7 +172,7 @@ impl MainLoop {
             return;
         };
         let episode = reply.episode.to_string();
-        let Continued {
+        let ContinuedResponse {
             rounds,
             head,
             status,
@@ -186,7 +186,7 @@ impl MainLoop {
             return match rounds.response_form() {
                 ResponseForm::Stream => self.response_broke(client, &refusal),
                 ResponseForm::Whole => {
-                    self.replace_response(client, &refusal, Ending::UpstreamBroken)
+                    self.replace_response(client, &refusal, ResponseEnding::UpstreamBroken)
                 }
             };
         }
@@ -207,7 +207,7 @@ impl MainLoop {
                 let mut fields = exchange.caller_fields();
                 fields.push(("x-tslp-episode", &episode));
                 let framing = ResponseFraming::Length(rest.len() as u64);
-                head::relayed_response(out.buffer(), to, &head, framing, &fields);
+                head::write_relayed_response(out.buffer(), to, &head, framing, &fields);
                 out.buffer().extend_from_slice(&rest);
             }
         }
@@ -248,7 +248,7 @@ impl MainLoop {
             return;
         };
         reply.allowed = RoundsAllowed::One;
-        let Continued {
+        let ContinuedResponse {
             mut rounds, head, ..
         } = *continued;
         self.budget.request_gone(id);

@@ -6,34 +6,34 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
-use super::{Course, Scrub};
+use super::{CheckCourse, Scrub};
 use crate::channel::ToLoop;
 use crate::ledger::InterruptHandle;
 use crate::main_loop::LoopHandle;
 
 /// The scrub's thread.
-pub struct Scrubbing {
+pub struct ScrubThread {
     is_over: Arc<AtomicBool>,
     interrupt: InterruptHandle,
     thread: JoinHandle<()>,
 }
 
-impl Scrubbing {
+impl ScrubThread {
     /// It begins at once, and tells the network loop of a flaw.
     ///
     /// # Errors
     /// If the system gives no thread.
     pub fn spawn(mut scrub: Scrub, to_loop: LoopHandle) -> io::Result<Self> {
-        scrub.claim();
+        scrub.claim_checks();
         let interrupt = scrub.reader().interrupt_handle();
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
         let course = move || match seen.load(Relaxed) {
-            true => Course::Over,
-            false => Course::On,
+            true => CheckCourse::Over,
+            false => CheckCourse::On,
         };
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
-            if let Err(flaw) = scrub.run(course) {
+            if let Err(flaw) = scrub.run_checks(course) {
                 to_loop.send(ToLoop::LedgerFailed {
                     message: flaw.to_string(),
                 });
@@ -47,7 +47,7 @@ impl Scrubbing {
     }
 
     /// Nobody waits for its verdict any more.
-    pub fn end(self) {
+    pub fn stop_and_join(self) {
         self.is_over.store(true, Relaxed);
         self.interrupt.interrupt();
         if self.thread.join().is_err() {

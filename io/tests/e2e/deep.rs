@@ -149,7 +149,7 @@ fn other_settings_are_named_as_the_cause_and_are_no_damage() {
 
 /// The ledger written anew with other events: every hash of the chain, the anchor and the tables fit them.
 pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Places {
-    let files = DataFiles::of(&from.data);
+    let files = DataFiles::in_dir(&from.data);
     let reader = ReaderFactory::new(&files, &OpenOptions::default())
         .open()
         .unwrap();
@@ -176,7 +176,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
     let mut forged = Places::new();
     forged.workspace.clone_from(&from.workspace);
     forged.data = forged.path("forged");
-    let mut opened = ledger::open(&forged.data, &forged.workspace).unwrap();
+    let mut opened = ledger::open_ledger(&forged.data, &forged.workspace).unwrap();
     opened.log.append(Seq(0), &stored).unwrap();
     drop(opened);
     let rebuilt = forged.in_workspace(&["rebuild"]).output().unwrap();

@@ -17,11 +17,13 @@ use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::ledger::DurableHead;
-use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterLimits};
+use tslp_io::ledger::writer::{
+    Commit, Durability, Writer, WriterFailure, WriterLimits, WriterStep,
+};
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
-use tslp_io::observer::Direct;
-use tslp_io::scrub::{self, Flaw, Scrub};
+use tslp_io::observer::DirectObserver;
+use tslp_io::scrub::{self, Scrub, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
 use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
@@ -84,12 +86,13 @@ impl Process {
         chance: &mut Chance,
     ) -> Result<(Self, StartFindings), StartError> {
         let options = around.disk.open_options();
-        let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
+        let (opened, state) =
+            startup::open_and_fold(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let folded = StartFindings {
             from_tables: opened.log.is_unverified(),
             ..StartFindings::of(&state)
         };
-        let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
+        let scrub = Scrub::after_start(&opened, &options, Path::new(DATA_DIR))?;
         let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
@@ -142,15 +145,15 @@ impl Process {
             metrics,
             clock: Arc::new(around.clock.clone()),
         };
-        let look = Direct::new(
+        let look = DirectObserver::new(
             around.workspace.clone(),
             EtvConfig::default(),
             Arc::new(TreeSitterGrammars),
             Arc::new(around.clock.clone()),
         );
-        let engine = startup::engine(state, around.policy, contents);
+        let engine = startup::new_engine(state, around.policy, contents);
         let mut engine = EngineThread::new(engine, Box::new(look), wiring);
-        engine.begin();
+        engine.resume();
         let process = Self {
             network,
             main_loop,
@@ -178,7 +181,8 @@ impl Process {
     /// Whether the engine could take its next message without waiting for the writer.
     #[must_use]
     pub(super) fn engine_may_go_on(&self) -> bool {
-        self.durable.reached() >= self.engine.awaited_position() || self.durable.stopped().is_some()
+        self.durable.position() >= self.engine.awaited_position()
+            || self.durable.stop_reason().is_some()
     }
 
     /// The engine takes its next message; `None` if there is none.
@@ -206,7 +210,7 @@ impl Process {
     }
 
     /// The writer does one thing; `None` if it has failed before.
-    pub(super) fn writer_step(&mut self) -> Option<Result<Step, Failure>> {
+    pub(super) fn writer_step(&mut self) -> Option<Result<WriterStep, WriterFailure>> {
         let stepped = self.writer.as_mut()?.step();
         if stepped.is_err() {
             self.writer = None;
@@ -218,8 +222,8 @@ impl Process {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn scrub(&mut self) -> Result<(), Flaw> {
-        self.scrub.run(|| scrub::Course::On).map(drop)
+    pub(super) fn scrub(&mut self) -> Result<(), ScrubFlaw> {
+        self.scrub.run_checks(|| scrub::CheckCourse::On).map(drop)
     }
 
     /// Whether the ledger takes nothing more.
@@ -231,7 +235,7 @@ impl Process {
     /// What has been announced as durable.
     #[must_use]
     pub(super) fn announced(&self) -> Seq {
-        self.durable.reached()
+        self.durable.position()
     }
 
     /// Asks for a graceful end.

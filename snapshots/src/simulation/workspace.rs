@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
-use tslp_io::observer::{Files, Identity, OpenFile, Times, WallClock as _};
+use tslp_io::observer::{ChangeTimes, Files, Identity, OpenFile, WallClock as _};
 
 use super::clock::SimClock;
 use crate::disk::{Disk, DiskEntry};
@@ -30,7 +30,7 @@ struct State {
 struct Entry {
     what: EntryContent,
     inode: u64,
-    times: Times,
+    times: ChangeTimes,
     /// Reads that will find the file changing under them.
     wobbles: u32,
 }
@@ -134,7 +134,7 @@ impl State {
         let entry = Entry {
             what,
             inode,
-            times: Times {
+            times: ChangeTimes {
                 modified_nanos,
                 changed_nanos: now,
             },

@@ -17,7 +17,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
-use tslp_io::ledger::writer::{Commit, Step};
+use tslp_io::ledger::writer::{Commit, WriterStep};
 
 use super::chance::Chance;
 use super::client::Window;
@@ -434,12 +434,12 @@ impl<'t> World<'t> {
             return;
         };
         match stepped {
-            Ok(Step::Committed(seq)) => {
+            Ok(WriterStep::Committed(seq)) => {
                 self.witness.promise(seq);
                 self.count("commits");
                 self.say(&format!("writer {seq}"));
             }
-            Ok(Step::Idle) => {}
+            Ok(WriterStep::Idle) => {}
             Err(failure) => {
                 self.count("failed commits");
                 self.say(&format!("writer failed: {failure}"));

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_io::ledger::anchor::{self, AnchorState};
-use tslp_io::ledger::{Checkpoint, DataFiles, OpenLedger, SqliteLog};
-use tslp_io::scrub::{self, Flaw};
+use tslp_io::ledger::{CheckpointMode, DataFiles, OpenLedger, SqliteLog};
+use tslp_io::scrub::{self, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
 use tslp_migrations::encode;
 use tslp_projections::TABLES;
@@ -133,7 +133,7 @@ pub(crate) fn last(group: &Group) -> Seq {
 
 pub(crate) fn open(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
     let options = disk.open_options();
-    startup::start(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
+    startup::open_and_fold(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
 }
 
 pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, AppendError> {
@@ -175,8 +175,8 @@ fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
         assert_eq!(head.seq, run.tried);
         run.acknowledged = head.seq;
         let mode = match (number + 1) % (2 * MOVED_AFTER) {
-            0 => Checkpoint::Truncate,
-            MOVED_AFTER => Checkpoint::Passive,
+            0 => CheckpointMode::Truncate,
+            MOVED_AFTER => CheckpointMode::Passive,
             _ => continue,
         };
         opened
@@ -188,8 +188,8 @@ fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
 }
 
 /// Looks at everything that a start left.
-pub(crate) fn scrub(disk: &SimDisk, opened: &OpenLedger) -> Result<(), Flaw> {
-    scrub::scrub(opened, &disk.open_options(), Path::new(DATA_DIR))
+pub(crate) fn scrub(disk: &SimDisk, opened: &OpenLedger) -> Result<(), ScrubFlaw> {
+    scrub::scrub_now(opened, &disk.open_options(), Path::new(DATA_DIR))
 }
 
 /// What is on the disk is the story up to one of its commits, at least the acknowledged one and at most the one that was
@@ -220,7 +220,7 @@ pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
 
 /// The anchor vouches for everything acknowledged, so that its loss would be noticed.
 fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
-    let file = DataFiles::of(Path::new(DATA_DIR)).anchor;
+    let file = DataFiles::in_dir(Path::new(DATA_DIR)).anchor;
     let vouched = match anchor::read_on(disk, &file) {
         Ok(AnchorState::Head(head)) => head.seq,
         Ok(AnchorState::Missing) => Seq(0),

@@ -52,7 +52,7 @@ words! {
 
 /// One thing that happened to an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chapter {
+pub struct HistoryEntry {
     /// The event that says so.
     pub seq: u64,
     /// The time, in milliseconds since the Unix epoch.
@@ -73,7 +73,7 @@ pub(super) struct EntityStory {
     /// Captures that wait for their resolution.
     captures: BTreeMap<CaptureId, ArtifactCaptured>,
     divergence: Option<Divergence>,
-    pub(super) chapters: Vec<Chapter>,
+    pub(super) chapters: Vec<HistoryEntry>,
     pub(super) shown: Occurrences,
     pub(super) withheld: Occurrences,
 }
@@ -132,7 +132,7 @@ impl EntityStory {
         reason: Option<&'static str>,
         text: String,
     ) {
-        self.chapters.push(Chapter {
+        self.chapters.push(HistoryEntry {
             seq: recorded.seq.0,
             at: recorded.at.0,
             episode,

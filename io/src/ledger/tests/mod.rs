@@ -100,7 +100,7 @@ impl Fixture {
     }
 
     fn files(&self) -> DataFiles {
-        DataFiles::of(&self.data())
+        DataFiles::in_dir(&self.data())
     }
 
     fn wal(&self) -> PathBuf {

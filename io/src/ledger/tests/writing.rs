@@ -7,7 +7,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::*;
-use crate::ledger::writer::{Commit, Durability, LedgerWriter, Remedy, WriterLimits, queue, spawn};
+use crate::ledger::writer::{
+    Commit, Durability, FailureRemedy, LedgerWriter, WriterLimits, commit_queue, spawn_writer,
+};
 use crossbeam_channel::{Receiver, Sender};
 
 fn commit(seq: u64) -> Commit {
@@ -18,7 +20,7 @@ fn commit(seq: u64) -> Commit {
 }
 
 fn queued(commits: impl IntoIterator<Item = Commit>) -> (Sender<Commit>, Receiver<Commit>) {
-    let (sender, receiver) = queue(1000);
+    let (sender, receiver) = commit_queue(1000);
     for commit in commits {
         sender.send(commit).unwrap();
     }
@@ -34,7 +36,10 @@ fn start(
     let announce = Box::new(move |durability| {
         let _ = sender.send(durability);
     });
-    (spawn(log, commits, limits, announce).unwrap(), announced)
+    (
+        spawn_writer(log, commits, limits, announce).unwrap(),
+        announced,
+    )
 }
 
 #[test]
@@ -46,7 +51,7 @@ fn commits_that_wait_together_are_written_together() {
     let (durable, figures) = (writer.durable().clone(), writer.figures().clone());
     let head = writer.join().unwrap();
     assert_eq!(head.seq, Seq(100));
-    assert_eq!(durable.reached(), Seq(100));
+    assert_eq!(durable.position(), Seq(100));
     assert_eq!(figures.commits.load(Relaxed), 1);
     assert_eq!(figures.events.load(Relaxed), 100);
     assert_eq!(figures.largest_batch_events.load(Relaxed), 100);
@@ -57,7 +62,13 @@ fn commits_that_wait_together_are_written_together() {
     let opened = fixture.open();
     assert_eq!(verified(&opened.log), head);
     assert_eq!(
-        opened.readers.open().unwrap().rows(ORDER).unwrap().len(),
+        opened
+            .readers
+            .open()
+            .unwrap()
+            .table_rows(ORDER)
+            .unwrap()
+            .len(),
         100
     );
     assert_eq!(
@@ -96,7 +107,7 @@ fn groups_are_bounded() {
 #[test]
 fn waiters_get_on_as_soon_as_their_position_is_durable() {
     let fixture = Fixture::new();
-    let (sender, receiver) = queue(1);
+    let (sender, receiver) = commit_queue(1);
     let (writer, _announced) = start(fixture.open().log, receiver, WriterLimits::default());
     for seq in 1..=50 {
         sender.send(commit(seq)).unwrap();
@@ -165,7 +176,7 @@ fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
     assert!(stopped.0.contains("free space"), "{stopped}");
     let failure = writer.join().unwrap_err();
     assert_eq!(failure.message, stopped.0);
-    assert_eq!(failure.remedy, Remedy::DiskSpace);
+    assert_eq!(failure.remedy, FailureRemedy::DiskSpace);
     assert_eq!(
         announced.iter().collect::<Vec<_>>(),
         [Durability::Failed(failure)]
@@ -196,7 +207,7 @@ fn a_panic_on_the_writer_thread_lets_waiters_go() {
     let (_sender, receiver) = queued([commit(1)]);
     let announce = Box::new(|durability| assert_ne!(durability, Durability::Reached(Seq(1))));
     let log = fixture.open().log;
-    let writer = spawn(log, receiver, WriterLimits::default(), announce).unwrap();
+    let writer = spawn_writer(log, receiver, WriterLimits::default(), announce).unwrap();
     let stopped = writer.durable().wait_for(Seq(2)).unwrap_err();
     assert!(stopped.0.contains("panicked"), "{stopped}");
     assert!(writer.join().is_err());
@@ -214,7 +225,7 @@ fn under_a_load_that_never_pauses(limits: WriterLimits, last: u64) -> (Fixture, 
             seen.fetch_max(std::fs::metadata(&wal).unwrap().len(), Relaxed);
         }
     });
-    let writer = spawn(fixture.open().log, receiver, limits, announce).unwrap();
+    let writer = spawn_writer(fixture.open().log, receiver, limits, announce).unwrap();
     let figures = writer.figures().clone();
     for seq in 1001..=last {
         sender.send(commit(seq)).unwrap();
@@ -242,5 +253,5 @@ fn the_wal_stays_bounded_under_a_load_that_never_pauses() {
     assert_eq!(verified(&opened.log).seq, Seq(1200));
     let reader = opened.readers.open().unwrap();
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
-    assert_eq!(reader.rows(ORDER).unwrap().len(), 1200);
+    assert_eq!(reader.table_rows(ORDER).unwrap().len(), 1200);
 }
