@@ -1,4 +1,4 @@
-//! `tslp accept`: takes what the workspace's files hold as the write-head's word, while no proxy runs.
+//! `tslp accept`: makes the workspace's files true as they are on disk, while no proxy runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,22 +20,22 @@ use crate::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
 use crate::startup::{self, StartError};
 use crate::target::{self, NamedTarget, TargetError};
 
-/// What came of one target.
+/// The result for one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AcceptOutcome {
-    /// It is true now as it stands on disk.
+    /// It has become true as it is on disk.
     Accepted,
-    /// It was before.
+    /// It was true already.
     TrueAlready,
-    /// There is no such file in the workspace; why, in words.
+    /// There is no such file in the workspace; the reason, for people.
     NoFile(String),
     /// The file doesn't define it, or not without parse errors.
     NoSymbol,
     /// It stays as it was.
     Refused {
-        /// Why.
+        /// The rule that refused it.
         reason: Reason,
-        /// What the file's read failure was, if that is why.
+        /// The file's read failure, if that is the reason.
         failure: Option<ReadFailure>,
     },
 }
@@ -59,7 +59,7 @@ impl AcceptOutcome {
         }
     }
 
-    /// In words.
+    /// The outcome, for people.
     #[must_use]
     pub fn description(&self) -> &str {
         match self {
@@ -94,7 +94,7 @@ const fn refusal_words(reason: Reason) -> &'static str {
     }
 }
 
-/// Why a file can't be read, in words.
+/// The reason why a file can't be read, for people.
 #[must_use]
 pub const fn failure_words(failure: ReadFailure) -> &'static str {
     match failure {
@@ -208,7 +208,7 @@ fn locate_target(
     })
 }
 
-/// An engine and its eyes.
+/// An engine with an observer of the workspace.
 struct AcceptEngine<S> {
     engine: Engine<TreeSitterGrammars, S>,
     observer: Observer,

@@ -1,7 +1,7 @@
-//! Holds the stored archives against what the ledger says they hold, row by row, in memory that doesn't grow with them.
+//! Compares the stored archives with the ledger, row by row, in memory that doesn't grow with them.
 //!
-//! An archive keeps the first row of a key. So whatever a fold puts is there as it is, or an earlier event put another
-//! row with that key; and as many rows are there as were found as they are, so that none was slipped in.
+//! An archive keeps the first row of a key. So each row that a fold puts is stored unchanged, unless an earlier event put another
+//! row with that key; and the number of stored rows is the number of matches, or rows were inserted from outside.
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
@@ -9,32 +9,32 @@ use tslp_projections::table::{Change, Keep, RowChange, Value};
 
 use crate::ledger::{ArchiveRows, LedgerError};
 
-/// Rows that wait to be looked up in the order of their keys, so that a page is read once and not for each row.
+/// Rows that are looked up together, in the order of their keys, so that a page isn't read once for each row.
 const ROWS_WAITING: usize = 16_384;
 
-/// A check under way. It is fed with what a fold over the whole ledger puts; from where it reads the rows is up to
-/// whoever runs it, and may be ahead of the fold.
+/// A check under way. It gets the rows that a fold over the whole ledger puts; the caller passes the store to compare them with,
+/// which may be ahead of the fold.
 #[derive(Debug)]
 pub struct ArchiveCheck {
     waiting: Vec<RowChange>,
     tallies: Vec<ArchiveTally>,
 }
 
-/// What is known of one table.
+/// The counts of one table so far.
 #[derive(Clone, Debug, Default)]
 struct ArchiveTally {
     /// Rows found as they were put.
     found: u64,
-    /// The first thing that is wrong.
+    /// The first difference.
     flaw: Option<String>,
 }
 
-/// What came out for one archive.
+/// The result for one archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveResult {
     /// Index into [`TABLES`].
     pub table: usize,
-    /// How many rows it has, or what is wrong with it.
+    /// The number of its rows, or the first difference.
     pub rows: Result<u64, String>,
 }
 
@@ -48,7 +48,7 @@ impl Default for ArchiveCheck {
 }
 
 impl ArchiveCheck {
-    /// Takes what the fold put; changes of other tables are left alone.
+    /// Takes rows that the fold put; changes of tables that are no archives are ignored.
     pub fn check_changes(
         &mut self,
         changes: impl Iterator<Item = RowChange>,
@@ -61,7 +61,7 @@ impl ArchiveCheck {
         }
     }
 
-    /// The fold has come to the event `head`: tells what is wrong with each archive.
+    /// Ends the check; the fold has ended at the event `head`.
     pub fn into_results(mut self, head: Seq, stored: &impl ArchiveRows) -> Vec<ArchiveResult> {
         self.look_up(stored);
         let archives = (0..TABLES.len()).filter(|table| seq_column(*table).is_some());

@@ -24,30 +24,30 @@ use crate::ledger::ReaderFactory;
 use crate::progress::WalkProgress;
 use crate::startup::StartError;
 
-/// Differences that are listed; what is over is counted.
+/// Differences that are listed; further ones are only counted.
 const LISTED_MAX: usize = 10_000;
 
-/// Bytes of JSON that the list may take.
+/// Bytes of the list's JSON.
 const LISTED_BYTES_MAX: usize = 32 << 20;
 
-/// Events after which the progress bar moves.
+/// Events between two moves of the progress bar.
 const PROGRESS_EVENTS: u64 = 256;
 
-/// What a deep verification found.
+/// The result of a deep verification.
 #[derive(Debug, Default)]
 pub struct DeepReport {
     /// Decisions that were made again.
     pub decisions: u64,
     /// The last event of the steps that were taken again.
     pub until: u64,
-    /// How many differences each set of causes explains, in words.
+    /// The number of differences that each set of causes explains.
     pub explained: BTreeMap<String, u64>,
     /// Differences that nothing on record explains.
     pub unexplained: u64,
     /// The first differences, in the order of the ledger.
     pub listed: Vec<ListedDifference>,
     listed_bytes: usize,
-    /// Differences that are counted and not listed.
+    /// Differences beyond the list's bounds.
     pub unlisted: u64,
     /// Why the walk ended before the ledger's head.
     pub flaw: Option<StartError>,
@@ -103,13 +103,13 @@ impl DeepReport {
         self.unexplained == 0
     }
 
-    /// How many differences there are.
+    /// Explained and unexplained differences together.
     #[must_use]
     pub fn difference_count(&self) -> u64 {
         self.unexplained + self.explained.values().sum::<u64>()
     }
 
-    /// Adds what came out to the checks of a ledger.
+    /// Adds the result to the checks of a ledger.
     pub fn add_to(&self, report: &mut DoctorReport) {
         let made = format!("{} made again up to #{}", self.decisions, self.until);
         if let Some(newer) = self.flaw.as_ref().filter(|flaw| flaw.is_newer()) {

@@ -89,7 +89,7 @@ fn accept_clients(listener: &TcpListener, stop: &AtomicBool, delay: Duration) {
     }
 }
 
-/// One request, as far as the demo looks at it.
+/// The parts of a request that the demo reads.
 struct DemoRequest {
     line: String,
     body: Vec<u8>,

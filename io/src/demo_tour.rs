@@ -343,7 +343,7 @@ impl TourProxy {
             .ok_or_else(|| TourError::Check("the reply holds text".into()))
     }
 
-    /// Waits until the last reply has been judged; that happens behind the client's back.
+    /// Waits until the last reply has been judged; that happens after the client has the reply.
     fn wait_until_judged(&self) -> Result<(), TourError> {
         for _ in 0..LOOKS_MAX {
             let recent = self.get("/recent?limit=1")?;

@@ -102,11 +102,11 @@ pub struct EngineThread {
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
     worked_bytes: usize,
-    /// Files that people were told are STALE.
+    /// Files that the log has reported as STALE.
     told_stale: BTreeSet<RelPath>,
     /// Tools for replies, if they are on.
     tools: Option<Box<ToolLoop>>,
-    /// The guardian's mode that the network loop was told last.
+    /// The guardian's mode as last sent to the network loop.
     mode: Option<Mode>,
 }
 
@@ -212,7 +212,7 @@ impl EngineThread {
         }
     }
 
-    /// Goes on from where the last process stopped. To be called once, before anything else.
+    /// Continues where the last process stopped. To be called once, before anything else.
     pub fn resume(&mut self) {
         let interrupted = self.engine.resume_after_restart(self.wiring.clock.now());
         self.commit_batch(interrupted);
@@ -708,7 +708,7 @@ impl EngineThread {
         }
     }
 
-    /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
+    /// Hands a batch to the writer. When the writer has stopped, it has told the loop itself.
     fn commit_batch(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
         for recorded in &batch.recorded {

@@ -20,7 +20,7 @@ const BOUNDS_MICROS: [u64; 10] = [
     250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000,
 ];
 
-/// Counted by the network loop and the engine; nobody waits for it.
+/// Figures counted by the network loop and the engine.
 #[derive(Debug, Default)]
 pub struct Metrics {
     prompts: [AtomicU64; Dialect::ALL.len()],
@@ -32,7 +32,7 @@ pub struct Metrics {
     last_decided: AtomicU64,
 }
 
-/// What the page tells besides, from the ledger's tables.
+/// The page's figures from the ledger's tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableFigures {
     /// The last event on disk.

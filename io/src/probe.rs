@@ -42,7 +42,7 @@ pub struct ProbeTarget<'t> {
     pub url: &'t UpstreamUrl,
     /// Its key.
     pub api_key: Option<&'t Secret>,
-    /// Certificates to trust besides the system's.
+    /// Certificates to trust in addition to the system's.
     pub ca_file: Option<&'t Path>,
 }
 

@@ -1,13 +1,13 @@
-//! A progress bar for long walks over a ledger: on a terminal, and only where there is something to wait for.
+//! A progress bar for long walks over a ledger, if standard error is a terminal.
 
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Steps below which nobody has to wait.
+/// Steps below which no bar is shown.
 const STEPS_MIN: u64 = 10_000;
 
-/// How far a walk has come.
+/// The progress of a walk.
 #[derive(Debug)]
 pub struct WalkProgress(ProgressBar);
 
@@ -27,13 +27,13 @@ impl WalkProgress {
         Self(bar)
     }
 
-    /// Nowhere.
+    /// Shows nothing.
     #[must_use]
     pub fn hidden(_: u64, _: &'static str) -> Self {
         Self(ProgressBar::hidden())
     }
 
-    /// This many steps are done.
+    /// Shows this many steps as done.
     pub fn set_done(&self, done: u64) {
         self.0.set_position(done);
     }

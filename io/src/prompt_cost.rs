@@ -1,4 +1,4 @@
-//! What a prompt costs the model server: how much of it none of the last prompts began with.
+//! A prompt's cost to the model server: the part of it that no recent prompt began with.
 //!
 //! A local model server keeps what it has computed of a prompt, and computes the next one anew from the first token that
 //! differs. Nothing of a prompt's text is kept here: prompts are compared by hashes of blocks.
@@ -17,7 +17,7 @@ const PROMPTS_KEPT: usize = 8;
 /// much.
 const BLOCK_BYTES: usize = 256;
 
-/// Blocks of one prompt that are remembered: 4 MiB of text, 128 KiB of hashes. What comes after is always counted as new.
+/// Blocks of one prompt that are remembered: 4 MiB of text, 128 KiB of hashes. The rest always counts as new.
 const BLOCKS_KEPT: usize = (4 << 20) / BLOCK_BYTES;
 
 /// The last prompts, as clients wrote them and as they were sent.
@@ -27,7 +27,7 @@ pub struct PromptCosts {
     prompts: VecDeque<RememberedPrompt>,
 }
 
-/// What one prompt cost, in both its forms.
+/// One prompt's cost, as the client wrote it and as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CostPair {
     /// As the client wrote it, had all prompts gone to the model server like that.
@@ -47,9 +47,9 @@ struct RememberedPrompt {
 impl PromptCosts {
     /// Measures a prompt that goes to the model server now, and remembers it. The pieces of each form are parts of one text.
     ///
-    /// It is an estimate, a block too high for most prompts: JSON stands for the tokens that a chat template makes of it,
-    /// and a reply that comes back as history is counted as new, though the server has computed it. Both is so for either
-    /// form. Nothing is known of prompts before the proxy's start, of audits, and of other clients of the same server.
+    /// It is an estimate, a block too high for most prompts: JSON is counted for the tokens that a chat template makes of it,
+    /// and a reply that comes back as history is counted as new, though the server has computed it. Both forms share
+    /// this. Nothing is known of prompts before the proxy's start, of audits, and of other clients of the same server.
     pub fn measure<'p>(
         &mut self,
         exchange: ExchangeId,
@@ -86,7 +86,7 @@ impl PromptCosts {
 #[derive(Default)]
 struct BlockHashes {
     blocks: Vec<u64>,
-    /// How many characters there are up to each block's end.
+    /// Characters up to each block's end.
     chars_until: Vec<u32>,
 }
 

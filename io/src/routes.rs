@@ -21,7 +21,7 @@ pub enum Route {
     Diagnostic(DiagnosticPage),
 }
 
-/// The table.
+/// The route of a request, or why it is refused.
 pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
     let method = head.method.as_str();
     if Dialect::of_path(head.path()).is_some() {
@@ -77,7 +77,7 @@ fn only_methods(
     Err(Refusal::new(405, "method_not_allowed", message).with_header("allow", allow))
 }
 
-/// Servers take such paths for a chat route, too; relayed, a prompt would go by the ledger.
+/// Servers take such paths for a chat route, too; relayed, a prompt would bypass the ledger.
 fn chat_otherwise_spelt(path: &str) -> Option<Dialect> {
     let decoded: String = percent_decoded(path).to_ascii_lowercase();
     let parts = || decoded.split('/').filter(|part| !part.is_empty());

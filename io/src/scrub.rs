@@ -1,8 +1,8 @@
-//! The scrub: after a start that took the state from the tables, everything that the start didn't read is read behind it.
+//! The scrub: after a start that took the state from the tables, it reads everything that the start didn't.
 //!
 //! First every page of the file, then the whole ledger ([`history`]). The first commit waits for both
-//! ([`crate::ledger::soundness`]), so the scrub gives way to nobody. What it finds turns on safe mode, as the same flaw
-//! would at a start, and leaves word, so that the next start looks at everything itself.
+//! ([`crate::ledger::soundness`]), so the scrub never yields. A flaw turns on safe mode, as it would at a start, and is noted on disk,
+//! so that the next start checks everything itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ pub mod thread;
 
 use self::history::StoredVisitor;
 
-/// What a scrub finds.
+/// A flaw that a scrub has found.
 #[derive(Debug, thiserror::Error)]
 pub enum ScrubFlaw {
     /// The ledger can't be read or believed.
@@ -60,30 +60,30 @@ impl ScrubFlaw {
     }
 }
 
-/// How far a scrub is.
+/// The progress of a scrub.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScrubProgress {
-    /// The pages of the file are looked at.
+    /// The file's pages are being checked.
     Pages,
-    /// The pages are sound; so many of so many events are verified.
+    /// The pages are sound; events are being verified.
     Events {
-        /// Verified.
+        /// The last verified event.
         done: Seq,
-        /// To be verified.
+        /// The last event to be verified.
         of: Seq,
     },
     /// Everything is sound.
     Passed {
-        /// How many events this scrub verified; where the state isn't from the tables, the start verified all of them.
+        /// The events that this scrub verified; 0 if the start had folded them all.
         events: Seq,
     },
-    /// Something isn't; why.
+    /// A flaw was found.
     Failed(String),
-    /// It was stopped before it was through.
+    /// It was stopped before its end.
     Stopped,
 }
 
-/// Where the diagnostics see how far a scrub is.
+/// A scrub's progress, for the diagnostics.
 #[derive(Clone, Debug)]
 pub struct SharedProgress(Arc<Mutex<ScrubProgress>>);
 
@@ -94,7 +94,7 @@ impl Default for SharedProgress {
 }
 
 impl SharedProgress {
-    /// How far it is.
+    /// The progress so far.
     #[must_use]
     pub fn current(&self) -> ScrubProgress {
         self.lock().clone()
@@ -109,36 +109,36 @@ impl SharedProgress {
     }
 }
 
-/// Whether a check goes on.
+/// Whether a check continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckCourse {
-    /// It does.
+    /// It continues.
     On,
-    /// There is no time for it any more.
+    /// It stops early.
     Over,
 }
 
-/// What a scrub said that it is going to look at; what isn't there was looked at before.
+/// The checks that a scrub has claimed; `None` for one that was made before.
 #[derive(Default)]
 struct ClaimedChecks {
     pages: Option<CheckInProgress>,
     events: Option<CheckInProgress>,
 }
 
-/// What is left to be looked at after a start.
+/// The checks that a start left undone.
 pub struct Scrub {
     reader: LedgerReader,
     soundness: Soundness,
     claimed: Option<ClaimedChecks>,
     disk: Arc<dyn Disk>,
     doubt: PathBuf,
-    /// Where the ledger ended, and what the tables held, if the start took the state from them.
+    /// The ledger's end and the tables' digests, if the start took the state from the tables.
     unverified: Option<(Head, Vec<TableDigest>)>,
     watched: SharedProgress,
 }
 
 impl Scrub {
-    /// What this start left to be looked at, through a connection of the scrub's own.
+    /// The checks that this start left undone; they use their own connection.
     ///
     /// # Errors
     /// When the ledger can't be read.
@@ -148,9 +148,10 @@ impl Scrub {
         data_dir: &Path,
     ) -> Result<Self, StartError> {
         let reader = opened.readers.open()?;
-        let unverified = match opened.log.is_unverified() {
-            true => Some((reader.head()?, opened.log.table_digests().to_vec())),
-            false => None,
+        let unverified = if opened.log.is_unverified() {
+            Some((reader.head()?, opened.log.table_digests().to_vec()))
+        } else {
+            None
         };
         Ok(Self {
             reader,
@@ -163,19 +164,19 @@ impl Scrub {
         })
     }
 
-    /// Where its progress can be seen.
+    /// Its progress, shared.
     #[must_use]
     pub fn shared_progress(&self) -> SharedProgress {
         self.watched.clone()
     }
 
-    /// The connection, to be interrupted by who has no time any more.
+    /// The connection, whose statements can be interrupted.
     #[must_use]
     pub const fn reader(&self) -> &LedgerReader {
         &self.reader
     }
 
-    /// Says in advance that it is going to look, so that who wants to write waits for it.
+    /// Claims the checks in advance, so that a writer waits for their result.
     pub fn claim_checks(&mut self) {
         self.claimed.get_or_insert_with(|| ClaimedChecks {
             pages: self.soundness.pages.begin_check(),
@@ -183,7 +184,7 @@ impl Scrub {
         });
     }
 
-    /// Looks at everything; `course` is asked between any two pieces of work. After a flaw the ledger takes nothing more.
+    /// Makes the checks; `course` is asked between two pieces of work. After a flaw the ledger takes nothing more.
     ///
     /// # Errors
     /// The flaw.
@@ -192,7 +193,7 @@ impl Scrub {
         course: impl FnMut() -> CheckCourse,
     ) -> Result<CheckCourse, ScrubFlaw> {
         self.claim_checks();
-        // Held until the outcome is known: who waits for it would look again.
+        // Held until the outcome is known: when a claim is dropped, a waiting writer makes the check itself.
         let mut claimed = self.claimed.take().unwrap_or_default();
         let outcome = match self.begin_check(&mut claimed, course) {
             Err(flaw) if flaw.is_interruption() => Ok(CheckCourse::Over),
@@ -209,7 +210,7 @@ impl Scrub {
     }
 
     fn stop_writing(&self, reason: String) {
-        // First, so that the pages say it when a client is told.
+        // First, so that the diagnostics say it as soon as a client is refused.
         self.watched.set(ScrubProgress::Failed(reason.clone()));
         history::condemn_ledger(&self.soundness, &*self.disk, &self.doubt, &reason);
     }
@@ -251,7 +252,7 @@ impl Scrub {
     }
 }
 
-/// Looks at everything that a start left, here and now.
+/// Makes the checks that a start left undone, on this thread.
 ///
 /// # Errors
 /// The flaw; the log takes nothing more then.

@@ -276,7 +276,7 @@ pub fn fold_ledger(
     Ok(replay.into_state())
 }
 
-/// As [`fold_ledger`], and tells what is wrong with the stored archives.
+/// As [`fold_ledger`], and compares the stored archives.
 ///
 /// # Errors
 /// As [`fold_ledger`].

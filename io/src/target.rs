@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tslp_core::path::RelPath;
 
-/// What a name stands for.
+/// The file or folder that a command-line argument names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedTarget {
     /// The workspace itself.
@@ -17,7 +17,7 @@ pub enum NamedTarget {
     File(RelPath),
 }
 
-/// Why a name stands for nothing in the workspace.
+/// The reason why an argument names nothing in the workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// There is nothing of that name.

@@ -26,7 +26,7 @@ impl AdoptProgress {
         Self(bar)
     }
 
-    /// Nowhere.
+    /// Shows nothing.
     #[must_use]
     pub fn hidden() -> Self {
         Self(ProgressBar::hidden())

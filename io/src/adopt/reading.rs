@@ -125,7 +125,7 @@ pub(super) struct ReadFile {
 pub(super) enum FileContent {
     /// Nothing was read.
     Nothing(DiskFinding, SkipReason),
-    /// Its hashes alone.
+    /// Only its hashes.
     ContentHashes(ContentHashes, SkipReason),
     /// All of it, with the observation of each symbol that it defines.
     Code(DiskFile, Box<FoundCode>),

@@ -58,7 +58,7 @@ impl AdoptSummary {
         }
     }
 
-    /// The page.
+    /// The summary as JSON.
     #[must_use]
     pub fn json(&self, mode: AdoptMode) -> Value {
         let skipped: serde_json::Map<String, Value> = self
@@ -82,7 +82,7 @@ impl AdoptSummary {
         })
     }
 
-    /// The page for people.
+    /// The summary, for people.
     #[must_use]
     pub fn text_lines(&self, mode: AdoptMode) -> Vec<String> {
         let (adopted, removed) = match mode {

@@ -13,7 +13,7 @@ use crate::config::secret::Secret;
 /// Audits that may wait; they wait only while replies of other conversations are under way.
 const WAITING_MAX: usize = 16;
 
-/// A question, and all that is needed to put it.
+/// A question, and all that is needed to ask it.
 #[derive(Debug)]
 pub struct Audit {
     /// The episode whose reply is audited.
@@ -26,7 +26,7 @@ pub struct Audit {
     pub addressee: AuditedModel,
 }
 
-/// The model as the audited request spoke to it.
+/// The model of the audited request, and how the request reached it.
 #[derive(Clone, Debug, Default)]
 pub struct AuditedModel {
     /// The JSON text of the request's `model`, if it had one.
@@ -42,7 +42,7 @@ pub struct RequestMark(u64);
 /// A task for the auditor's thread.
 #[derive(Debug)]
 pub enum AuditorTask {
-    /// Put this question.
+    /// Ask this question.
     Ask(Audit),
     /// Report that these audits were called off before they began.
     Report(Vec<EpisodeId>),
@@ -138,13 +138,13 @@ impl AuditQueue {
         InUse(self.clone())
     }
 
-    /// Now, to be held against the requests that come later.
+    /// Marks this moment, for comparison with later requests.
     #[must_use]
     pub fn mark_now(&self) -> RequestMark {
         RequestMark(self.lock().requests)
     }
 
-    /// Nothing is asked any more.
+    /// Ends the queue: nothing is asked any more.
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;

@@ -17,7 +17,7 @@ pub struct StreamMarks {
 /// The stages of a streamed reply, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StreamStage {
-    /// Text, as far as is known.
+    /// Text, or nothing recognised yet.
     #[default]
     Text,
     /// A tool call has begun.

@@ -12,15 +12,15 @@ pub struct ConfigKey {
     pub flag: &'static str,
     /// Name of the environment variable.
     pub variable: &'static str,
-    /// What may be written.
+    /// The kind of its value.
     pub kind: ValueKind,
     /// Which commands take the flag.
     pub audience: FlagAudience,
     /// Unit of the number; empty if there is none.
     pub unit: &'static str,
-    /// What applies when nothing is set and the default is computed; empty if the default is a plain value.
+    /// What applies if nothing is set and the default is computed; empty if the default is a plain value.
     pub unset: &'static str,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub meaning: &'static str,
     /// Puts what was written into the settings; an error is the end of a sentence that begins with the key.
     pub set: fn(&mut Settings, &WrittenValue<'_>) -> Result<(), String>,
@@ -28,7 +28,7 @@ pub struct ConfigKey {
     pub show: fn(&Settings) -> String,
 }
 
-/// What may be written for a key.
+/// The kind of value that a key takes.
 #[derive(Clone, Copy)]
 pub enum ValueKind {
     /// A text, with its placeholder in the help.
@@ -65,7 +65,7 @@ pub enum FlagAudience {
 }
 
 impl ConfigKey {
-    /// The setting for a person's eyes: credentials masked.
+    /// The setting as text, with credentials masked.
     #[must_use]
     pub fn masked_text(&self, settings: &Settings) -> String {
         let text = (self.show)(settings);
@@ -75,7 +75,7 @@ impl ConfigKey {
         }
     }
 
-    /// The default for a person's eyes: the value, or what it is computed from.
+    /// The default as text: the value, or what it is computed from.
     #[must_use]
     pub fn default_shown(&self) -> String {
         let text = self.masked_text(&Settings::default());

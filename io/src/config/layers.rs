@@ -14,7 +14,7 @@ use super::written::WrittenValue;
 /// Environment variable that names the configuration file, as `--config` does.
 pub const FILE_VARIABLE: &str = "TSLP_CONFIG";
 
-/// What the command line says about the configuration.
+/// The command line's part of the configuration.
 #[derive(Clone, Default)]
 pub struct WrittenFlags {
     /// `--config`.
@@ -26,7 +26,7 @@ pub struct WrittenFlags {
 /// The layer that a value comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ConfigSource {
-    /// Nobody wrote it.
+    /// The built-in default.
     #[default]
     Default,
     /// This line of the configuration file.

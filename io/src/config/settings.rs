@@ -30,7 +30,7 @@ pub struct Settings {
     pub upstream: UpstreamConfig,
     /// Who may talk to us.
     pub access: AccessConfig,
-    /// What steers decisions.
+    /// Settings that decisions depend on.
     pub rules: RulesConfig,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
@@ -53,7 +53,7 @@ pub struct UpstreamConfig {
     pub by_model: Vec<ServerForModels>,
     /// Sent as a bearer token in place of the client's own authorisation.
     pub api_key: Option<Secret>,
-    /// Certificates to trust besides the system's, PEM.
+    /// Certificates to trust in addition to the system's, PEM.
     pub ca_file: Option<PathBuf>,
     /// Longest wait for a connection.
     pub connect: Duration,
@@ -66,7 +66,7 @@ pub struct UpstreamConfig {
 /// Who may talk to us.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessConfig {
-    /// Names in `Host` headers that are accepted besides the loopback ones; lower case.
+    /// Names in `Host` headers that are accepted in addition to the loopback ones; lower case.
     pub hosts_allowed: Vec<String>,
     /// Origins of web pages that may call us; none by default.
     pub origins_allowed: Vec<String>,
@@ -74,7 +74,7 @@ pub struct AccessConfig {
     pub token: Option<Secret>,
 }
 
-/// What steers decisions.
+/// Settings that decisions depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Gate B's strictness.
@@ -151,7 +151,7 @@ pub struct ToolsConfig {
     pub shell_fences: bool,
     /// The Operator's policy profile.
     pub policy: Option<PathBuf>,
-    /// Folders with programs besides the system's.
+    /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
     /// Whether calls of the client's own tools are judged.
     pub client_tools: ClientTools,

@@ -14,14 +14,14 @@ use tslp_replay::trace::{Difference, DifferenceCause};
 
 use crate::guardian::profile_file;
 
-/// What is known of calls before the event at hand.
+/// The state before the current event that judging a call depends on.
 #[derive(Default)]
 pub(super) struct ActionReplay {
     guardian: GuardianState,
     /// Evidence since the last other event.
     fresh: BTreeMap<ArtifactHash, String>,
     jails: BTreeMap<ArtifactHash, Jail>,
-    /// Approved profiles; none of one that can't be read.
+    /// Approved profiles; `None` for one that can't be read.
     profiles: BTreeMap<ArtifactHash, Option<Profile>>,
     /// The request that isn't decided yet.
     request: Option<ActionRequested>,
@@ -29,7 +29,7 @@ pub(super) struct ActionReplay {
 }
 
 impl ActionReplay {
-    /// Takes the next event of the ledger, and tells how its decision differs from today's.
+    /// Takes the next event of the ledger; returns how its decision differs from today's.
     pub(super) fn next_event(&mut self, recorded: &Recorded) -> Option<Difference> {
         let difference = match &recorded.event {
             Event::Content(content) => {

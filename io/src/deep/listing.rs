@@ -1,4 +1,4 @@
-//! A difference in words and in JSON: what is on record, what comes out today, in which fields, and why.
+//! A difference as text and JSON: the recorded decision, today's, the fields in which they differ, and the causes.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::evidence::json;
 use crate::evidence::log::filter;
 use crate::evidence::log::sentence;
 
-/// What deep verification takes as it is on record, because nothing that it follows from is.
+/// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
 pub const NOT_DERIVED: [&str; 9] = [
     "which conversation a prompt belongs to: older messages that the ledger holds aren't recorded again",
     "which known code stood in the client's own messages, and so wasn't shown twice",
@@ -25,10 +25,10 @@ pub const NOT_DERIVED: [&str; 9] = [
     "how a tool's command line was told apart, where links led and what the kernel enforced when it was asked for",
 ];
 
-/// Fields that a difference names; what is over is counted.
+/// Fields that a difference names; further ones are only counted.
 const FIELDS_MAX: usize = 12;
 
-/// Differences that people are shown; all that are listed stand in the JSON.
+/// Differences that people are shown; the JSON has all that are listed.
 const SHOWN_MAX: usize = 50;
 
 /// A difference, ready to be printed.
@@ -41,7 +41,7 @@ pub struct ListedDifference {
 }
 
 impl ListedDifference {
-    /// Prepares a difference.
+    /// Renders a difference.
     #[must_use]
     pub fn of(difference: &Difference) -> Self {
         let Difference {
@@ -70,9 +70,10 @@ impl ListedDifference {
             );
         }
         let why: Vec<String> = causes.iter().map(cause_text).collect();
-        let why = match why.is_empty() {
-            true => "nothing on record explains it".to_owned(),
-            false => why.join(", "),
+        let why = if why.is_empty() {
+            "nothing on record explains it".to_owned()
+        } else {
+            why.join(", ")
         };
         let _ = write!(text, "\n    because    {why}");
         let mut entities = Vec::new();
@@ -99,7 +100,7 @@ impl ListedDifference {
 }
 
 impl DeepReport {
-    /// The part of the JSON page that the other checks don't have.
+    /// The JSON page's part about decisions.
     #[must_use]
     pub fn json(&self) -> Value {
         let listed: Vec<&Value> = self.listed.iter().map(|listed| &listed.json).collect();
@@ -114,7 +115,7 @@ impl DeepReport {
         })
     }
 
-    /// The list for people.
+    /// The list, for people.
     #[must_use]
     pub fn text_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
@@ -133,7 +134,7 @@ impl DeepReport {
     }
 }
 
-/// A cause in words.
+/// A cause, for people.
 #[must_use]
 pub(super) fn cause_text(cause: &DifferenceCause) -> String {
     match cause {
@@ -174,7 +175,7 @@ fn event_text(event: Option<&Event>) -> String {
     )
 }
 
-/// The event's fields; of content its address alone.
+/// The event's fields, without the bytes of content.
 fn event_json(event: &Event) -> Value {
     let mut value = match event {
         Event::Content(content) => json::of_event(&Event::Content(Content {
@@ -187,7 +188,7 @@ fn event_json(event: &Event) -> Value {
     value
 }
 
-/// A field with two values.
+/// A field whose recorded value differs from today's.
 struct FieldDifference {
     name: String,
     then: Value,

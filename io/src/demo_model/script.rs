@@ -315,7 +315,7 @@ fn with_statement(code: &str, extension: &str) -> String {
     }
 }
 
-/// Where a function's body begins: behind the first brace, or behind the line that ends a Python header.
+/// The offset of a function's body: after the first brace, or after the line that ends a Python header.
 fn body_start(code: &str, extension: &str) -> Option<usize> {
     let mut offset = 0;
     for line in code.split_inclusive('\n') {

@@ -87,9 +87,9 @@ pub(super) struct ToolReply {
 
 /// The party that a reply waits for.
 enum ReplyPhase {
-    /// The model.
+    /// The model is replying.
     Speaking,
-    /// Tools.
+    /// Tools are running.
     Working(CallsInProgress),
 }
 

@@ -45,7 +45,7 @@ pub struct EventPrinter {
 }
 
 impl EventPrinter {
-    /// Prints nothing yet.
+    /// An empty log.
     #[must_use]
     pub fn new(scan: LedgerScan, filter: EventFilter, form: OutputFormat) -> Self {
         Self {

@@ -82,7 +82,7 @@ impl ResponseHead {
     }
 }
 
-/// The request's method, as far as it decides whether the response has a body.
+/// Whether the request's method lets the response have a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedBody {
     /// HEAD.
@@ -96,7 +96,7 @@ pub enum ExpectedBody {
 pub enum ResponseProgress {
     /// More bytes are needed.
     Partial,
-    /// An interim response (1xx) took this many bytes; look again behind it with a fresh scan.
+    /// An interim response (1xx) took this many bytes; scan again after it, from the start.
     Interim(usize),
     /// The final head, and how many bytes it took.
     Complete(Box<ResponseHead>, usize),

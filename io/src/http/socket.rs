@@ -65,7 +65,7 @@ impl ByteStream for TcpStream {
 pub enum TransferResult {
     /// This many bytes moved; never 0.
     Bytes(usize),
-    /// The socket isn't ready; an event will tell when it is.
+    /// The socket isn't ready; an event follows when it is.
     Blocked,
     /// The peer has closed its sending side.
     Ended,

@@ -19,7 +19,7 @@ const PAGES_PER_STEP: std::ffi::c_int = 256;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl LedgerReader {
-    /// Copies the database, as it stands at one moment, into a file that is empty or doesn't exist. `progress` hears of
+    /// Copies a consistent snapshot of the database into a file that is empty or doesn't exist. `progress` hears of
     /// the pages left and of all.
     ///
     /// The writer isn't blocked: the copy reads one snapshot of the WAL, which only can't be truncated meanwhile.

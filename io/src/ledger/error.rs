@@ -383,7 +383,7 @@ impl LedgerError {
         }
     }
 
-    /// Whether SQLite was told to stop.
+    /// Whether the statement was interrupted.
     #[must_use]
     pub fn is_interruption(&self) -> bool {
         matches!(self, Self::Sqlite { source, .. }

@@ -70,7 +70,7 @@ impl SqliteLog {
     ///
     /// # Errors
     /// See [`AppendError`]. A batch that doesn't follow the head by number and chain is refused as `Unknown`, too, but
-    /// leaves the log usable: [`Log::head`] tells.
+    /// leaves the log usable: see [`Log::head`].
     pub fn append_with(
         &mut self,
         expected: Seq,

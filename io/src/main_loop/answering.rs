@@ -145,7 +145,7 @@ impl MainLoop {
         };
         let mut exchange = Box::new(Exchange {
             id,
-            // Also who isn't let in is told so in the words of their dialect.
+            // Before the guard, so that its refusal has the dialect's shape, too.
             dialect: Dialect::of_path(head.path()),
             head,
             persistence,

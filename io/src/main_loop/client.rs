@@ -22,6 +22,9 @@ use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
 
+/// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
+const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
+
 /// One client connection.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -227,6 +230,21 @@ impl UpstreamCall {
         reply.is_some_and(|reply| reply.allowed == RoundsAllowed::Several)
     }
 
+    /// The state of the rounds, if there may be several.
+    pub(super) fn rounds_state(&mut self) -> Option<&mut ContinuedResponse> {
+        self.chat.as_mut()?.continued.as_deref_mut()
+    }
+
+    /// Notes that a response has begun: the request isn't repeated, and freed if all of it was sent. Returns whether it was.
+    pub(super) fn free_sent_request(&mut self) -> bool {
+        self.retry = Retry::Never;
+        let is_sent = self.request.rest_len() == 0 && self.upload == Upload::Complete;
+        if is_sent {
+            self.request = RequestBytes::default();
+        }
+        is_sent
+    }
+
     /// Whether the response waits for the results of tools.
     pub(super) fn waits_for_tools(&self) -> bool {
         self.chat.as_ref().is_some_and(ChatReply::waits_for_tools)
@@ -236,7 +254,7 @@ impl UpstreamCall {
 /// The request body's way to the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Upload {
-    /// More comes from the client, sent on with its length told.
+    /// More comes from the client, sent on with its length.
     Length,
     /// More comes from the client, sent on chunked; so many bytes so far.
     Chunked(u64),
@@ -253,7 +271,7 @@ pub(super) enum CallConnection {
     Resolving,
     /// The link with this key.
     Linked(usize),
-    /// None any more.
+    /// It has none any more.
     Off,
 }
 
@@ -264,6 +282,17 @@ pub(super) enum Retry {
     Possible,
     /// It was, or repeating could do something twice.
     Never,
+}
+
+impl Retry {
+    /// For a chat request: a long body isn't kept until the response comes, which can take minutes.
+    pub(super) const fn of_body(body: &[u8]) -> Self {
+        if body.len() <= REPEATABLE_BODY_BYTES_MAX {
+            Self::Possible
+        } else {
+            Self::Never
+        }
+    }
 }
 
 /// The state of a chat response, in addition to relaying.

@@ -38,7 +38,6 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// None yet.
     pub(super) const fn new(servers: Vec<UpstreamServer>) -> Self {
         Self {
             clients: BTreeMap::new(),

@@ -16,9 +16,6 @@ use crate::http::response::ExpectedBody;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 
-/// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
-pub(super) const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
-
 impl MainLoop {
     /// Takes everything that the other threads have sent.
     pub(super) fn drain_inbox(&mut self) {
@@ -157,12 +154,7 @@ impl MainLoop {
         };
         exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.model_upstreams);
         let framing = RequestFraming::Length(body.len() as u64);
-        // A body that may have to be sent again is kept until the response comes, which can take minutes.
-        let retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
-            Retry::Possible
-        } else {
-            Retry::Never
-        };
+        let retry = Retry::of_body(&body);
         let head = self.request_head(exchange, framing, ContentCoding::Identity);
         let is_gated = chat.is_some();
         exchange.stage = ExchangeStage::Upstream(Box::new(UpstreamCall {

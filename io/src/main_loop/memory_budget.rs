@@ -12,10 +12,10 @@ use crate::channel::ExchangeId;
 
 /// Memory that a prompt takes at its peak, for each byte of its body: first in the engine (the body, its texts, the content
 /// events, the prompt's text and the names in it, the body as written), then in the ledger's writer (the content events, one
-/// of them encoded, and SQLite's two copies of that) beside the body on its way. Measured, see docs/benchmarks.md.
+/// of them encoded, and SQLite's two copies of that) in addition to the body being sent. Measured, see docs/benchmarks.md.
 pub(super) const MEMORY_PER_BODY_BYTE: u64 = 6;
 
-/// Memory that a prompt takes besides: its head, its socket's buffers, and what the engine adds to it.
+/// Further memory that a prompt takes: its head, its socket's buffers, and what the engine adds to it.
 const MEMORY_PER_PROMPT: u64 = 64 << 10;
 
 /// Memory that stays for smaller bodies while one of the largest size is coming in.

@@ -22,7 +22,7 @@ use crate::http::outgoing::Outgoing;
 use crate::http::request::{HttpVersion, Persistence};
 use crate::http::response::{ResponseBody, ResponseHead};
 use crate::http::socket::TransferResult;
-use crate::upstream::connection::{FedBytes, ReceivedSoFar, RequestBytes};
+use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
@@ -152,21 +152,24 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
-            && let Some(continued) = &mut reply.continued
-        {
+        let Exchange {
+            id,
+            head,
+            persistence,
+            stage: ExchangeStage::Upstream(call),
+            ..
+        } = exchange
+        else {
+            return;
+        };
+        if let Some(continued) = call.rounds_state() {
             // The client has the head, or gets the first round's.
-            call.retry = Retry::Never;
-            if call.request.rest_len() == 0 {
-                call.request = RequestBytes::default();
-            }
             continued.status = response.status;
             continued.upstream = response.persistence;
+            call.free_sent_request();
             return;
         }
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
+        if let Some(reply) = &mut call.chat
             && is_explained(response.status)
             && reply.route_not_found.is_none()
         {
@@ -184,70 +187,44 @@ impl MainLoop {
         } else {
             ErrorEventForm::Other
         };
+        if call.free_sent_request() && !call.may_go_on() {
+            self.budget.request_gone(*id);
+        }
         let mut may_go_on = false;
-        if let ExchangeStage::Upstream(call) = &mut exchange.stage
-            && let Some(reply) = &mut call.chat
+        if let Some(reply) = &mut call.chat
             && reply.allowed != RoundsAllowed::One
             && response.status == 200
-            && exchange.head.method != "HEAD"
+            && head.method != "HEAD"
         {
             may_go_on = true;
             reply.continued = Some(Box::new(ContinuedResponse::new(response, media)));
             if media != ErrorEventForm::EventStream {
-                call.retry = Retry::Never;
-                if call.request.rest_len() == 0 {
-                    call.request = RequestBytes::default();
-                    if !call.may_go_on() {
-                        self.budget.request_gone(exchange.id);
-                    }
-                }
                 return;
             }
         }
-        let framing = match (response.body, exchange.head.version) {
+        let framing = match (response.body, head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
             (ResponseBody::Known(bytes), _) if !may_go_on => ResponseFraming::Length(bytes),
-            (ResponseBody::Known(_), HttpVersion::Http11) => ResponseFraming::Chunked,
-            (ResponseBody::Known(_), HttpVersion::Http10) => {
-                exchange.persistence = Persistence::Close;
-                ResponseFraming::Close
-            }
-            (ResponseBody::Chunked | ResponseBody::UntilClose, HttpVersion::Http11) => {
-                ResponseFraming::Chunked
-            }
-            (ResponseBody::Chunked | ResponseBody::UntilClose, HttpVersion::Http10) => {
-                exchange.persistence = Persistence::Close;
+            (_, HttpVersion::Http11) => ResponseFraming::Chunked,
+            (_, HttpVersion::Http10) => {
+                *persistence = Persistence::Close;
                 ResponseFraming::Close
             }
         };
-        let mut episode = String::new();
-        if let ExchangeStage::Upstream(call) = &mut exchange.stage {
-            call.retry = Retry::Never;
-            if call.request.rest_len() == 0 && call.upload == Upload::Complete {
-                call.request = RequestBytes::default();
-                if !call.may_go_on() {
-                    self.budget.request_gone(exchange.id);
-                }
-            }
-            if let Some(reply) = &call.chat {
-                episode = reply.episode.to_string();
-            }
-            call.downstream = Downstream::Streaming {
-                framing,
-                media,
-                status: response.status,
-                upstream: response.persistence,
-            };
-        }
+        let episode = call.chat.as_ref().map(|reply| reply.episode.to_string());
+        call.downstream = Downstream::Streaming {
+            framing,
+            media,
+            status: response.status,
+            upstream: response.persistence,
+        };
         tracing::debug!(
             exchange = exchange.id.0,
             status = response.status,
             "the upstream answers"
         );
         let mut fields = exchange.caller_fields();
-        if !episode.is_empty() {
-            fields.push(("x-tslp-episode", &episode));
-        }
+        fields.extend(episode.as_deref().map(|id| ("x-tslp-episode", id)));
         head::write_relayed_response(
             out.buffer(),
             exchange.response_to(),
@@ -278,11 +255,8 @@ impl MainLoop {
         let mut is_too_long = false;
         if let Some(reply) = &mut call.chat {
             reply.copied_bytes.extend_from_slice(data);
-            let handover_at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
-            self.next_handover = Some(
-                self.next_handover
-                    .map_or(handover_at, |next| next.min(handover_at)),
-            );
+            let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
+            self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
             let stage_before = reply.progress.stage();
             if media != ErrorEventForm::Other {
                 reply.progress.read_piece(data);
@@ -304,9 +278,10 @@ impl MainLoop {
                 _ => {}
             }
             if let Some(continued) = &mut reply.continued {
-                passed = match continued.is_refused() {
-                    true => Cow::Borrowed(&[]),
-                    false => Cow::Owned(continued.rounds.push(data)),
+                passed = if continued.is_refused() {
+                    Cow::default()
+                } else {
+                    Cow::Owned(continued.rounds.push(data))
                 };
                 is_too_long = continued.rounds.is_too_long();
             }
@@ -361,41 +336,24 @@ impl MainLoop {
     }
 
     fn response_ended(&mut self, key: usize, client: &mut Client) {
-        let proper = client.call().is_some_and(|call| call.reader.may_end());
-        if proper {
-            self.response_complete(client, LinkLeftover::Bytes);
-        } else {
-            self.call_broke(
-                key,
-                client,
-                "it closed the connection before the end of its response",
-            );
+        if client.call().is_some_and(|call| call.reader.may_end()) {
+            return self.response_complete(client, LinkLeftover::Bytes);
         }
+        let reason = "it closed the connection before the end of its response";
+        self.call_broke(key, client, reason);
     }
 
     fn response_complete(&mut self, client: &mut Client, leftover: LinkLeftover) {
-        let Client { exchange, out, .. } = client;
-        let Some(exchange) = exchange.as_deref_mut() else {
+        let Some((id, call, out)) = client.call_parts() else {
             return;
         };
-        let Exchange {
-            id,
-            stage: ExchangeStage::Upstream(call),
-            persistence,
-            ..
-        } = exchange
-        else {
-            return;
-        };
-        if let Some(reply) = &mut call.chat
-            && let Some(route_not_found) = reply.route_not_found.take()
-        {
-            return self.explain_route_not_found(client, *route_not_found);
-        }
-        if let Some(reply) = &call.chat
-            && reply.continued.is_some()
-        {
-            return self.round_complete(client, leftover == LinkLeftover::None);
+        if let Some(reply) = &mut call.chat {
+            if let Some(route_not_found) = reply.route_not_found.take() {
+                return self.explain_route_not_found(client, *route_not_found);
+            }
+            if reply.continued.is_some() {
+                return self.round_complete(client, leftover == LinkLeftover::None);
+            }
         }
         let Downstream::Streaming {
             framing,
@@ -407,7 +365,7 @@ impl MainLoop {
             return;
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
-        self.end_reply(*id, call, ResponseEnding::Complete { status });
+        self.end_reply(id, call, ResponseEnding::Complete { status });
         if let Some(reply) = &mut call.chat
             && reply.gate == ReplyGate::Open
         {
@@ -416,31 +374,30 @@ impl MainLoop {
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
         }
-        if call.upload != Upload::Complete {
-            *persistence = Persistence::Close;
-        }
+        let is_uploaded = call.upload == Upload::Complete;
         let idle = upstream == Persistence::KeepAlive
             && leftover == LinkLeftover::None
-            && call.upload == Upload::Complete
+            && is_uploaded
             && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         call.downstream = Downstream::Done;
+        if let Some(exchange) = client.exchange.as_deref_mut().filter(|_| !is_uploaded) {
+            exchange.persistence = Persistence::Close;
+        }
         client.moves += 1;
     }
 
     /// Says what to do where the model server lacks the route or has it elsewhere; passes 404 on where it lacks the model.
     fn explain_route_not_found(&mut self, client: &mut Client, route_not_found: RouteNotFound) {
         let RouteNotFound { head, body } = route_not_found;
+        if let Some(reply) = client.chat() {
+            reply.copied_bytes.extend_from_slice(&body);
+        }
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
         let dialect = exchange.dialect.unwrap_or_default();
         let server = &self.connections.server(exchange.server).config;
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
-        {
-            reply.copied_bytes.extend_from_slice(&body);
-        }
         let ending = ResponseEnding::Complete {
             status: head.status,
         };
@@ -643,8 +600,12 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
+        let whole = exchange.response_to().content == ResponseContent::Whole;
+        let id = exchange.id;
+        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
+            return;
+        };
+        if let Some(reply) = &mut call.chat
             && let Some(continued) = &mut reply.continued
         {
             if call.downstream == Downstream::Waiting {
@@ -658,11 +619,6 @@ impl MainLoop {
             }
         }
         exchange.persistence = Persistence::Close;
-        let whole = exchange.response_to().content == ResponseContent::Whole;
-        let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
-            return;
-        };
         if let Downstream::Streaming {
             framing,
             media: ErrorEventForm::EventStream | ErrorEventForm::JsonLines,

@@ -1,10 +1,7 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
 use super::MainLoop;
-use super::client::{
-    Client, Downstream, ErrorEventForm, ExchangeStage, ReplyEndHandling, Retry, Upload,
-};
-use super::inbox::REPEATABLE_BODY_BYTES_MAX;
+use super::client::{Client, Downstream, ErrorEventForm, ReplyEndHandling, Retry, Upload};
 use super::upstreams::LinkUse;
 use crate::channel::{ModelRequest, ResponseEnding, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{ResponseForm, ResponseRounds};
@@ -68,10 +65,7 @@ impl MainLoop {
         let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let Some(reply) = &call.chat else {
-            return;
-        };
-        let Some(continued) = &reply.continued else {
+        let Some(continued) = call.rounds_state() else {
             return;
         };
         let (status, upstream) = (continued.status, continued.upstream);
@@ -94,8 +88,7 @@ impl MainLoop {
     /// Passes on what a change of the rounds gives.
     fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ResponseRounds) -> Vec<u8>) {
         if let Some((_, call, out)) = client.call_parts()
-            && let Some(reply) = &mut call.chat
-            && let Some(continued) = &mut reply.continued
+            && let Some(continued) = call.rounds_state()
         {
             let passed = change(&mut continued.rounds);
             write_body(out, call.downstream, &passed);
@@ -116,12 +109,9 @@ impl MainLoop {
         let framing = RequestFraming::Length(body.len() as u64);
         let head = self.request_head(exchange, framing, ContentCoding::Identity);
         let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
+        let Some(call) = exchange.call().filter(|call| call.waits_for_tools()) else {
             return;
         };
-        if !call.waits_for_tools() {
-            return;
-        }
         let Some(reply) = &mut call.chat else {
             return;
         };
@@ -136,11 +126,7 @@ impl MainLoop {
         self.budget.goes_on(id, body.len() as u64);
         reply.end_handling = ReplyEndHandling::NotYet;
         reply.progress = StreamProgress::new(reply.dialect);
-        call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
-            Retry::Possible
-        } else {
-            Retry::Never
-        };
+        call.retry = Retry::of_body(&body);
         call.request = RequestBytes::new(head, body);
         call.upload = Upload::Complete;
         call.reader = ResponseReader::new(ExpectedBody::WithBody);
@@ -151,18 +137,12 @@ impl MainLoop {
 
     /// No round follows: the response comes to its end.
     pub(super) fn finish_rounds(&mut self, client: &mut Client) {
-        let url = self
-            .connections
-            .server(client.server())
-            .config
-            .url
-            .to_string();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        let to = exchange.response_to();
-        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
+        let (to, server) = (exchange.response_to(), exchange.server);
+        let Some(call) = exchange.call() else {
             return;
         };
         let Some(reply) = &mut call.chat else {
@@ -179,6 +159,7 @@ impl MainLoop {
             ..
         } = *continued;
         if !matches!(status, 200..=299) {
+            let url = &self.connections.server(server).config.url;
             let message = format!(
                 "the model server at {url} refused to go on after a tool's result (status {status})"
             );
@@ -192,8 +173,9 @@ impl MainLoop {
         }
         let form = rounds.response_form();
         let rest = rounds.last_bytes();
-        match (form, call.downstream) {
-            (ResponseForm::Stream, downstream) => {
+        let downstream = std::mem::replace(&mut call.downstream, Downstream::Done);
+        match form {
+            ResponseForm::Stream => {
                 write_body(out, downstream, &rest);
                 if let Downstream::Streaming {
                     framing: ResponseFraming::Chunked,
@@ -203,16 +185,13 @@ impl MainLoop {
                     out.buffer().extend_from_slice(LAST_CHUNK);
                 }
             }
-            (ResponseForm::Whole, _) => {
+            ResponseForm::Whole => {
                 let mut fields = exchange.caller_fields();
                 fields.push(("x-tslp-episode", &episode));
                 let framing = ResponseFraming::Length(rest.len() as u64);
                 head::write_relayed_response(out.buffer(), to, &head, framing, &fields);
                 out.buffer().extend_from_slice(&rest);
             }
-        }
-        if let Some(call) = client.call() {
-            call.downstream = Downstream::Done;
         }
         client.moves += 1;
     }
@@ -253,19 +232,16 @@ impl MainLoop {
         } = *continued;
         self.budget.request_gone(id);
         self.engine.send(ToEngine::OneRound(id));
-        let held = match rounds.is_continued() {
-            true => rounds.last_bytes(),
-            false => rounds.take_held(),
+        let held = if rounds.is_continued() {
+            rounds.last_bytes()
+        } else {
+            rounds.take_held()
         };
-        if client
-            .call()
-            .is_some_and(|call| call.downstream == Downstream::Waiting)
-        {
+        if call.downstream == Downstream::Waiting {
             self.relay_head(client, &head);
         }
-        if let Some(call) = client.call() {
-            let downstream = call.downstream;
-            write_body(&mut client.out, downstream, &held);
+        if let Some((_, call, out)) = client.call_parts() {
+            write_body(out, call.downstream, &held);
         }
         client.moves += 1;
     }

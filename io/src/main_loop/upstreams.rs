@@ -17,7 +17,7 @@ use crate::upstream::tls::Transport;
 pub(super) enum LinkUse {
     /// It can carry another request.
     Keep,
-    /// Nobody knows where it stands, or it has been closed.
+    /// Its state is unknown, or it has been closed.
     Close,
 }
 
@@ -254,7 +254,7 @@ impl MainLoop {
         }
     }
 
-    /// The model is free again. Tells the engine how a chat reply ended, behind the last of its bytes.
+    /// The model is free again. Reports a chat reply's end to the engine, after the last of its bytes.
     pub(super) fn end_reply(
         &mut self,
         exchange: crate::channel::ExchangeId,

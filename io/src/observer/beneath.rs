@@ -25,12 +25,11 @@ pub(super) enum PathResolution {
     /// The kernel does it: `openat2` with `RESOLVE_BENEATH` (Linux 5.6 and later). Links that stay inside are followed.
     #[cfg(target_os = "linux")]
     Kernel,
-    /// We do it part by part and follow no link at all, for we couldn't tell where it leads.
+    /// We open part by part and follow no link at all, since we couldn't know where it leads.
     PartByPart,
 }
 
 impl WorkspaceRoot {
-    /// Opens the root.
     pub(super) fn open(path: &Path) -> Result<Self, ReadFailure> {
         let folder = rustix::fs::open(path, FOLDER, Mode::empty()).map_err(read_failure)?;
         Ok(Self {
@@ -41,7 +40,7 @@ impl WorkspaceRoot {
         })
     }
 
-    /// Opens the root anew if its path leads to another folder by now, for example after a fresh checkout.
+    /// Opens the root anew if its path leads to another folder now, for example after a fresh checkout.
     pub(super) fn reopen_if_moved(&mut self) -> Result<(), ReadFailure> {
         let now = rustix::fs::stat(&self.path).map_err(read_failure)?;
         if !same_inode(&now, &self.found) {

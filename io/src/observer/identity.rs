@@ -51,7 +51,6 @@ impl Identity {
         }
     }
 
-    /// The file's length.
     pub(super) fn bytes(&self) -> usize {
         usize::try_from(self.size).unwrap_or(0)
     }

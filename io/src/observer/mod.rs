@@ -84,7 +84,7 @@ enum ObserverRequest {
     },
 }
 
-/// One answer for each check, as far as they have come.
+/// One entry for each check; `None` until its answer comes.
 type PendingFindings = Mutex<Vec<Option<DiskFinding>>>;
 
 impl Observer {

@@ -30,7 +30,7 @@ const PAGE_EVENTS: usize = 512;
 /// Bytes after which a page ends early.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// Verifies everything up to `end`, where the tables have these digests; `course` is told before each page how far that is.
+/// Verifies everything up to `end`, where the tables have these digests; `course` gets the last verified event before each page.
 ///
 /// # Errors
 /// The flaw.

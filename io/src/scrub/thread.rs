@@ -1,4 +1,4 @@
-//! The scrub of a running proxy, on a thread of its own.
+//! The thread that scrubs the ledger of a running proxy.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::channel::ToLoop;
 use crate::ledger::InterruptHandle;
 use crate::main_loop::LoopHandle;
 
-/// The scrub's thread.
+/// A running scrub.
 pub struct ScrubThread {
     is_over: Arc<AtomicBool>,
     interrupt: InterruptHandle,
@@ -19,7 +19,7 @@ pub struct ScrubThread {
 }
 
 impl ScrubThread {
-    /// It begins at once, and tells the network loop of a flaw.
+    /// Starts at once; a flaw is reported to the network loop.
     ///
     /// # Errors
     /// If the system gives no thread.
@@ -28,9 +28,12 @@ impl ScrubThread {
         let interrupt = scrub.reader().interrupt_handle();
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
-        let course = move || match seen.load(Relaxed) {
-            true => CheckCourse::Over,
-            false => CheckCourse::On,
+        let course = move || {
+            if seen.load(Relaxed) {
+                CheckCourse::Over
+            } else {
+                CheckCourse::On
+            }
         };
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
             if let Err(flaw) = scrub.run_checks(course) {
@@ -46,7 +49,7 @@ impl ScrubThread {
         })
     }
 
-    /// Nobody waits for its verdict any more.
+    /// Interrupts the scrub and waits for its thread.
     pub fn stop_and_join(self) {
         self.is_over.store(true, Relaxed);
         self.interrupt.interrupt();

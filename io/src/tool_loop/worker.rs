@@ -26,7 +26,7 @@ pub enum ToolJob {
         /// Absolute and normal.
         paths: BTreeSet<String>,
     },
-    /// Run a tool.
+    /// Runs a tool.
     Run(Box<ToolRun>),
 }
 

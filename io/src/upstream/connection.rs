@@ -114,7 +114,7 @@ pub enum FedBytes {
     More,
     /// The final head.
     Head {
-        /// It.
+        /// The head itself.
         head: Box<ResponseHead>,
         /// Input bytes used.
         consumed: usize,

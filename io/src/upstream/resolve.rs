@@ -32,7 +32,7 @@ pub type ResolvedRoute = Result<UpstreamRoute, String>;
 /// The immediate answer of [`Resolver::look_up`].
 #[derive(Debug)]
 pub enum LookUp {
-    /// Connect there.
+    /// The resolved addresses.
     Ready(UpstreamRoute),
     /// The answer comes later.
     Pending,
@@ -56,7 +56,7 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Asks nothing yet.
+    /// A resolver that has looked nothing up.
     #[must_use]
     pub fn new(config: UpstreamConfig) -> Self {
         let literal = literal_addresses(&config.url.host, config.url.port);
