@@ -108,6 +108,9 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
     }
 }
 
+/// A target as it was written, and as a directive names it, or why there is none.
+type LocatedTarget<'t> = (&'t String, Result<String, AcceptOutcome>);
+
 /// Accepts each target, which is `PATH` or `PATH::SYMBOL`; paths are looked for from `current_dir` first. A ledger is
 /// made only if something is accepted.
 ///
@@ -118,7 +121,7 @@ pub fn accept(
     current_dir: &Path,
     targets: &[String],
 ) -> Result<Vec<(String, AcceptOutcome)>, StartError> {
-    let located: Vec<(&String, Result<String, AcceptOutcome>)> = targets
+    let located: Vec<LocatedTarget<'_>> = targets
         .iter()
         .map(|target| (target, locate_target(config, current_dir, target)))
         .collect();
@@ -129,22 +132,21 @@ pub fn accept(
             Ok(trial.accept_target(target).0)
         });
     }
-    data_dir::create_private_dir(&config.data_dir)?;
+    data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) =
-        startup::open_and_fold(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
+        startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let mut trial = AcceptEngine::new(config, state, contents);
-    let accepted = accept_located(&located, |target| {
+    accept_located(&located, |target| {
         let (outcome, batch) = trial.accept_target(target);
         commit_batch(&mut opened.log, batch)?;
         trial.engine.rows_made_durable(trial.engine.state().head());
         Ok(outcome)
-    })?;
-    Ok(accepted)
+    })
 }
 
 fn accept_located(
-    located: &[(&String, Result<String, AcceptOutcome>)],
+    located: &[LocatedTarget<'_>],
     mut act: impl FnMut(&str) -> Result<AcceptOutcome, StartError>,
 ) -> Result<Vec<(String, AcceptOutcome)>, StartError> {
     located
@@ -160,14 +162,11 @@ fn accept_located(
 }
 
 fn has_ledger(config: &ServeConfig) -> bool {
-    DataFiles::in_dir(&config.data_dir).database.exists()
+    DataFiles::of(&config.data_dir).database.exists()
 }
 
 /// Whether anything would become true in a workspace without a ledger.
-fn would_accept(
-    config: &ServeConfig,
-    located: &[(&String, Result<String, AcceptOutcome>)],
-) -> bool {
+fn would_accept(config: &ServeConfig, located: &[LocatedTarget<'_>]) -> bool {
     let mut trial = AcceptEngine::new(config, State::default(), EmptyStore);
     let mut targets = located
         .iter()
@@ -190,9 +189,8 @@ fn locate_target(
         // With a folder in front it can't be taken for another file of the same name.
         Ok(NamedTarget::File(path)) => format!("./{path}"),
         Ok(NamedTarget::Folder(_) | NamedTarget::Workspace) => {
-            return Err(AcceptOutcome::NoFile(
-                "a folder: `tslp adopt` takes those".into(),
-            ));
+            let why = "a folder: `tslp adopt` takes those".into();
+            return Err(AcceptOutcome::NoFile(why));
         }
         // The base name of a file that is tracked is enough; it may also be gone from disk.
         Err(TargetError::Missing(_)) if has_ledger(config) && !path.contains('/') => path.into(),
@@ -217,7 +215,7 @@ struct AcceptEngine<S> {
 impl<S: Store> AcceptEngine<S> {
     fn new(config: &ServeConfig, state: State, store: S) -> Self {
         Self {
-            engine: startup::new_engine(state, &config.policy, store),
+            engine: startup::engine(state, &config.policy, store),
             observer: Observer::new(
                 &config.workspace,
                 config.etv,
@@ -264,7 +262,6 @@ impl<S: Store> AcceptEngine<S> {
     }
 }
 
-/// The notice that answers a directive.
 fn answering_notice(batch: &Batch) -> Option<Reason> {
     batch
         .recorded

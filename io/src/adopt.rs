@@ -225,7 +225,7 @@ enum DecisionSink {
 
 impl<'c> Adopter<'c> {
     fn start_adopting(config: &'c ServeConfig, mode: AdoptMode) -> Result<Self, AdoptError> {
-        let files = DataFiles::in_dir(&config.data_dir);
+        let files = DataFiles::of(&config.data_dir);
         let (state, store, sink) = match (files.database.exists(), mode) {
             (false, AdoptMode::DryRun) => (
                 State::default(),
@@ -242,18 +242,15 @@ impl<'c> Adopter<'c> {
                 )
             }
             (true, AdoptMode::Append) => {
-                let (opened, state) = startup::open_and_fold(
-                    &OpenOptions::default(),
-                    &config.data_dir,
-                    &config.workspace,
-                )?;
+                let (opened, state) =
+                    startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
                 let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
                 (state, Some(store), DecisionSink::start_writer(opened)?)
             }
         };
         Ok(Self {
             config,
-            engine: startup::new_engine(state, &config.policy, store),
+            engine: startup::engine(state, &config.policy, store),
             sink,
             waiting: BatchBuilder::new(),
             waiting_bytes: 0,
@@ -304,7 +301,7 @@ impl<'c> Adopter<'c> {
             // No later decision reads a file's bytes from memory; the store returns them.
             self.engine.forget_contents(self.engine.state().head());
             if let DecisionSink::Writer { writer, .. } = &self.sink {
-                self.engine.rows_made_durable(writer.durable().position());
+                self.engine.rows_made_durable(writer.durable().reached());
             }
             match skip {
                 Some(skip) => self.summary.count_skipped(path.as_str(), skip),
@@ -372,7 +369,7 @@ impl<'c> Adopter<'c> {
         match &self.sink {
             // Files are independent of each other: without a ledger each may start from an empty state.
             DecisionSink::DryRun { has_ledger: false } => {
-                self.engine = startup::new_engine(State::default(), &self.config.policy, None);
+                self.engine = startup::engine(State::default(), &self.config.policy, None);
             }
             DecisionSink::DryRun { has_ledger: true } | DecisionSink::New => {}
             DecisionSink::Writer {
@@ -432,9 +429,8 @@ impl DecisionSink {
 }
 
 fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
-    data_dir::create_private_dir(&config.data_dir).map_err(StartError::from)?;
-    let (opened, _) =
-        startup::open_and_fold(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
+    data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
+    let (opened, _) = startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     Ok(opened)
 }
 

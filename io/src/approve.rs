@@ -23,11 +23,11 @@ pub fn approve_profile(
     profile_id: &str,
     text: &str,
 ) -> Result<ArtifactHash, StartError> {
-    data_dir::create_private_dir(&config.data_dir)?;
+    data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) =
-        startup::open_and_fold(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
+        startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
-    let mut engine = startup::new_engine(state, &config.policy, contents);
+    let mut engine = startup::engine(state, &config.policy, contents);
     let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
     let approved = batch
         .recorded

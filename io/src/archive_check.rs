@@ -25,7 +25,6 @@ pub struct ArchiveCheck {
 struct ArchiveTally {
     /// Rows found as they were put.
     found: u64,
-    /// The first difference.
     flaw: Option<String>,
 }
 
@@ -49,13 +48,9 @@ impl Default for ArchiveCheck {
 
 impl ArchiveCheck {
     /// Takes rows that the fold put; changes of tables that are no archives are ignored.
-    pub fn check_changes(
-        &mut self,
-        changes: impl Iterator<Item = RowChange>,
-        stored: &impl ArchiveRows,
-    ) {
+    pub fn check_rows(&mut self, rows: impl Iterator<Item = RowChange>, stored: &impl ArchiveRows) {
         self.waiting
-            .extend(changes.filter(|change| seq_column(change.table).is_some()));
+            .extend(rows.filter(|change| seq_column(change.table).is_some()));
         if self.waiting.len() >= ROWS_WAITING {
             self.look_up(stored);
         }
@@ -174,7 +169,7 @@ mod tests {
         });
         let stored = stored(rows);
         let mut check = ArchiveCheck::default();
-        check.check_changes(puts.into_iter(), &stored);
+        check.check_rows(puts.into_iter(), &stored);
         let archives = check.into_results(Seq(9), &stored);
         let outdated = archives
             .into_iter()

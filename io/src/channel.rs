@@ -43,7 +43,7 @@ pub enum ToEngine {
         /// The bytes; may be empty, when only the handover counts.
         bytes: Vec<u8>,
         /// Why the piece is sent now.
-        handover: HandoverReason,
+        handover: Handover,
     },
     /// The client received the response unchanged: no further round can follow.
     OneRound(ExchangeId),
@@ -53,7 +53,7 @@ pub enum ToEngine {
         /// The exchange that this reply belongs to.
         exchange: ExchangeId,
         /// How the response ended.
-        ending: ResponseEnding,
+        ending: ResponseEnd,
         /// The moment of the end in the order of requests; an audit is called off by any request after it.
         at: RequestMark,
     },
@@ -92,7 +92,7 @@ pub enum ToEngine {
 
 /// Why a piece of a reply is handed to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandoverReason {
+pub enum Handover {
     /// It is large, or the reply may be over.
     Enough,
     /// Its oldest unrecorded text has waited for the longest time allowed: all text so far is to be recorded.
@@ -101,7 +101,7 @@ pub enum HandoverReason {
 
 /// How a response from the upstream ended, as the sockets saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResponseEnding {
+pub enum ResponseEnd {
     /// The upstream's message was complete by its own framing.
     Complete {
         /// The HTTP status.

@@ -433,7 +433,6 @@ fn log_keys() -> impl Iterator<Item = &'static ConfigKey> {
         .filter(|key| key.audience == FlagAudience::Everyone)
 }
 
-/// The flag of a key.
 fn config_flag(key: &'static ConfigKey) -> Arg {
     let arg = Arg::new(key.name)
         .long(key.flag)

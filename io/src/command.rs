@@ -18,7 +18,7 @@ use tslp_core::path::RelPath;
 
 use crate::adopt::{AdoptError, AdoptMode, AdoptProgress};
 use crate::cli::{self, CliCommand, OutputFormat};
-use crate::config::environment::ProcessEnvironment;
+use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
@@ -37,9 +37,10 @@ use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible_text};
+use crate::progress::WalkProgress;
 use crate::startup::StartError;
 use crate::target::{self, NamedTarget};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, sandbox, serve};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, sandbox, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -137,7 +138,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (config, _) = read_config(&flags.0)?;
             let limit = limit.unwrap_or(config.recent_episodes);
             let readers = diagnosed_subject(&config).readers;
-            let artifact = |artifact| readers.open().ok()?.artifact_bytes(artifact).ok()?;
+            let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
             show_page(
                 &config,
                 AsOf::Recorded,
@@ -183,11 +184,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         }
         CliCommand::Config { flags, output } => {
             let (_, layers) = read_config(&flags.0)?;
-            print_page(
-                output,
-                || page::config_json(&layers),
-                || page::config_lines(&layers),
-            )
+            print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Accept {
             targets,
@@ -229,13 +226,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             need_ledger(&config)?;
             let options = OpenOptions::default();
             let (data_dir, workspace) = (&config.data_dir, &config.workspace);
-            let lines = maintenance::rebuild_tables(
-                &options,
-                data_dir,
-                workspace,
-                progress::WalkProgress::on_terminal,
-            )
-            .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
+            let lines =
+                maintenance::rebuild_tables(&options, data_dir, workspace, WalkProgress::new)
+                    .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
@@ -283,14 +276,14 @@ fn prepare_to(
     flags: &WrittenFlags,
     course: LedgerUse,
 ) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
-    let loaded = ServeConfig::load(flags, &ProcessEnvironment::of_process());
+    let loaded = ServeConfig::load(flags, &Environment::of_process());
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
     Ok((config, layers))
 }
 
 fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
-    ConfigLayers::read(flags, &ProcessEnvironment::of_process())
+    ConfigLayers::read(flags, &Environment::of_process())
         .map_err(|error| CommandFailure::new(Exit::Usage, error))
 }
 
@@ -308,16 +301,13 @@ fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), Command
 }
 
 fn has_ledger(config: &ServeConfig) -> bool {
-    DataFiles::in_dir(&config.data_dir).database.exists()
+    DataFiles::of(&config.data_dir).database.exists()
 }
 
 /// What the diagnostics of a workspace look at, whether its proxy runs or not.
 fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
     DiagnosedSubject {
-        readers: ReaderFactory::new(
-            &DataFiles::in_dir(&config.data_dir),
-            &OpenOptions::default(),
-        ),
+        readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
         data_dir: config.data_dir.clone(),
         workspace: config.workspace.clone(),
         upstream: upstream_url(&config.upstream.place),
@@ -475,7 +465,7 @@ fn run_accept(
     targets: &[String],
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
-    let current_dir = ProcessEnvironment::of_process().current_dir;
+    let current_dir = Environment::of_process().current_dir;
     let outcomes = accept::accept(config, &current_dir, targets)
         .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
     let json = || {
@@ -504,7 +494,7 @@ fn run_adopt(
     mode: AdoptMode,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
-    let current_dir = ProcessEnvironment::of_process().current_dir;
+    let current_dir = Environment::of_process().current_dir;
     let targets: Vec<NamedTarget> = paths
         .iter()
         .map(|path| target::find_target(path, &current_dir, &config.workspace))
@@ -568,7 +558,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         return Err(CommandFailure::new(Exit::Usage, message));
     }
     let reader = diagnosed_subject(config).readers.open()?;
-    let (options, bar) = (OpenOptions::default(), progress::WalkProgress::on_terminal);
+    let (options, bar) = (OpenOptions::default(), WalkProgress::new);
     let salvaged = maintenance::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();

@@ -63,9 +63,8 @@ impl Store for ContentCache {
         match self.reader.content_at(seq) {
             Ok(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();
-                self.contents
-                    .borrow_mut()
-                    .insert(seq, Arc::clone(&bytes), bytes.len());
+                let mut contents = self.contents.borrow_mut();
+                contents.insert(seq, Arc::clone(&bytes), bytes.len());
                 Some(bytes)
             }
             Err(error) => {

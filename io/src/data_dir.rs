@@ -69,7 +69,7 @@ pub fn choose_data_dir(
 ///
 /// # Errors
 /// If it can't.
-pub fn create_private_dir(path: &Path) -> Result<(), DataDirError> {
+pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     let unusable = |cause| DataDirError::Unusable {
         path: path.to_owned(),
         cause,
@@ -227,7 +227,7 @@ mod tests {
     fn it_is_created_for_its_owner_only() {
         let at = places();
         let path = at.home.join("a/b");
-        create_private_dir(&path).unwrap();
+        prepare(&path).unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -241,7 +241,7 @@ mod tests {
         let at = places();
         let path = at.home.join("file");
         std::fs::write(&path, "").unwrap();
-        let message = create_private_dir(&path.join("x")).unwrap_err().to_string();
+        let message = prepare(&path.join("x")).unwrap_err().to_string();
         assert!(message.contains("--data-dir"), "{message}");
     }
 }

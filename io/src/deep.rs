@@ -66,7 +66,7 @@ pub fn verify_decisions(
 ) -> Result<DeepReport, StartError> {
     let mut scan = LedgerScan::begin(data_dir, readers)?;
     let contents = ContentCache::new(readers.open()?, archives);
-    let progress = WalkProgress::on_terminal(scan.head().seq.0, "events");
+    let progress = WalkProgress::new(scan.head().seq.0, "events");
     let mut deep = DeepVerifier::new(TreeSitterGrammars, policy.clone(), contents);
     let mut report = DeepReport::default();
     let mut actions = ActionReplay::default();

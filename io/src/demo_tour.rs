@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tslp_projections::TABLES;
 
 use crate::config::ServeConfig;
-use crate::config::environment::ProcessEnvironment;
+use crate::config::environment::Environment;
 use crate::config::error::ConfigError;
 use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamSetting;
@@ -228,7 +228,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
         )?;
         let before = self.proxy.get("/state")?;
         self.proxy.stop()?;
-        let files = DataFiles::in_dir(&self.data_dir);
+        let files = DataFiles::of(&self.data_dir);
         let database = rusqlite::Connection::open(files.database)?;
         for table in TABLES {
             database.execute_batch(&format!("DROP TABLE {}", table.name))?;
@@ -308,7 +308,7 @@ impl TourProxy {
             ..Settings::default()
         };
         settings.upstream.place = UpstreamSetting::Demo;
-        let config = ServeConfig::from_settings(settings, &ProcessEnvironment::of_process())?;
+        let config = ServeConfig::from_settings(settings, &Environment::of_process())?;
         let server = BoundServer::bind_and_open(&config)?;
         let (address, handle) = (server.listen_address(), server.loop_handle());
         let thread = thread::Builder::new()

@@ -35,8 +35,7 @@ use tslp_replay::state::State;
 
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel, CalledOff, RequestMark};
 use crate::channel::{
-    ExchangeId, HandoverReason, ModelRequest, OwnAnswer, ResponseEnding, RoundsAllowed, ToEngine,
-    ToLoop,
+    ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::chat::dialect::Dialect;
 use crate::chat::kept_responses::KeptResponses;
@@ -233,8 +232,7 @@ impl EngineThread {
 
     /// Does all that follows from one message. `Break` after [`ToEngine::Shutdown`]: no message may follow.
     pub fn handle_message(&mut self, message: ToEngine) -> ControlFlow<()> {
-        self.engine
-            .rows_made_durable(self.wiring.durable.position());
+        self.engine.rows_made_durable(self.wiring.durable.reached());
         match message {
             ToEngine::Prompt {
                 dialect,
@@ -501,7 +499,7 @@ impl EngineThread {
         Some(self.engine.record_sent(self.wiring.clock.now(), prompt))
     }
 
-    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: HandoverReason) {
+    fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: Handover) {
         let kept_of_all: usize = self.running.values().map(ReplyUnderWay::kept_bytes).sum();
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
@@ -532,9 +530,7 @@ impl EngineThread {
             let touched = running.touched.entry(path);
             touched.or_insert_with_key(|path| observer.touch(path));
         }
-        if handover == HandoverReason::Due
-            || running.reply.unrecorded_bytes() >= REPLY_SEGMENT_BYTES
-        {
+        if handover == Handover::Due || running.reply.unrecorded_bytes() >= REPLY_SEGMENT_BYTES {
             let batch = self.engine.record_segment(
                 self.wiring.clock.now(),
                 running.episode,
@@ -545,13 +541,13 @@ impl EngineThread {
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnding, at: RequestMark) {
+    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
         if !self.begins_another_round(exchange, ending, at) {
             self.reply_over(exchange, ending, at);
         }
     }
 
-    fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnding, at: RequestMark) {
+    fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
         let running = self.running.get(&exchange);
         let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
         let ended = self.end_reply(exchange, ending);
@@ -594,11 +590,11 @@ impl EngineThread {
     fn end_reply(
         &mut self,
         exchange: ExchangeId,
-        ending: ResponseEnding,
+        ending: ResponseEnd,
     ) -> Option<(PendingReply, TouchedTexts, EpisodeId, AuditedModel)> {
         let mut running = self.running.remove(&exchange)?;
         let said = match ending {
-            ResponseEnding::Complete { .. } => running.decoder.end_message(),
+            ResponseEnd::Complete { .. } => running.decoder.end_message(),
             _ => DecodedPiece::default(),
         };
         if let Some(id) = running.decoder.response_id()
@@ -812,23 +808,19 @@ const fn was_read(outcome: ReplyOutcome) -> bool {
 
 /// The outcome to record for an ending on the sockets. A reply with its closing event or finish reason is complete, even if
 /// a connection broke afterwards. `None`: the ledger takes nothing more.
-fn reply_outcome(ending: ResponseEnding, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
+fn reply_outcome(ending: ResponseEnd, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
     Some(match ending {
-        ResponseEnding::Complete { status } if !(200..300).contains(&status) => {
+        ResponseEnd::Complete { status } if !(200..300).contains(&status) => {
             ReplyOutcome::UpstreamRefused(status)
         }
-        ResponseEnding::Complete { .. }
-        | ResponseEnding::ClientGone
-        | ResponseEnding::UpstreamBroken
+        ResponseEnd::Complete { .. } | ResponseEnd::ClientGone | ResponseEnd::UpstreamBroken
             if decoder.is_finished() =>
         {
             ReplyOutcome::Completed
         }
-        ResponseEnding::Complete { .. } | ResponseEnding::UpstreamBroken => {
-            ReplyOutcome::UpstreamBroken
-        }
-        ResponseEnding::ClientGone => ReplyOutcome::ClientGone,
-        ResponseEnding::UpstreamUnreachable => ReplyOutcome::UpstreamUnreachable,
-        ResponseEnding::LedgerFailed => return None,
+        ResponseEnd::Complete { .. } | ResponseEnd::UpstreamBroken => ReplyOutcome::UpstreamBroken,
+        ResponseEnd::ClientGone => ReplyOutcome::ClientGone,
+        ResponseEnd::UpstreamUnreachable => ReplyOutcome::UpstreamUnreachable,
+        ResponseEnd::LedgerFailed => return None,
     })
 }

@@ -1,10 +1,7 @@
 //! Settings of the system allocator: syntax trees take about 18 times their source, and an allocator keeps freed memory unless
 //! it is asked to return it.
 
-#![cfg_attr(
-    target_os = "linux",
-    expect(unsafe_code, reason = "libc offers this through C alone")
-)]
+#![cfg_attr(target_os = "linux", expect(unsafe_code, reason = "a C interface"))]
 
 /// Size from which on an allocation is mapped by itself, so that it is returned as soon as it is freed. By default glibc raises
 /// it up to 32 MiB as such allocations are freed.

@@ -122,16 +122,13 @@ impl Metrics {
         let mut sum = 0;
         for (bound, bucket) in BOUNDS_MICROS.iter().zip(&self.buckets) {
             sum += bucket.load(Relaxed);
-            let label = format!("_bucket{{le=\"{}\"}}", seconds_of_micros(*bound));
+            let label = format!("_bucket{{le=\"{}\"}}", as_seconds(*bound));
             page.write_sample(&label, sum);
         }
         // A prompt may be counted between two of these, and a bucket must not hold more than all.
         let count = self.overhead_count.load(Relaxed).max(sum);
         page.write_sample("_bucket{le=\"+Inf\"}", count);
-        page.write_sample(
-            "_sum",
-            seconds_of_micros(self.overhead_micros.load(Relaxed)),
-        );
+        page.write_sample("_sum", as_seconds(self.overhead_micros.load(Relaxed)));
         page.write_sample("_count", count);
         page.write_gauge(
             "tslp_ledger_lag_events",
@@ -159,7 +156,7 @@ impl Metrics {
     }
 }
 
-fn seconds_of_micros(micros: u64) -> f64 {
+fn as_seconds(micros: u64) -> f64 {
     Duration::from_micros(micros).as_secs_f64()
 }
 

@@ -14,7 +14,7 @@ pub struct WalkProgress(ProgressBar);
 impl WalkProgress {
     /// On standard error, if that is a terminal and there are many steps.
     #[must_use]
-    pub fn on_terminal(steps: u64, unit: &'static str) -> Self {
+    pub fn new(steps: u64, unit: &'static str) -> Self {
         if steps < STEPS_MIN || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
         }

@@ -4,61 +4,25 @@
 //! ([`crate::ledger::soundness`]), so the scrub never yields. A flaw turns on safe mode, as it would at a start, and is noted on disk,
 //! so that the next start checks everything itself.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
 use tslp_projections::table::TableDigest;
-use tslp_replay::fold::ReplayError;
 use tslp_replay::log::Head;
 
 use crate::ledger::disk::Disk;
 use crate::ledger::soundness::{CheckInProgress, Soundness};
-use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions};
+use crate::ledger::{DataFiles, LedgerReader, OpenLedger, OpenOptions};
 use crate::startup::StartError;
 
 pub mod history;
 pub mod thread;
 
+pub use self::history::ScrubFlaw;
 use self::history::StoredVisitor;
-
-/// A flaw that a scrub has found.
-#[derive(Debug, thiserror::Error)]
-pub enum ScrubFlaw {
-    /// The ledger can't be read or believed.
-    #[error(transparent)]
-    Ledger(#[from] StartError),
-    /// A table holds something else than the ledger says.
-    #[error(
-        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger, and run \
-         `tslp verify --deep` to see whether anything was decided by them"
-    )]
-    Table {
-        /// The table.
-        table: &'static str,
-        /// What is wrong with it.
-        flaw: String,
-    },
-}
-
-impl From<ReplayError> for ScrubFlaw {
-    fn from(error: ReplayError) -> Self {
-        Self::Ledger(error.into())
-    }
-}
-
-impl From<LedgerError> for ScrubFlaw {
-    fn from(error: LedgerError) -> Self {
-        Self::Ledger(error.into())
-    }
-}
-
-impl ScrubFlaw {
-    fn is_interruption(&self) -> bool {
-        matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
-    }
-}
 
 /// The progress of a scrub.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,15 +73,6 @@ impl SharedProgress {
     }
 }
 
-/// Whether a check continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckCourse {
-    /// It continues.
-    On,
-    /// It stops early.
-    Over,
-}
-
 /// The checks that a scrub has claimed; `None` for one that was made before.
 #[derive(Default)]
 struct ClaimedChecks {
@@ -158,7 +113,7 @@ impl Scrub {
             soundness: opened.log.soundness().clone(),
             claimed: None,
             disk: Arc::clone(&options.disk),
-            doubt: DataFiles::in_dir(data_dir).doubt,
+            doubt: DataFiles::of(data_dir).doubt,
             unverified,
             watched: SharedProgress::default(),
         })
@@ -190,20 +145,20 @@ impl Scrub {
     /// The flaw.
     pub fn run_checks(
         &mut self,
-        course: impl FnMut() -> CheckCourse,
-    ) -> Result<CheckCourse, ScrubFlaw> {
+        course: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ScrubFlaw> {
         self.claim_checks();
         // Held until the outcome is known: when a claim is dropped, a waiting writer makes the check itself.
         let mut claimed = self.claimed.take().unwrap_or_default();
         let outcome = match self.begin_check(&mut claimed, course) {
-            Err(flaw) if flaw.is_interruption() => Ok(CheckCourse::Over),
+            Err(flaw) if flaw.is_interruption() => Ok(ControlFlow::Break(())),
             outcome => outcome,
         };
         match &outcome {
-            Ok(CheckCourse::On) => self.watched.set(ScrubProgress::Passed {
+            Ok(ControlFlow::Continue(())) => self.watched.set(ScrubProgress::Passed {
                 events: self.unverified.as_ref().map_or(Seq(0), |(end, _)| end.seq),
             }),
-            Ok(CheckCourse::Over) => self.watched.set(ScrubProgress::Stopped),
+            Ok(ControlFlow::Break(())) => self.watched.set(ScrubProgress::Stopped),
             Err(flaw) => self.stop_writing(flaw.to_string()),
         }
         outcome
@@ -218,8 +173,8 @@ impl Scrub {
     fn begin_check(
         &self,
         claimed: &mut ClaimedChecks,
-        mut course: impl FnMut() -> CheckCourse,
-    ) -> Result<CheckCourse, ScrubFlaw> {
+        mut course: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ScrubFlaw> {
         let begun = Instant::now();
         if claimed.pages.is_some() {
             self.reader.check_pages()?;
@@ -232,7 +187,7 @@ impl Scrub {
         }
         let unverified = self.unverified.as_ref();
         let Some((end, tables)) = unverified.filter(|_| claimed.events.is_some()) else {
-            return Ok(CheckCourse::On);
+            return Ok(ControlFlow::Continue(()));
         };
         let read = |from, visit: &mut StoredVisitor<'_>| self.reader.read(from, visit);
         let verified = history::verify_history(&read, &self.reader, tables, *end, |done| {
@@ -240,7 +195,7 @@ impl Scrub {
                 .set(ScrubProgress::Events { done, of: end.seq });
             course()
         })?;
-        if verified == CheckCourse::On {
+        if verified.is_continue() {
             claimed
                 .events
                 .take()
@@ -262,6 +217,6 @@ pub fn scrub_now(
     data_dir: &Path,
 ) -> Result<(), ScrubFlaw> {
     Scrub::after_start(opened, options, data_dir)?
-        .run_checks(|| CheckCourse::On)
+        .run_checks(|| ControlFlow::Continue(()))
         .map(drop)
 }

@@ -28,9 +28,7 @@ use crate::disk_full::{self, SpaceFound, SpaceWatcher};
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::writer::{
-    self, Durability, FailureRemedy, LedgerWriter, WriterFailure, WriterLimits,
-};
+use crate::ledger::writer::{self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
@@ -278,20 +276,17 @@ impl BoundServer {
 
     /// As [`Self::bind_and_open`], with the model that was `chosen` before.
     fn bind_with(config: &ServeConfig, chosen: Option<ChosenUpstream>) -> Result<Self, ServeError> {
-        data_dir::create_private_dir(&config.data_dir).map_err(StartError::from)?;
-        let started = match startup::open_and_fold(
-            &OpenOptions::default(),
-            &config.data_dir,
-            &config.workspace,
-        ) {
-            Ok(started) => Ok(started),
-            Err(error) if error.asks_for_safe_mode() => {
-                // The failed start has let go of the directory; two proxies in safe mode would only confuse.
-                let lock = DataDirLock::acquire(&DataFiles::in_dir(&config.data_dir).lock)?;
-                Err((error.to_string(), lock))
-            }
-            Err(error) => return Err(error.into()),
-        };
+        data_dir::prepare(&config.data_dir).map_err(StartError::from)?;
+        let started =
+            match startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace) {
+                Ok(started) => Ok(started),
+                Err(error) if error.asks_for_safe_mode() => {
+                    // The failed start has let go of the directory; two proxies in safe mode would only confuse.
+                    let lock = DataDirLock::acquire(&DataFiles::of(&config.data_dir).lock)?;
+                    Err((error.to_string(), lock))
+                }
+                Err(error) => return Err(error.into()),
+            };
         let chosen = chosen.map_or_else(|| choose_upstream(&config.upstream.place), Ok)?;
         let (to_engine, from_loop) = bounded(ENGINE_QUEUE);
         let (to_diagnostics, questions) = bounded(DIAGNOSTICS_QUEUE);
@@ -332,10 +327,7 @@ impl BoundServer {
             Err(_) => None,
         };
         let diagnostics = DiagnosticsThread::new(DiagnosedSubject {
-            readers: ReaderFactory::new(
-                &DataFiles::in_dir(&config.data_dir),
-                &OpenOptions::default(),
-            ),
+            readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
             data_dir: config.data_dir.clone(),
             workspace: config.workspace.clone(),
             upstream: Some(chosen.url.clone()),
@@ -581,7 +573,7 @@ struct EngineSurroundings<'s> {
     audits: AuditQueue,
     metrics: Arc<Metrics>,
     space_watcher: SpaceWatcher,
-    /// For those who answer the engine.
+    /// The way to the engine, for the threads that answer it.
     to_engine: Sender<ToEngine>,
 }
 
@@ -604,7 +596,7 @@ fn start_engine(
             Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
             Durability::Failed(WriterFailure { message, remedy }) => {
                 tell.send(ToLoop::LedgerFailed { message });
-                if remedy == FailureRemedy::DiskSpace {
+                if remedy == Remedy::DiskSpace {
                     space_watcher
                         .take()
                         .into_iter()
@@ -629,7 +621,7 @@ fn start_engine(
         metrics: surroundings.metrics,
         clock: Arc::new(SystemClock),
     };
-    let engine = startup::new_engine(state, &config.policy, contents);
+    let engine = startup::engine(state, &config.policy, contents);
     let tools = ToolLoopConfig::from_config(config);
     let to_engine = surroundings.to_engine;
     let failed = handle.clone();

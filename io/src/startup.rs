@@ -106,7 +106,7 @@ impl StartError {
 ///
 /// # Errors
 /// See [`StartError`]; an error that asks for safe mode left the ledger as it was.
-pub fn open_and_fold(
+pub fn start(
     options: &OpenOptions,
     data_dir: &Path,
     workspace: &Path,
@@ -211,11 +211,7 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
 }
 
 /// The engine of this program: with the grammars that it links, and the rules in force put on record.
-pub fn new_engine<S: Store>(
-    state: State,
-    policy: &Policy,
-    store: S,
-) -> Engine<TreeSitterGrammars, S> {
+pub fn engine<S: Store>(state: State, policy: &Policy, store: S) -> Engine<TreeSitterGrammars, S> {
     let mut engine = Engine::new(state, TreeSitterGrammars, policy.clone(), store);
     engine.declare_rules(VERSION);
     engine
@@ -289,7 +285,7 @@ pub fn fold_checked(
     let mut check = ArchiveCheck::default();
     visit_all(read, |stored| {
         replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
-        check.check_changes(changes.drain(), archives);
+        check.check_rows(changes.drain(), archives);
         settle_at_times(&mut replay, stored.seq);
         Ok(())
     })?;

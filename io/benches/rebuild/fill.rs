@@ -58,7 +58,7 @@ pub(crate) fn fill(
     truth: Truth,
     events: u64,
 ) -> Result<Filled, Box<dyn Error>> {
-    let (opened, state) = startup::open_and_fold(&OpenOptions::default(), data_dir, workspace)?;
+    let (opened, state) = startup::start(&OpenOptions::default(), data_dir, workspace)?;
     let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let policy = Policy {
         audit: AuditChoice::Off,
@@ -67,7 +67,7 @@ pub(crate) fn fill(
     };
     let mut project = Project {
         clock: i64::try_from(state.head().0)?,
-        engine: startup::new_engine(state, &policy, store),
+        engine: startup::engine(state, &policy, store),
         log: opened.log,
         waiting: Batch {
             recorded: Vec::new(),

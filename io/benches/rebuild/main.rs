@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Microseconds for one location that is there, in no order, and for one that isn't.
 fn look_ups(data: &Path) -> Result<(f64, f64), Box<dyn Error>> {
-    let readers = ReaderFactory::new(&DataFiles::in_dir(data), &OpenOptions::default());
+    let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut hashes = Vec::new();
     readers.open()?.read_table(VAULT, &mut |row| {
         hashes.extend(row[0].as_hash().map(ArtifactHash));

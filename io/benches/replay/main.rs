@@ -39,7 +39,7 @@ fn measure(out: &mut Out, events: u64, bytes_per_event: usize) -> Result<(), Box
     let data_dir = dir.path().join("data");
     std::fs::create_dir(&data_dir)?;
     let filled = fill::fill(&data_dir, dir.path(), events, bytes_per_event)?;
-    let files = DataFiles::in_dir(&data_dir);
+    let files = DataFiles::of(&data_dir);
     let (mut bare, mut replay) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         bare.push(timed(|| read_and_hash(&files.database, filled.events))?);

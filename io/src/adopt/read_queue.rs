@@ -26,7 +26,6 @@ pub(super) struct ReadQueue {
     freed: Condvar,
 }
 
-/// A file to read.
 #[derive(Debug)]
 pub(super) struct ReadJob {
     /// Its position in the walk.

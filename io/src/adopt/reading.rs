@@ -131,7 +131,6 @@ pub(super) enum FileContent {
     Code(DiskFile, Box<FoundCode>),
 }
 
-/// Reads and parses a file.
 pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     let ReadJob {
         number,
@@ -172,7 +171,7 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
     };
     let Ok(text) = std::str::from_utf8(bytes) else {
         return FileContent::ContentHashes(
-            ContentHashes::of_content(bytes, as_it_is().as_ref()),
+            ContentHashes::of(bytes, as_it_is().as_ref()),
             SkipReason::NotText,
         );
     };
@@ -187,10 +186,7 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
             } else {
                 SkipReason::ParseErrors
             };
-            return FileContent::ContentHashes(
-                ContentHashes::of_content(bytes, Some(extraction)),
-                skip,
-            );
+            return FileContent::ContentHashes(ContentHashes::of(bytes, Some(extraction)), skip);
         }
         Err(Reason::CredentialRedacted) => SkipReason::Credential,
         Err(Reason::QuotesDelimiters) => SkipReason::QuotesDelimiters,
@@ -201,11 +197,11 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
             } else {
                 SkipReason::TooDenseToParse
             };
-            return FileContent::ContentHashes(ContentHashes::of_content(bytes, None), skip);
+            return FileContent::ContentHashes(ContentHashes::of(bytes, None), skip);
         }
         Err(_) => SkipReason::ParseErrors,
     };
-    FileContent::ContentHashes(ContentHashes::of_content(bytes, as_it_is().as_ref()), skip)
+    FileContent::ContentHashes(ContentHashes::of(bytes, as_it_is().as_ref()), skip)
 }
 
 /// The observation of a file with these symbols as well.

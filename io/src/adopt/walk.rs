@@ -73,7 +73,6 @@ pub(super) fn visit_files(
     }
 }
 
-/// The outermost folders among the targets.
 fn outermost_folders(workspace: &Path, targets: &[NamedTarget]) -> BTreeSet<PathBuf> {
     let all: BTreeSet<PathBuf> = targets
         .iter()

@@ -137,7 +137,7 @@ impl KnownMessages {
 }
 
 impl KnownUnit {
-    /// With its weight.
+    /// The unit, and its size in bytes of memory.
     fn with_weight(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
         let messages = messages.into_iter().map(|WireMessage { message, slots }| {
             let message: Arc<ReadMessage> = message.into();

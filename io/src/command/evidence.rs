@@ -208,7 +208,7 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
     }
     let body = index
         .request_body(EpisodeId(episode), &mut |artifact| {
-            scan.reader().artifact_bytes(artifact)
+            scan.reader().artifact(artifact)
         })
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let text = String::from_utf8_lossy(&body);
@@ -301,12 +301,11 @@ pub(super) fn run_import(file: &Path, to: &Path) -> Result<Exit, CommandFailure>
 pub(super) fn run_backup(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let file = outside_workspace(config, to)?;
-    let copied =
-        backups::back_up_ledger(&config.data_dir, &diagnosed_subject(config).readers, &file)
-            .map_err(|error| match error {
-                backups::BackupError::Ledger(error) => error.into(),
-                other => CommandFailure::new(Exit::Failure, other),
-            })?;
+    let copied = backups::back_up(&config.data_dir, &diagnosed_subject(config).readers, &file)
+        .map_err(|error| match error {
+            backups::BackupError::Ledger(error) => error.into(),
+            other => CommandFailure::new(Exit::Failure, other),
+        })?;
     Out::stdout().line(format_args!(
         "{} events are safe in {}, their anchor in {}",
         copied.head.seq.0,

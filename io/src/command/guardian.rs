@@ -76,23 +76,21 @@ impl GuardianTables {
             return Ok(Self::default());
         }
         let reader = diagnosed_subject(config).readers.open()?;
-        let calls = reader.table_rows(TOOL_CALLS)?;
+        let calls = reader.rows(TOOL_CALLS)?;
         let line = |row: &Vec<Cell>| -> Result<String, LedgerError> {
             let Some(Cell::Hash(text)) = row.get(CALL_TEXT) else {
                 return Ok(String::new());
             };
-            let stored = reader
-                .artifact_bytes(ArtifactHash(*text))?
-                .unwrap_or_default();
+            let stored = reader.artifact(ArtifactHash(*text))?.unwrap_or_default();
             let stored = String::from_utf8_lossy(&stored);
             let text = evidence_text(&stored).unwrap_or_default();
             Ok(text.lines().next().unwrap_or_default().to_owned())
         };
         let last = calls.iter().rev().take(CALLS_SHOWN);
         Ok(Self {
-            policy: reader.table_rows(APPROVED_POLICY)?,
-            grants: reader.table_rows(GRANTS)?,
-            halts: reader.table_rows(TOOL_SESSIONS)?,
+            policy: reader.rows(APPROVED_POLICY)?,
+            grants: reader.rows(GRANTS)?,
+            halts: reader.rows(TOOL_SESSIONS)?,
             lines: last.map(line).collect::<Result<_, _>>()?,
             calls,
         })

@@ -7,7 +7,7 @@ use etcetera::BaseStrategy;
 
 /// Environment variables and folders, read once.
 #[derive(Clone, Debug, Default)]
-pub struct ProcessEnvironment {
+pub struct Environment {
     /// Environment variables that begin with `TSLP_`.
     pub variables: BTreeMap<String, String>,
     /// Variables that begin with `TSLP_` and aren't UTF-8.
@@ -22,7 +22,7 @@ pub struct ProcessEnvironment {
     pub data_dir: Option<PathBuf>,
 }
 
-impl ProcessEnvironment {
+impl Environment {
     /// This process's environment.
     #[must_use]
     pub fn of_process() -> Self {

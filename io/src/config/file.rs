@@ -10,9 +10,7 @@ use super::key::{ConfigKey, ValueKind};
 use super::table::{KEYS, key_named, nearest_name};
 use super::upstream::{BEFORE_URL, BETWEEN_MODELS};
 
-/// One key of the file.
 pub(super) struct FileEntry {
-    /// The key.
     pub(super) key: &'static ConfigKey,
     /// Its value as text; several for an array.
     pub(super) texts: Vec<String>,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::environment::ProcessEnvironment;
+use super::environment::Environment;
 use super::error::ConfigError;
 use super::file;
 use super::key::{ConfigKey, ValueKind};
@@ -60,10 +60,7 @@ impl ConfigLayers {
     ///
     /// # Errors
     /// If a file can't be read, a key is unknown, or a value isn't allowed, also one that a later layer overrides.
-    pub fn read(
-        flags: &WrittenFlags,
-        environment: &ProcessEnvironment,
-    ) -> Result<Self, ConfigError> {
+    pub fn read(flags: &WrittenFlags, environment: &Environment) -> Result<Self, ConfigError> {
         let mut layers = Self {
             sources: vec![ConfigSource::Default; KEYS.len()],
             ..Self::default()
@@ -87,7 +84,7 @@ impl ConfigLayers {
     fn read_file(
         &mut self,
         flags: &WrittenFlags,
-        environment: &ProcessEnvironment,
+        environment: &Environment,
     ) -> Result<(), ConfigError> {
         let named = flags
             .file
@@ -130,7 +127,7 @@ impl ConfigLayers {
         Ok(())
     }
 
-    fn read_variables(&mut self, environment: &ProcessEnvironment) -> Result<(), ConfigError> {
+    fn read_variables(&mut self, environment: &Environment) -> Result<(), ConfigError> {
         for key in KEYS {
             let value = environment.variables.get(key.variable);
             if let Some(text) = value.filter(|text| !text.is_empty()) {

@@ -28,7 +28,7 @@ use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_core::policy::Policy;
 
 use crate::data_dir;
-use environment::ProcessEnvironment;
+use environment::Environment;
 use error::ConfigError;
 use layers::{ConfigLayers, WrittenFlags};
 use settings::{
@@ -43,7 +43,7 @@ pub struct ServeConfig {
     pub listen: SocketAddr,
     /// The project folder: absolute, symbolic links resolved, a folder that could be read.
     pub workspace: PathBuf,
-    /// Where the ledger lives: absolute, outside the workspace; may not exist yet (see [`data_dir::create_private_dir`]).
+    /// Where the ledger lives: absolute, outside the workspace; may not exist yet (see [`data_dir::prepare`]).
     pub data_dir: PathBuf,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
@@ -77,7 +77,7 @@ impl ServeConfig {
     /// If anything at all is wrong; nothing has been created then.
     pub fn load(
         flags: &WrittenFlags,
-        environment: &ProcessEnvironment,
+        environment: &Environment,
     ) -> Result<(Self, ConfigLayers), ConfigError> {
         let mut layers = ConfigLayers::read(flags, environment)?;
         let config = Self::from_settings(layers.settings.clone(), environment)?;
@@ -92,7 +92,7 @@ impl ServeConfig {
     /// If the workspace can't be read, the data directory has no place, or a reachable proxy has no token.
     pub fn from_settings(
         settings: Settings,
-        environment: &ProcessEnvironment,
+        environment: &Environment,
     ) -> Result<Self, ConfigError> {
         let listen = settings.listen;
         if !listen.ip().to_canonical().is_loopback() && settings.access.token.is_none() {

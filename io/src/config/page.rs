@@ -5,7 +5,7 @@ use super::table::KEYS;
 
 /// The page for people: a table of key, value and source.
 #[must_use]
-pub fn config_lines(layers: &ConfigLayers) -> Vec<String> {
+pub fn lines(layers: &ConfigLayers) -> Vec<String> {
     let rows: Vec<[String; 3]> = page_rows(layers)
         .map(|row| [row.name.into(), value_or_dash(row.value), row.source])
         .collect();
@@ -30,7 +30,7 @@ pub fn config_lines(layers: &ConfigLayers) -> Vec<String> {
 
 /// The page for programs: one JSON object, keys in the table's order.
 #[must_use]
-pub fn config_json(layers: &ConfigLayers) -> String {
+pub fn json(layers: &ConfigLayers) -> String {
     let values: Vec<serde_json::Value> = page_rows(layers)
         .map(|row| serde_json::json!({"key": row.name, "value": row.value, "source": row.source}))
         .collect();

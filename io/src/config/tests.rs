@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tslp_core::policy::AuditChoice;
 
-use super::environment::ProcessEnvironment;
+use super::environment::Environment;
 use super::key::ValueKind;
 use super::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use super::settings::Settings;
@@ -17,7 +17,7 @@ use super::{ServeConfig, page};
 /// A temporary machine: a home with a configuration file, a project as the current folder.
 struct Machine {
     root: tempfile::TempDir,
-    environment: ProcessEnvironment,
+    environment: Environment,
     flags: WrittenFlags,
 }
 
@@ -29,12 +29,12 @@ impl Machine {
             std::fs::create_dir_all(at.join(dir)).unwrap();
         }
         let home = at.join("home");
-        let environment = ProcessEnvironment {
+        let environment = Environment {
             current_dir: at.join("proj"),
             config_dir: Some(home.join(".config")),
             data_dir: Some(home.join(".local/share")),
             home_dir: Some(home),
-            ..ProcessEnvironment::default()
+            ..Environment::default()
         };
         Self {
             root,
@@ -291,8 +291,8 @@ fn credentials_are_shown_nowhere() {
         .flag("upstream_api_key", canary);
     let (config, layers) = machine.load().unwrap();
     let mut everything = format!("{config:?}{layers:?}{:?}", machine.flags);
-    everything += &page::config_lines(&layers).join("\n");
-    everything += &page::config_json(&layers);
+    everything += &page::lines(&layers).join("\n");
+    everything += &page::json(&layers);
     assert!(!everything.contains(canary), "{everything}");
     assert_eq!(config.access.token.unwrap().reveal(), canary);
     let error = Machine::new().flag("token", "short-canary").load();
@@ -344,14 +344,14 @@ fn every_setting_can_be_written_as_it_is_shown() {
 fn the_pages_list_every_key() {
     let machine = Machine::new().variable("TSLP_PROFILE", "strict");
     let (_, layers) = machine.load().unwrap();
-    let human = page::config_lines(&layers).join("\n");
+    let human = page::lines(&layers).join("\n");
     let profile = human
         .lines()
         .find(|line| line.starts_with("profile "))
         .unwrap();
     let words: Vec<&str> = profile.split_whitespace().collect();
     assert_eq!(words, ["profile", "strict", "TSLP_PROFILE"]);
-    let json: serde_json::Value = serde_json::from_str(&page::config_json(&layers)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&page::json(&layers)).unwrap();
     assert_eq!(json["values"].as_array().unwrap().len(), KEYS.len());
     assert_eq!(json["config_file"], serde_json::Value::Null);
 }

@@ -45,7 +45,6 @@ impl<'a> ShownEntity<'a> {
     }
 }
 
-/// The answer to a chat request.
 #[must_use]
 pub(super) fn answer_request(request: &Value) -> String {
     let texts = message_texts(request);

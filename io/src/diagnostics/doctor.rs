@@ -260,7 +260,7 @@ pub(crate) fn integrity_check(reader: &LedgerReader) -> Result<String, String> {
     }
 }
 
-/// What the ledger says it is.
+/// The ledger's schema version and workspace, for people.
 pub(crate) fn ledger_identity(reader: &LedgerReader) -> Result<String, String> {
     match reader.identity() {
         Ok((version, workspace)) => Ok(format!(
@@ -297,7 +297,7 @@ pub(crate) fn head_anchor(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
 ) -> Result<String, String> {
-    let files = DataFiles::in_dir(&subject.data_dir);
+    let files = DataFiles::of(&subject.data_dir);
     let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
@@ -334,7 +334,7 @@ pub(crate) fn head_anchor(
 }
 
 fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
-    match reader.table_rows(ANOMALIES) {
+    match reader.rows(ANOMALIES) {
         Ok(rows) if rows.is_empty() => Ok("no anomalies".into()),
         Ok(rows) => Err(format!(
             "{} events contradict the state before them, the first at #{}",
@@ -346,7 +346,7 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
 }
 
 fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
-    let rows = reader.table_rows(EPISODES)?;
+    let rows = reader.rows(EPISODES)?;
     Ok(PriceSum::sum_of(
         rows.iter().filter_map(|row| PromptPrice::of_row(row)),
     ))
@@ -395,7 +395,7 @@ fn count_truths(
         }
         ControlFlow::Continue(())
     })?;
-    for row in reader.table_rows(STALE)? {
+    for row in reader.rows(STALE)? {
         let is_as_recorded = !changed
             .files
             .contains_key(row.text_at(0).unwrap_or_default());

@@ -24,7 +24,7 @@ pub(crate) fn look_at_disk<T>(
     let now = SystemClock.now();
     let mut etv = config.etv;
     etv.timeout = etv.timeout.max(PATIENCE);
-    let mut engine = startup::new_engine(state, &config.policy, EmptyStore);
+    let mut engine = startup::engine(state, &config.policy, EmptyStore);
     let mut observer = Observer::new(
         &config.workspace,
         etv,

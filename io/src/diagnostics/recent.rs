@@ -111,12 +111,12 @@ pub fn read_recent(
     wanted: RecentQuery,
 ) -> Result<Vec<EpisodeReport>, LedgerError> {
     let reader = subject.readers.open()?;
-    let rows = |table| reader.table_rows(table);
+    let rows = |table| reader.rows(table);
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
     let mut episodes = from_rows(rows, limit)?;
     if wanted.missing_lines == MissingLines::Shown {
         missing::add_missing_lines(&mut episodes, rows, |artifact| {
-            reader.artifact_bytes(artifact).ok().flatten()
+            reader.artifact(artifact).ok().flatten()
         })?;
     }
     Ok(episodes)

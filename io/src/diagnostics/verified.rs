@@ -69,7 +69,7 @@ pub(crate) fn verified_page<T>(
         Err(flaw) if flaw.asks_for_safe_mode() => flaw,
         Err(error) => return Err(error),
     };
-    let from_tables = || make(&|table| Ok(reader.table_rows(table)?), &recorded_at);
+    let from_tables = || make(&|table| Ok(reader.rows(table)?), &recorded_at);
     match from_tables() {
         Ok(page) => Ok(VerifiedPage {
             page,

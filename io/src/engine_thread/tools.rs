@@ -31,7 +31,7 @@ use tslp_replay::pending::Batch;
 
 use super::{EngineThread, take_said};
 use crate::auditor::queue::RequestMark;
-use crate::channel::{ExchangeId, ModelRequest, ResponseEnding, RoundsAllowed, ToEngine, ToLoop};
+use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::chat::dialect::Dialect;
 use crate::chat::reply::ReplyDecoder;
 use crate::config::settings::{ClientTools, ToolsChoice};
@@ -46,7 +46,7 @@ use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
 pub(super) struct ToolLoop {
     config: ToolLoopConfig,
     to_engine: Sender<ToEngine>,
-    /// The worker's, once it has started.
+    /// The worker's queue, once it has started.
     jobs: Option<Sender<ToolJob>>,
     /// The result of the sandbox's test; `None` until it ends.
     tested: Option<Result<(), String>>,
@@ -73,9 +73,9 @@ pub(super) struct ToolReply {
     session: SessionId,
     /// The request body of the first round.
     body: Arc<Vec<u8>>,
-    /// Where its messages end.
+    /// The offset after its last message.
     tail: usize,
-    /// From 1.
+    /// The round under way, from 1.
     round: u32,
     /// Where the round begins in the reply's text.
     round_from: usize,
@@ -213,7 +213,7 @@ impl EngineThread {
     pub(super) fn begins_another_round(
         &mut self,
         exchange: ExchangeId,
-        ending: ResponseEnding,
+        ending: ResponseEnd,
         at: RequestMark,
     ) -> bool {
         if self.keeps_calls_back(exchange, ending) {
@@ -233,11 +233,11 @@ impl EngineThread {
                 running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
                 false
             }
-            (ReplyPhase::Speaking, ResponseEnding::Complete { status: 200..=299 }) => {
+            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
                 self.begin_calls(exchange, at)
             }
             // Some servers answer 500 where their template takes no such role.
-            (ReplyPhase::Speaking, ResponseEnding::Complete { status: 400..=500 })
+            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 400..=500 })
                 if reply.round > 1 =>
             {
                 self.tell_otherwise(exchange)
@@ -664,11 +664,7 @@ impl EngineThread {
                 );
                 self.say_for_model(exchange, told);
             }
-            return self.reply_over(
-                exchange,
-                ResponseEnding::Complete { status: 200 },
-                working.at,
-            );
+            return self.reply_over(exchange, ResponseEnd::Complete { status: 200 }, working.at);
         }
         reply.round += 1;
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
@@ -726,14 +722,14 @@ impl EngineThread {
 
     /// Judges the calls of the client's own tools in a reply that is over. If one is denied, the client gets none of them,
     /// but a text that says so.
-    fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnding) -> bool {
+    fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| is_wanted && it.rounds != RoundsAllowed::One)
         else {
             return false;
         };
-        if !matches!(ending, ResponseEnding::Complete { status: 200..=299 }) {
+        if !matches!(ending, ResponseEnd::Complete { status: 200..=299 }) {
             // What wasn't judged didn't reach the client.
             running.decoder.drop_calls();
             return false;

@@ -69,7 +69,7 @@ pub fn anchor_of(file: &Path) -> PathBuf {
 ///
 /// # Errors
 /// See [`BackupError`].
-pub fn back_up_ledger(
+pub fn back_up(
     data_dir: &Path,
     readers: &ReaderFactory,
     file: &Path,
@@ -87,7 +87,7 @@ pub fn back_up_ledger(
     let folder = file.parent().unwrap_or(Path::new("/"));
     let fresh = workshop::scratch_folder(folder, ScratchPurpose::Backup).map_err(unwritable)?;
     let _held = workshop::hold_folder(&fresh)?;
-    let files = DataFiles::in_dir(fresh.path());
+    let files = DataFiles::of(fresh.path());
     let source = LedgerScan::begin(data_dir, readers)?;
     let head = copy_database(&source, &files.database)?;
     drop(Anchor::create(&files.anchor, head)?);
@@ -119,7 +119,7 @@ fn copy_database(source: &LedgerScan, database: &Path) -> Result<Head, BackupErr
         })?;
     let mut progress = None;
     let head = source.reader().copy_to(database, &mut |left, all| {
-        let bar = progress.get_or_insert_with(|| WalkProgress::on_terminal(all, "pages"));
+        let bar = progress.get_or_insert_with(|| WalkProgress::new(all, "pages"));
         bar.set_done(all.saturating_sub(left));
     })?;
     Ok(head)
@@ -131,7 +131,7 @@ fn verify_copy(files: &DataFiles, source: &LedgerScan) -> Result<(), BackupError
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let mut copy = LedgerScan::begin(&files.dir, &readers)?;
     copy.check_against_anchor_of(source);
-    let progress = WalkProgress::on_terminal(copy.head().seq.0, "events verified");
+    let progress = WalkProgress::new(copy.head().seq.0, "events verified");
     while let Some((stored, _)) = copy.next_event()? {
         progress.set_done(stored.seq.0);
     }

@@ -40,7 +40,7 @@ pub fn write_export(scan: &mut LedgerScan, out: &mut dyn Write) -> Result<Head, 
         head,
     };
     writeln!(out, "{}", header.to_line())?;
-    let progress = WalkProgress::on_terminal(head.seq.0, "events");
+    let progress = WalkProgress::new(head.seq.0, "events");
     while let Some((stored, event)) = scan.next_event()? {
         writeln!(out, "{}", event_line(&stored, &event))?;
         progress.set_done(stored.seq.0);

@@ -131,7 +131,7 @@ fn fill_ledger(
     dir: &Path,
 ) -> Result<Arc<DataDirLock>, ImportError> {
     let mut opened = ledger::open_ledger(dir, &header.workspace)?;
-    let progress = WalkProgress::on_terminal(header.head.seq.0, "events");
+    let progress = WalkProgress::new(header.head.seq.0, "events");
     let mut chain = ChainCheck::default();
     let (mut waiting, mut bytes) = (Vec::new(), 0);
     while let Some(text) = lines.next()? {
@@ -157,7 +157,7 @@ fn fill_ledger(
             header.head.chain.to_string()
         )));
     }
-    startup::rebuild_tables(&mut opened.log, WalkProgress::on_terminal)?;
+    startup::rebuild_tables(&mut opened.log, WalkProgress::new)?;
     opened.log.checkpoint(CheckpointMode::Truncate)?;
     Ok(opened.lock)
 }

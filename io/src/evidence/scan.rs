@@ -37,7 +37,7 @@ impl LedgerScan {
     /// # Errors
     /// When the ledger can't be read, or nothing vouches for its tail.
     pub fn begin(data_dir: &Path, readers: &ReaderFactory) -> Result<Self, StartError> {
-        let files = DataFiles::in_dir(data_dir);
+        let files = DataFiles::of(data_dir);
         let reader = readers.open()?;
         // In this order: the anchor follows the head.
         let reading = anchor::read(&files.anchor)?;

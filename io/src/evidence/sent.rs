@@ -140,7 +140,7 @@ pub fn last_sent(reader: &LedgerReader) -> Result<Option<(EpisodeId, Vec<u8>)>, 
     };
     let episode = newest.episode;
     let chain: Vec<&PromptSent> = chain.iter().collect();
-    let body = put_together(&chain, &mut |artifact| reader.artifact_bytes(artifact))?;
+    let body = put_together(&chain, &mut |artifact| reader.artifact(artifact))?;
     Ok(Some((episode, body)))
 }
 

@@ -152,7 +152,7 @@ fn a_header_vouches_for_itself() {
 
 /// The lines of a ledger's export.
 fn exported(dir: &Path) -> String {
-    let readers = ReaderFactory::new(&DataFiles::in_dir(dir), &OpenOptions::default());
+    let readers = ReaderFactory::new(&DataFiles::of(dir), &OpenOptions::default());
     let mut bytes = Vec::new();
     export::write_export(&mut LedgerScan::begin(dir, &readers).unwrap(), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()

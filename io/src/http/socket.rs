@@ -81,7 +81,7 @@ enum Readiness {
 
 /// Whether the peer has closed its sending side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeerState {
+pub enum Peer {
     /// It may still send.
     Open,
     /// It sends no more; bytes sent before may still wait in the socket.
@@ -90,14 +90,14 @@ pub enum PeerState {
 
 /// A socket's readiness, as a poll event reports it.
 #[derive(Clone, Copy, Debug)]
-pub struct SocketReadiness(Readiness, Readiness, PeerState);
+pub struct SocketReadiness(Readiness, Readiness, Peer);
 
 impl SocketReadiness {
     /// Anything may be possible: try.
-    pub const FOR_ANYTHING: Self = Self(Readiness::Ready, Readiness::Ready, PeerState::Open);
+    pub const FOR_ANYTHING: Self = Self(Readiness::Ready, Readiness::Ready, Peer::Open);
 
     /// The peer sends no more, or the connection is broken; anything may be tried.
-    pub const AT_THE_END: Self = Self(Readiness::Ready, Readiness::Ready, PeerState::Closed);
+    pub const AT_THE_END: Self = Self(Readiness::Ready, Readiness::Ready, Peer::Closed);
 }
 
 impl From<&mio::event::Event> for SocketReadiness {
@@ -110,11 +110,7 @@ impl From<&mio::event::Event> for SocketReadiness {
             }
         };
         let closed = event.is_read_closed() || event.is_error();
-        let peer = if closed {
-            PeerState::Closed
-        } else {
-            PeerState::Open
-        };
+        let peer = if closed { Peer::Closed } else { Peer::Open };
         Self(
             ready(event.is_readable() || closed),
             ready(event.is_writable() || event.is_write_closed()),
@@ -129,7 +125,7 @@ pub struct Socket {
     stream: Box<dyn ByteStream>,
     read: Readiness,
     write: Readiness,
-    peer: PeerState,
+    peer: Peer,
 }
 
 impl Socket {
@@ -161,7 +157,7 @@ impl Socket {
             stream,
             read: Readiness::Blocked,
             write: Readiness::Blocked,
-            peer: PeerState::Open,
+            peer: Peer::Open,
         }
     }
 
@@ -173,14 +169,14 @@ impl Socket {
         if ready.1 == Readiness::Ready {
             self.write = Readiness::Ready;
         }
-        if ready.2 == PeerState::Closed {
-            self.peer = PeerState::Closed;
+        if ready.2 == Peer::Closed {
+            self.peer = Peer::Closed;
         }
     }
 
     /// Whether the peer has closed its side, according to the events so far.
     #[must_use]
-    pub const fn peer_state(&self) -> PeerState {
+    pub const fn peer_state(&self) -> Peer {
         self.peer
     }
 
@@ -213,7 +209,7 @@ impl Socket {
                 Ok(count) => {
                     // A short read has drained the socket; new bytes raise a new event. The peer's close may have
                     // been told already, so then the end has to be read.
-                    if count < buffer.len() && self.peer == PeerState::Open {
+                    if count < buffer.len() && self.peer == Peer::Open {
                         self.read = Readiness::Blocked;
                     }
                     TransferResult::Bytes(count)

@@ -21,7 +21,6 @@ const MAGIC: &[u8; 8] = b"TSLPANC1";
 const SLOT_BYTES: usize = 8 + 8 + 8 + 32 + 32;
 const FILE_BYTES: usize = 2 * SLOT_STRIDE;
 
-/// One slot's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct AnchorSlot {
     /// Counts writes; the higher one is newer.
@@ -61,7 +60,6 @@ impl AnchorSlot {
     }
 }
 
-/// The newest intact slot.
 fn newest_slot(bytes: &[u8]) -> Option<AnchorSlot> {
     [0, SLOT_STRIDE]
         .into_iter()

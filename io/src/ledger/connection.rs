@@ -22,9 +22,8 @@ pub(super) const CACHE_KIB: i64 = 512;
 /// Statements kept prepared: four for each projection's table and those of the ledger.
 const STATEMENTS: usize = 128;
 
-/// The purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ConnectionPurpose {
+pub(crate) enum AccessKind {
     Read,
     Write,
 }
@@ -38,10 +37,10 @@ pub(crate) struct Database {
 
 impl Database {
     /// Connects to an existing database.
-    pub(crate) fn connect(&self, access: ConnectionPurpose) -> Result<Connection, LedgerError> {
+    pub(crate) fn connect(&self, access: AccessKind) -> Result<Connection, LedgerError> {
         let mode = match access {
-            ConnectionPurpose::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-            ConnectionPurpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            AccessKind::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            AccessKind::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
         self.connect_unconfigured(mode)
             .and_then(|connection| {
@@ -143,10 +142,7 @@ pub(super) fn run_checkpoint(
     })
 }
 
-fn configure_connection(
-    connection: &Connection,
-    access: ConnectionPurpose,
-) -> rusqlite::Result<()> {
+fn configure_connection(connection: &Connection, access: AccessKind) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // Evidence in the WAL stays there until the writer moves it; closing a connection changes nothing.
@@ -157,8 +153,8 @@ fn configure_connection(
     connection.pragma_update(None, "mmap_size", 0)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     match access {
-        ConnectionPurpose::Read => connection.pragma_update(None, "query_only", true),
-        ConnectionPurpose::Write => {
+        AccessKind::Read => connection.pragma_update(None, "query_only", true),
+        AccessKind::Write => {
             connection.pragma_update(None, "recursive_triggers", true)?;
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update(None, "wal_autocheckpoint", 0)
@@ -166,7 +162,6 @@ fn configure_connection(
     }
 }
 
-/// The ledger's last event.
 pub(crate) fn last_head(connection: &Connection) -> rusqlite::Result<Head> {
     let found = connection
         .prepare_cached("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1")?
@@ -278,7 +273,6 @@ pub(crate) fn pragma_number<T: rusqlite::types::FromSql>(
     connection.pragma_query_value(None, name, |row| row.get(0))
 }
 
-/// A value of the `meta` table.
 pub(crate) fn meta_value<T: rusqlite::types::FromSql>(
     connection: &Connection,
     key: &str,

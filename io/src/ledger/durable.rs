@@ -31,7 +31,7 @@ impl DurableHead {
 
     /// The last durable position.
     #[must_use]
-    pub fn position(&self) -> Seq {
+    pub fn reached(&self) -> Seq {
         Seq(self.reached.load(Ordering::Acquire))
     }
 
@@ -46,13 +46,13 @@ impl DurableHead {
     /// # Errors
     /// When the writer failed or ended before.
     pub fn wait_for(&self, seq: Seq) -> Result<Seq, WriterStopped> {
-        if self.position() >= seq {
-            return Ok(self.position());
+        if self.reached() >= seq {
+            return Ok(self.reached());
         }
         let mut stopped = self.lock();
         loop {
-            if self.position() >= seq {
-                return Ok(self.position());
+            if self.reached() >= seq {
+                return Ok(self.reached());
             }
             if let Some(stopped) = &*stopped {
                 return Err(stopped.clone());

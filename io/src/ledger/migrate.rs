@@ -13,7 +13,7 @@ use tslp_replay::log::{Head, Stored};
 
 use super::anchor::Anchor;
 use super::backup::copy_pages;
-use super::connection::{self, ConnectionPurpose, Database, companion_file, pragma_number};
+use super::connection::{self, AccessKind, Database, companion_file, pragma_number};
 use super::error::LedgerError;
 use super::open::file_failed;
 use super::recognise::check_pages;
@@ -37,7 +37,7 @@ pub(super) fn migrate_ledger(
         Seq(0) => None,
         _ => Some(keep_copy(database, ladder, version, head)?),
     };
-    let connection = database.connect(ConnectionPurpose::Write)?;
+    let connection = database.connect(AccessKind::Write)?;
     check_pages(&connection, database)?;
     take_steps(&connection, steps, ladder, head).map_err(|error| match error {
         MigrationFailure::Sqlite(error) => database.sqlite_error("migrate")(error),
@@ -197,7 +197,7 @@ fn make_copy(
     copy: &Path,
     head: Head,
 ) -> Result<(), LedgerError> {
-    let source = database.connect(ConnectionPurpose::Read)?;
+    let source = database.connect(AccessKind::Read)?;
     copy_of_connection(&source, database, fresh, copy, head)
 }
 

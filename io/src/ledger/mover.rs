@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use rusqlite::Connection;
 
-use super::connection::{self, ConnectionPurpose, Database};
+use super::connection::{self, AccessKind, Database};
 use super::error::LedgerError;
 
 /// Most pages left to the writer, which can move so many without a noticeable delay.
@@ -31,7 +31,7 @@ pub(super) struct PageMover {
 impl PageMover {
     /// Starts the thread. It does nothing before the first request.
     pub(super) fn start(database: &Database) -> Result<Self, LedgerError> {
-        let connection = database.connect(ConnectionPurpose::Write)?;
+        let connection = database.connect(AccessKind::Write)?;
         let (requests, told) = bounded(1);
         let (tell, moved) = bounded(1);
         let of_thread = database.clone();

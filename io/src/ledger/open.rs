@@ -12,7 +12,7 @@ use tslp_projections::table::{Table, TableDigest};
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, AnchorState};
-use super::connection::{self, ConnectionPurpose, Database, companion_file, set_meta};
+use super::connection::{self, AccessKind, Database, companion_file, set_meta};
 use super::disk::{Disk, FileSystem};
 use super::error::{AnchorMismatch, LedgerError};
 use super::lock::DataDirLock;
@@ -50,7 +50,7 @@ pub struct DataFiles {
 impl DataFiles {
     /// Names the files; touches none.
     #[must_use]
-    pub fn in_dir(dir: &Path) -> Self {
+    pub fn of(dir: &Path) -> Self {
         Self {
             dir: dir.to_owned(),
             database: dir.join("ledger.db"),
@@ -123,7 +123,7 @@ impl OpenOptions {
     /// As [`open_ledger`].
     pub fn open(&self, data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
         check_sqlite()?;
-        let files = DataFiles::in_dir(data_dir);
+        let files = DataFiles::of(data_dir);
         let disk = &*self.disk;
         disk.make_dir(&files.dir)
             .map_err(|source| LedgerError::DataDir {
@@ -174,7 +174,7 @@ impl OpenOptions {
         files: &DataFiles,
         workspace: &Path,
     ) -> Result<(i64, Head), LedgerError> {
-        let connection = database.connect(ConnectionPurpose::Read)?;
+        let connection = database.connect(AccessKind::Read)?;
         let failed = database.sqlite_error("read");
         let version = check_schema(&connection, database, self.ladder)?;
         check_meta(&connection, database, workspace)?;
@@ -324,7 +324,7 @@ fn connect_migrated(
     head: Head,
     lock: Arc<DataDirLock>,
 ) -> Result<SqliteLog, LedgerError> {
-    let connection = database.connect(ConnectionPurpose::Write)?;
+    let connection = database.connect(AccessKind::Write)?;
     let failed = database.sqlite_error("set up");
     let mode: String = connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
@@ -354,7 +354,7 @@ fn connect_migrated(
 /// An empty ledger gets its empty tables at once; others are rebuilt by whoever can fold.
 fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState, LedgerError> {
     let state = log.tables_state()?;
-    let digests = (log.tables.stored_digests(&log.connection))
+    let digests = (log.tables.digests(&log.connection))
         .map_err(|error| log.database.table_failed("use the tables of", error))?;
     let is_kept = digests.is_some();
     log.digests =

@@ -17,7 +17,7 @@ use tslp_projections::vault::VaultLocation;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
-use super::connection::{self, ConnectionPurpose, Database, pragma_number, to_sql};
+use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
 use super::error::LedgerError;
 use super::open::{DataFiles, OpenOptions};
 use super::recognise::{
@@ -56,7 +56,7 @@ impl ReaderFactory {
     /// # Errors
     /// When the database is missing, can't be read, or was written by a newer program.
     pub fn open(&self) -> Result<LedgerReader, LedgerError> {
-        let connection = self.database.connect(ConnectionPurpose::Read)?;
+        let connection = self.database.connect(AccessKind::Read)?;
         schema_version::refuse_newer(&connection, &self.database, self.ladder)?;
         Ok(LedgerReader {
             connection,
@@ -125,7 +125,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the table is missing, or holds what it can't.
-    pub fn table_rows(&self, table: usize) -> Result<Vec<Vec<Value>>, LedgerError> {
+    pub fn rows(&self, table: usize) -> Result<Vec<Vec<Value>>, LedgerError> {
         let mut rows = Vec::new();
         self.read_table(table, &mut |row| {
             rows.push(row);
@@ -170,7 +170,7 @@ impl LedgerReader {
     pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
         let head = self.head()?.seq;
         self.tables
-            .stored_state(&self.connection, head)
+            .state(&self.connection, head)
             .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
@@ -205,7 +205,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the table or the ledger can't be read, or either isn't what it was.
-    pub fn artifact_bytes(&self, artifact: ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError> {
+    pub fn artifact(&self, artifact: ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError> {
         let Some(row) = self.row(VAULT, &[Value::from(&artifact.0)])? else {
             return Ok(None);
         };
@@ -254,7 +254,7 @@ impl LedgerReader {
     /// When the database can't be read.
     pub fn table_digests(&self) -> Result<Option<Vec<TableDigest>>, LedgerError> {
         self.tables
-            .stored_digests(&self.connection)
+            .digests(&self.connection)
             .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 

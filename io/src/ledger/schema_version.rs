@@ -12,7 +12,6 @@ use super::tables::VERSION_PREFIX;
 /// An entry of a schema that has a statement: table, name, statement.
 type SchemaEntry = (String, String, String);
 
-/// The schemas that a ladder makes.
 struct LadderSchemas {
     /// Each version with its entries, lowest first.
     versions: Vec<(i64, BTreeSet<SchemaEntry>)>,

@@ -20,7 +20,6 @@ use super::rebuild::TableRebuild;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
 use super::tables::{ArchiveRows, ProjectionTables, TableError, TablesState};
-use crate::scrub::CheckCourse;
 use crate::scrub::history::{self, StoredVisitor};
 
 /// The one connection that writes.
@@ -37,7 +36,6 @@ pub struct SqliteLog {
     pub(super) soundness: Soundness,
     /// Whether the state was taken from the tables: no event is verified by the start.
     pub(super) is_unverified: bool,
-    /// The digests of the tables.
     pub(super) digests: Vec<TableDigest>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
@@ -179,7 +177,7 @@ impl SqliteLog {
     /// When the database can't be read.
     pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
         self.tables
-            .stored_state(&self.connection, self.head.seq)
+            .state(&self.connection, self.head.seq)
             .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 
@@ -277,8 +275,9 @@ impl SqliteLog {
 
     fn verify_events(&self) -> Result<(), LedgerError> {
         let read = |from, visit: &mut StoredVisitor<'_>| Log::read(self, from, visit);
-        let verified =
-            history::verify_history(&read, self, &self.digests, self.head, |_| CheckCourse::On);
+        let verified = history::verify_history(&read, self, &self.digests, self.head, |_| {
+            ControlFlow::Continue(())
+        });
         verified.map(drop).map_err(|flaw| {
             let detail = flaw.to_string();
             let doubt = self.database.path.with_file_name(DOUBT_FILE);

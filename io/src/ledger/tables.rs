@@ -89,7 +89,7 @@ struct TableStatements {
     drop: String,
     /// The table, as SQLite keeps it in its schema.
     create: String,
-    /// An archive's triggers, likewise.
+    /// The statements that make an archive's triggers.
     refusals: Vec<String>,
     /// Inserts a row whose key is new, and does nothing if it isn't.
     insert: String,
@@ -98,7 +98,7 @@ struct TableStatements {
     /// The rows whose keys begin with so many values; with none of them all.
     read: Vec<String>,
     row_until: String,
-    /// Of an archive.
+    /// Counts an archive's rows; `None` for other tables.
     count: Option<String>,
 }
 
@@ -120,11 +120,7 @@ impl ProjectionTables {
     ///
     /// # Errors
     /// When the database can't be read.
-    pub fn stored_state(
-        &self,
-        connection: &Connection,
-        head: Seq,
-    ) -> Result<TablesState, TableError> {
+    pub fn state(&self, connection: &Connection, head: Seq) -> Result<TablesState, TableError> {
         let rebuild = |reason: String| Ok(TablesState::Rebuild { reason });
         for statements in &self.tables {
             let table = statements.table;
@@ -217,10 +213,7 @@ impl ProjectionTables {
     ///
     /// # Errors
     /// When the database can't be read.
-    pub fn stored_digests(
-        &self,
-        connection: &Connection,
-    ) -> Result<Option<Vec<TableDigest>>, TableError> {
+    pub fn digests(&self, connection: &Connection) -> Result<Option<Vec<TableDigest>>, TableError> {
         let mut digests = Vec::new();
         for table in self.descriptions() {
             let kept = if table.is_archive() {
@@ -344,7 +337,7 @@ impl ProjectionTables {
     ) -> Result<u64, TableError> {
         let statements = self.statements(table)?;
         let Some(count) = &statements.count else {
-            return Err(statements.row_misfit("it is no archive".to_owned()));
+            return Err(statements.misfit("it is no archive".to_owned()));
         };
         let rows: i64 = connection
             .prepare_cached(count)?
@@ -510,7 +503,7 @@ impl TableStatements {
     ) -> Result<(), TableError> {
         self.check_values(prefix, prefix.len())?;
         let Some(sql) = self.read.get(prefix.len()) else {
-            return Err(self.row_misfit(format!("{} values are no part of a key", prefix.len())));
+            return Err(self.misfit(format!("{} values are no part of a key", prefix.len())));
         };
         let mut prepared = connection.prepare_cached(sql)?;
         let mut rows = prepared.query(params_from_iter(prefix.iter().map(SqlValue)))?;
@@ -549,9 +542,7 @@ impl TableStatements {
     /// Refuses values that don't fit the leading columns.
     fn check_values(&self, values: &[Value], expected: usize) -> Result<(), TableError> {
         if values.len() != expected {
-            return Err(
-                self.row_misfit(format!("{expected} values wanted, {} given", values.len()))
-            );
+            return Err(self.misfit(format!("{expected} values wanted, {} given", values.len())));
         }
         for (value, column) in values.iter().zip(self.table.columns) {
             let fits = match value {
@@ -561,38 +552,37 @@ impl TableStatements {
                 Value::Hash(_) => column.kind == ColumnType::Hash,
             };
             if !fits {
-                return Err(
-                    self.row_misfit(format!("{value:?} doesn't fit column {}", column.name))
-                );
+                return Err(self.misfit(format!("{value:?} doesn't fit column {}", column.name)));
             }
         }
         Ok(())
     }
 
     fn read_row(&self, row: &Row<'_>) -> Result<Vec<Value>, TableError> {
-        let values = (0..self.table.columns.len())
-            .map(|column| {
-                Ok(match row.get_ref(column)? {
-                    ValueRef::Null => Value::Null,
-                    ValueRef::Integer(number) => Value::Integer(number),
-                    ValueRef::Text(text) => Value::text(
-                        std::str::from_utf8(text)
-                            .map_err(|_| self.row_misfit("a text is not UTF-8".to_owned()))?,
-                    ),
-                    ValueRef::Blob(bytes) => Value::Hash(bytes.try_into().map_err(|_| {
-                        self.row_misfit(format!("{} bytes are no hash", bytes.len()))
-                    })?),
-                    ValueRef::Real(number) => {
-                        return Err(self.row_misfit(format!("{number} is no whole number")));
-                    }
+        let values =
+            (0..self.table.columns.len())
+                .map(|column| {
+                    Ok(match row.get_ref(column)? {
+                        ValueRef::Null => Value::Null,
+                        ValueRef::Integer(number) => Value::Integer(number),
+                        ValueRef::Text(text) => Value::text(
+                            std::str::from_utf8(text)
+                                .map_err(|_| self.misfit("a text is not UTF-8".to_owned()))?,
+                        ),
+                        ValueRef::Blob(bytes) => Value::Hash(bytes.try_into().map_err(|_| {
+                            self.misfit(format!("{} bytes are no hash", bytes.len()))
+                        })?),
+                        ValueRef::Real(number) => {
+                            return Err(self.misfit(format!("{number} is no whole number")));
+                        }
+                    })
                 })
-            })
-            .collect::<Result<Vec<_>, TableError>>()?;
+                .collect::<Result<Vec<_>, TableError>>()?;
         self.check_values(&values, self.table.columns.len())?;
         Ok(values)
     }
 
-    fn row_misfit(&self, detail: String) -> TableError {
+    fn misfit(&self, detail: String) -> TableError {
         TableError::Shape {
             table: self.table.name,
             detail,
@@ -627,7 +617,6 @@ enum OnConflict {
     Replace,
 }
 
-/// The statement that puts a row.
 fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> String {
     let name = format!("\"{}\"", table.name);
     let (key, rest) = names.split_at(table.key);

@@ -53,12 +53,12 @@ pub struct WriterFailure {
     /// What happened and what to do.
     pub message: String,
     /// The condition for continuing with a reopened ledger; decisions that weren't written exist only in this process.
-    pub remedy: FailureRemedy,
+    pub remedy: Remedy,
 }
 
 /// The condition for continuing after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailureRemedy {
+pub enum Remedy {
     /// Room on the disk.
     DiskSpace,
     /// A person who looks at the cause and restarts.
@@ -66,10 +66,10 @@ pub enum FailureRemedy {
 }
 
 impl WriterFailure {
-    fn defect_failure(message: &str) -> Self {
+    fn of_defect(message: &str) -> Self {
         Self {
             message: message.to_owned(),
-            remedy: FailureRemedy::Restart,
+            remedy: Remedy::Restart,
         }
     }
 }
@@ -79,9 +79,9 @@ impl From<LedgerError> for WriterFailure {
         Self {
             message: error.to_string(),
             remedy: if error.is_disk_full() {
-                FailureRemedy::DiskSpace
+                Remedy::DiskSpace
             } else {
-                FailureRemedy::Restart
+                Remedy::Restart
             },
         }
     }
@@ -161,7 +161,7 @@ impl LedgerWriter {
     /// The failure that stopped the writer.
     pub fn join(self) -> Result<Head, WriterFailure> {
         self.thread.join().unwrap_or_else(|_| {
-            Err(WriterFailure::defect_failure(
+            Err(WriterFailure::of_defect(
                 "the ledger writer panicked; restart tslp",
             ))
         })
@@ -191,7 +191,7 @@ pub fn spawn_writer(
         .spawn(move || {
             let ended = catch_unwind(AssertUnwindSafe(|| writer.run()));
             let ended = ended.unwrap_or_else(|_| {
-                Err(WriterFailure::defect_failure(
+                Err(WriterFailure::of_defect(
                     "the ledger writer panicked, a defect of tslp; restart it",
                 ))
             });

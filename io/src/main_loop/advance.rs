@@ -4,7 +4,7 @@ use super::MainLoop;
 use super::client::{Client, ClientStage};
 use crate::channel::ExchangeId;
 use crate::http::server_connection::PIPELINE_BYTES_MAX;
-use crate::http::socket::{PeerState, TransferResult};
+use crate::http::socket::{Peer, TransferResult};
 
 /// Rounds in one turn, so that one busy connection can't hold up the others.
 const ROUNDS_MAX: usize = 16;
@@ -66,7 +66,7 @@ impl MainLoop {
         match client.stage {
             ClientStage::Over | ClientStage::Finishing => return,
             ClientStage::Open if full => {
-                if client.exchange.is_some() && client.socket.peer_state() == PeerState::Closed {
+                if client.exchange.is_some() && client.socket.peer_state() == Peer::Closed {
                     client.stage = ClientStage::Over;
                 }
                 return;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tslp_core::ids::{EpisodeId, Seq};
 
-use super::deadlines::DeadlineKind;
+use super::deadlines::WaitFor;
 use super::memory_budget::MemoryRoom;
 use super::rounds::ContinuedResponse;
 use crate::channel::{ExchangeId, RoundsAllowed};
@@ -25,7 +25,6 @@ use crate::upstream::tls::Transport;
 /// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
 const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
 
-/// One client connection.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) socket: Socket,
@@ -45,7 +44,7 @@ pub(super) struct Client {
 /// A deadline, and what it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArmedDeadline {
-    pub(super) due: DeadlineKind,
+    pub(super) due: WaitFor,
     pub(super) at: Instant,
     pub(super) request: u64,
     pub(super) moves: u64,
@@ -143,7 +142,7 @@ pub(super) struct Exchange {
     pub(super) head: RequestHead,
     pub(super) persistence: Persistence,
     pub(super) caller: Caller,
-    /// Of a chat request.
+    /// The API of a chat request; `None` for others.
     pub(super) dialect: Option<Dialect>,
     /// The model server, once it is chosen.
     pub(super) server: ServerNumber,
@@ -184,7 +183,6 @@ impl Exchange {
     }
 }
 
-/// The stage of an exchange.
 #[derive(Debug)]
 pub(super) enum ExchangeStage {
     /// The route isn't decided yet.
@@ -264,7 +262,6 @@ pub(super) enum Upload {
     Broken,
 }
 
-/// The connection that a call uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallConnection {
     /// The address is being looked up.
@@ -327,7 +324,7 @@ impl ChatReply {
 #[derive(Debug)]
 pub(super) struct RouteNotFound {
     pub(super) head: ResponseHead,
-    /// Its beginning.
+    /// The first bytes of its body.
     pub(super) body: Vec<u8>,
 }
 
@@ -376,7 +373,6 @@ pub(super) enum ErrorEventForm {
     Other,
 }
 
-/// One upstream connection.
 #[derive(Debug)]
 pub(super) struct UpstreamLink {
     pub(super) server: ServerNumber,
@@ -387,7 +383,6 @@ pub(super) struct UpstreamLink {
     pub(super) origin: LinkOrigin,
 }
 
-/// The stage of an upstream connection.
 #[derive(Debug)]
 pub(super) enum LinkStage {
     /// Connecting; these addresses are left to try.

@@ -25,7 +25,7 @@ pub(super) const WHOLE_BODY_IDLE_TIMES: u32 = 10;
 
 /// What a connection is waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DeadlineKind {
+pub(super) enum WaitFor {
     /// The next request.
     KeepAlive,
     /// The rest of a head.
@@ -50,7 +50,7 @@ pub(super) enum DeadlineKind {
     Linger,
 }
 
-impl DeadlineKind {
+impl WaitFor {
     /// Whether every byte that moves restarts the deadline.
     const fn is_renewed(self) -> bool {
         matches!(
@@ -84,27 +84,27 @@ impl MainLoop {
         self.connections.arm_deadline(client, armed);
     }
 
-    fn awaited_deadline(&self, client: &Client) -> Option<(DeadlineKind, Duration)> {
+    fn awaited_deadline(&self, client: &Client) -> Option<(WaitFor, Duration)> {
         let limits = &self.config.timeouts;
         match client.stage {
             ClientStage::Over => return None,
-            ClientStage::Lingering => return Some((DeadlineKind::Linger, LINGER)),
+            ClientStage::Lingering => return Some((WaitFor::Linger, LINGER)),
             ClientStage::Open | ClientStage::Finishing if !client.out.released().is_empty() => {
-                return Some((DeadlineKind::Write, limits.write_stall));
+                return Some((WaitFor::Write, limits.write_stall));
             }
             ClientStage::Open | ClientStage::Finishing => {}
         }
         match client.exchange.as_deref().map(|exchange| &exchange.stage) {
             None => match client.http.expected_part() {
-                ExpectedPart::Request => Some((DeadlineKind::KeepAlive, limits.keep_alive)),
-                _ => Some((DeadlineKind::Head, limits.head)),
+                ExpectedPart::Request => Some((WaitFor::KeepAlive, limits.keep_alive)),
+                _ => Some((WaitFor::Head, limits.head)),
             },
             Some(ExchangeStage::Collecting(_)) if client.waits_for_room() => {
-                Some((DeadlineKind::MemoryRoom, limits.body_idle))
+                Some((WaitFor::MemoryRoom, limits.body_idle))
             }
             Some(ExchangeStage::Collecting(collecting)) => {
                 let left = collecting.whole_by.saturating_duration_since(self.now);
-                Some((DeadlineKind::Body, limits.body_idle.min(left)))
+                Some((WaitFor::Body, limits.body_idle.min(left)))
             }
             Some(
                 ExchangeStage::Routing
@@ -115,11 +115,7 @@ impl MainLoop {
         }
     }
 
-    fn awaited_of_call(
-        &self,
-        client: &Client,
-        call: &UpstreamCall,
-    ) -> Option<(DeadlineKind, Duration)> {
+    fn awaited_of_call(&self, client: &Client, call: &UpstreamCall) -> Option<(WaitFor, Duration)> {
         let limits = &self.config.timeouts;
         if let Some(reply) = &call.chat {
             let continued = reply.continued.as_ref();
@@ -127,7 +123,7 @@ impl MainLoop {
             if reply.gate == ReplyGate::LastPiece
                 || is_kept_back && reply.end_handling == ReplyEndHandling::NotYet
             {
-                return Some((DeadlineKind::LastPiece, LAST_PIECE));
+                return Some((WaitFor::LastPiece, LAST_PIECE));
             }
         }
         // Whoever waits for durability, for room or for a tool doesn't wait for the upstream.
@@ -142,17 +138,15 @@ impl MainLoop {
             CallConnection::Resolving | CallConnection::Off => None,
         };
         match link.map(|link| &link.stage) {
-            None | Some(LinkStage::Connecting(_)) => Some((DeadlineKind::Connect, limits.connect)),
+            None | Some(LinkStage::Connecting(_)) => Some((WaitFor::Connect, limits.connect)),
             Some(LinkStage::Open) if call.request.rest_len() > 0 => {
-                Some((DeadlineKind::Upload, limits.upstream_idle))
+                Some((WaitFor::Upload, limits.upstream_idle))
             }
             Some(LinkStage::Open) => match (call.upload, call.reader.received_so_far()) {
-                (Upload::Length | Upload::Chunked(_), _) => {
-                    Some((DeadlineKind::Body, limits.body_idle))
-                }
-                (_, ReceivedSoFar::Nothing) => Some((DeadlineKind::FirstByte, limits.first_byte)),
+                (Upload::Length | Upload::Chunked(_), _) => Some((WaitFor::Body, limits.body_idle)),
+                (_, ReceivedSoFar::Nothing) => Some((WaitFor::FirstByte, limits.first_byte)),
                 (_, ReceivedSoFar::Bytes | ReceivedSoFar::Head) => {
-                    Some((DeadlineKind::UpstreamIdle, limits.upstream_idle))
+                    Some((WaitFor::UpstreamIdle, limits.upstream_idle))
                 }
             },
         }
@@ -184,22 +178,22 @@ impl MainLoop {
         });
     }
 
-    fn give_up(&mut self, key: usize, client: &mut Client, due: DeadlineKind) {
+    fn give_up(&mut self, key: usize, client: &mut Client, due: WaitFor) {
         let url = &self.connections.server(client.server()).config.url;
         let limits = &self.config.timeouts;
         match due {
-            DeadlineKind::KeepAlive | DeadlineKind::Write | DeadlineKind::Linger => {
+            WaitFor::KeepAlive | WaitFor::Write | WaitFor::Linger => {
                 client.stage = ClientStage::Over
             }
-            DeadlineKind::Head => self.refuse_and_close(
+            WaitFor::Head => self.refuse_and_close(
                 client,
                 &Refusal::new(408, "head_timeout", "the request's head took too long"),
             ),
-            DeadlineKind::Body => self.refuse_and_close(
+            WaitFor::Body => self.refuse_and_close(
                 client,
                 &Refusal::new(408, "body_timeout", "the request's body took too long"),
             ),
-            DeadlineKind::MemoryRoom => {
+            WaitFor::MemoryRoom => {
                 let message = format!(
                     "tslp holds as many requests as it has memory for, and had none for this one within {} s \
                      (`http.request_body_seconds`); send it again in a moment",
@@ -211,14 +205,14 @@ impl MainLoop {
                     &refusal.with_header("retry-after", RETRY_AFTER_SECONDS),
                 );
             }
-            DeadlineKind::Connect => {
+            WaitFor::Connect => {
                 let reason = format!(
                     "no connection within {} s (`http.connect_seconds`)",
                     limits.connect.as_secs()
                 );
                 self.call_unreachable(client, &reason);
             }
-            DeadlineKind::FirstByte => {
+            WaitFor::FirstByte => {
                 let message = format!(
                     "the model server at {url} sent no byte of a response within {} s; if the model takes that long, raise `http.first_byte_seconds`",
                     limits.first_byte.as_secs()
@@ -228,14 +222,14 @@ impl MainLoop {
                     &Refusal::new(504, "upstream_first_byte_timeout", message),
                 );
             }
-            DeadlineKind::Upload | DeadlineKind::UpstreamIdle => {
+            WaitFor::Upload | WaitFor::UpstreamIdle => {
                 let reason = format!(
                     "it was silent for {} s (`http.idle_seconds`)",
                     limits.upstream_idle.as_secs()
                 );
                 self.call_broke(key, client, &reason);
             }
-            DeadlineKind::LastPiece => self.last_piece_waited(client),
+            WaitFor::LastPiece => self.last_piece_waited(client),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::client::{
     Retry, Upload, UpstreamCall,
 };
 use super::{LoopInput, MainLoop};
-use crate::channel::{ExchangeId, ModelRequest, ResponseEnding, RoundsAllowed, ToEngine, ToLoop};
+use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::chat::stream_progress::StreamProgress;
 use crate::http::head::{ContentCoding, RequestFraming};
 use crate::http::response::ExpectedBody;
@@ -96,7 +96,7 @@ impl MainLoop {
             self.budget.request_gone(id);
             return self.engine.send(ToEngine::ReplyEnd {
                 exchange: id,
-                ending: ResponseEnding::ClientGone,
+                ending: ResponseEnd::ClientGone,
                 at: self.audits.mark_now(),
             });
         };

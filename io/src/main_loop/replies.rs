@@ -13,7 +13,7 @@ use super::client::{
 };
 use super::rounds::{ContinuedResponse, write_body};
 use super::upstreams::LinkUse;
-use crate::channel::{HandoverReason, ResponseEnding, RoundsAllowed, ToEngine};
+use crate::channel::{Handover, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::chat::dialect::Dialect;
 use crate::chat::stream_progress::StreamStage;
 use crate::http::error::Refusal;
@@ -290,7 +290,7 @@ impl MainLoop {
                 self.engine.send(ToEngine::ReplyBytes {
                     exchange: id,
                     bytes,
-                    handover: HandoverReason::Enough,
+                    handover: Handover::Enough,
                 });
             }
         }
@@ -324,7 +324,7 @@ impl MainLoop {
                 due.push(ToEngine::ReplyBytes {
                     exchange: id,
                     bytes: std::mem::take(&mut reply.copied_bytes),
-                    handover: HandoverReason::Due,
+                    handover: Handover::Due,
                 });
             } else {
                 self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
@@ -365,7 +365,7 @@ impl MainLoop {
             return;
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
-        self.end_reply(id, call, ResponseEnding::Complete { status });
+        self.end_reply(id, call, ResponseEnd::Complete { status });
         if let Some(reply) = &mut call.chat
             && reply.gate == ReplyGate::Open
         {
@@ -398,7 +398,7 @@ impl MainLoop {
         };
         let dialect = exchange.dialect.unwrap_or_default();
         let server = &self.connections.server(exchange.server).config;
-        let ending = ResponseEnding::Complete {
+        let ending = ResponseEnd::Complete {
             status: head.status,
         };
         if head.status != 404 {
@@ -459,7 +459,6 @@ impl MainLoop {
         self.release_last_piece(client);
     }
 
-    /// Lets the last piece go.
     pub(super) fn release_last_piece(&mut self, client: &mut Client) {
         client.moves += 1;
         if let Some(reply) = client.chat()
@@ -509,7 +508,6 @@ impl MainLoop {
         }
     }
 
-    /// The upstream can't be connected to.
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
         self.upstream_is_down |= client.server() == ServerNumber::default();
         let url = &self.connections.server(client.server()).config.url;
@@ -547,7 +545,7 @@ impl MainLoop {
             // An earlier round's response: the client has its head.
             return self.response_broke(client, refusal);
         }
-        self.replace_response(client, refusal, ResponseEnding::UpstreamUnreachable);
+        self.replace_response(client, refusal, ResponseEnd::UpstreamUnreachable);
     }
 
     /// Throws away a response that was never let go: the ledger failed.
@@ -557,14 +555,14 @@ impl MainLoop {
         if let Some(reply) = client.chat() {
             reply.gate = ReplyGate::Open;
         }
-        self.replace_response(client, refusal, ResponseEnding::LedgerFailed);
+        self.replace_response(client, refusal, ResponseEnd::LedgerFailed);
     }
 
     pub(super) fn replace_response(
         &mut self,
         client: &mut Client,
         refusal: &Refusal,
-        ending: ResponseEnding,
+        ending: ResponseEnd,
     ) {
         let Client {
             exchange,
@@ -584,7 +582,7 @@ impl MainLoop {
     }
 
     /// The whole response is in the output buffer; the upstream's connection isn't used again.
-    fn end_call(&mut self, client: &mut Client, ending: ResponseEnding) {
+    fn end_call(&mut self, client: &mut Client, ending: ResponseEnd) {
         if let Some((id, call, _)) = client.call_parts() {
             self.leave_link(call, LinkUse::Close);
             call.downstream = Downstream::Done;
@@ -610,7 +608,7 @@ impl MainLoop {
         {
             if call.downstream == Downstream::Waiting {
                 // A body that was kept back: nothing of it is out.
-                self.replace_response(client, refusal, ResponseEnding::UpstreamBroken);
+                self.replace_response(client, refusal, ResponseEnd::UpstreamBroken);
                 return forget_rounds(client);
             }
             if !continued.rounds.is_continued() && reply.allowed != RoundsAllowed::OneJudged {
@@ -639,7 +637,7 @@ impl MainLoop {
         }
         self.leave_link(call, LinkUse::Close);
         call.downstream = Downstream::Done;
-        self.end_reply(id, call, ResponseEnding::UpstreamBroken);
+        self.end_reply(id, call, ResponseEnd::UpstreamBroken);
         forget_rounds(client);
         self.release_last_piece(client);
     }

@@ -3,7 +3,7 @@
 use super::MainLoop;
 use super::client::{Client, Downstream, ErrorEventForm, ReplyEndHandling, Retry, Upload};
 use super::upstreams::LinkUse;
-use crate::channel::{ModelRequest, ResponseEnding, RoundsAllowed, ToEngine};
+use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{ResponseForm, ResponseRounds};
 use crate::chat::stream_progress::StreamProgress;
 use crate::http::error::Refusal;
@@ -69,7 +69,7 @@ impl MainLoop {
             return;
         };
         let (status, upstream) = (continued.status, continued.upstream);
-        self.end_reply(id, call, ResponseEnding::Complete { status });
+        self.end_reply(id, call, ResponseEnd::Complete { status });
         let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         client.moves += 1;
@@ -96,7 +96,6 @@ impl MainLoop {
         }
     }
 
-    /// Sends the next round's request.
     pub(super) fn next_round(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
         if let Some(refusal) = self.durability.refusal() {
             return self.response_broke(client, &refusal);
@@ -167,7 +166,7 @@ impl MainLoop {
             return match rounds.response_form() {
                 ResponseForm::Stream => self.response_broke(client, &refusal),
                 ResponseForm::Whole => {
-                    self.replace_response(client, &refusal, ResponseEnding::UpstreamBroken)
+                    self.replace_response(client, &refusal, ResponseEnd::UpstreamBroken)
                 }
             };
         }

@@ -5,7 +5,7 @@ use super::client::{
     Retry, Upload, UpstreamCall, UpstreamLink,
 };
 use super::{LoopInput, MainLoop};
-use crate::channel::{HandoverReason, ResponseEnding, ToEngine};
+use crate::channel::{Handover, ResponseEnd, ToEngine};
 use crate::http::socket::{Socket, TransferResult};
 use crate::upstream::connection::ReceivedSoFar;
 use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
@@ -250,7 +250,7 @@ impl MainLoop {
         let id = exchange.id;
         if let Some(call) = exchange.call() {
             self.leave_link(call, LinkUse::Close);
-            self.end_reply(id, call, ResponseEnding::ClientGone);
+            self.end_reply(id, call, ResponseEnd::ClientGone);
         }
     }
 
@@ -259,7 +259,7 @@ impl MainLoop {
         &mut self,
         exchange: crate::channel::ExchangeId,
         call: &mut UpstreamCall,
-        ending: ResponseEnding,
+        ending: ResponseEnd,
     ) {
         self.connections.end_model_use(exchange);
         let Some(reply) = &mut call.chat else {
@@ -275,7 +275,7 @@ impl MainLoop {
             self.engine.send(ToEngine::ReplyBytes {
                 exchange,
                 bytes,
-                handover: HandoverReason::Enough,
+                handover: Handover::Enough,
             });
         }
         let at = self.audits.mark_now();

@@ -27,7 +27,6 @@ pub(super) enum IdentityTrust {
     Young,
 }
 
-/// Bounds on the cache's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CacheBounds {
     pub(super) files: usize,
@@ -122,7 +121,7 @@ mod tests {
         CachedFile {
             identity: Identity::of_stat(&stat),
             trust: IdentityTrust::Settled,
-            fingerprint: Arc::new(Fingerprint::of_content(ArtifactHash::of(b""), b"", None)),
+            fingerprint: Arc::new(Fingerprint::of(ArtifactHash::of(b""), b"", None)),
         }
     }
 

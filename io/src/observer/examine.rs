@@ -91,7 +91,6 @@ impl ObserverShared {
         }
     }
 
-    /// Observes the path of a check.
     pub(super) fn examine(&self, root: &dyn Files, check: &DiskCheck) -> DiskFinding {
         match self.disk_file(root, check) {
             Ok(Some(file)) => DiskFinding::File(file),
@@ -192,7 +191,7 @@ impl ObserverShared {
         let (fingerprint, file) = known
             .and_then(|known| answer(known.fingerprint))
             .or_else(|| answer(self.last_seen(raw, &steady.bytes, check)?))
-            .or_else(|| answer(self.parsed_fingerprint(raw, &steady.bytes, &check.path)))
+            .or_else(|| answer(self.parse_file(raw, &steady.bytes, &check.path)))
             .expect("who has parsed a file can tell of every symbol");
         let trust = if steady.identity.settled_at(steady.read_at) {
             IdentityTrust::Settled
@@ -222,14 +221,9 @@ impl ObserverShared {
         is_todays.then(|| lock_unpoisoned(&self.cache).share_fingerprint(fingerprint))
     }
 
-    fn parsed_fingerprint(
-        &self,
-        raw: ArtifactHash,
-        bytes: &[u8],
-        path: &RelPath,
-    ) -> Arc<Fingerprint> {
+    fn parse_file(&self, raw: ArtifactHash, bytes: &[u8], path: &RelPath) -> Arc<Fingerprint> {
         let extraction = self.extract_definitions(path, bytes);
-        let fingerprint = Fingerprint::of_content(raw, bytes, extraction.as_ref());
+        let fingerprint = Fingerprint::of(raw, bytes, extraction.as_ref());
         lock_unpoisoned(&self.cache).share_fingerprint(fingerprint)
     }
 

@@ -54,12 +54,8 @@ pub struct ContentHashes(Fingerprint);
 impl ContentHashes {
     /// Hashes the whole and each definition.
     #[must_use]
-    pub fn of_content(bytes: &[u8], extraction: Option<&Extraction>) -> Self {
-        Self(Fingerprint::of_content(
-            ArtifactHash::of(bytes),
-            bytes,
-            extraction,
-        ))
+    pub fn of(bytes: &[u8], extraction: Option<&Extraction>) -> Self {
+        Self(Fingerprint::of(ArtifactHash::of(bytes), bytes, extraction))
     }
 
     /// The number of hashed definitions.

@@ -21,7 +21,6 @@ pub(super) struct Fingerprint {
     parsed: Option<DefinitionHashes>,
 }
 
-/// Hashes of a file's definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct DefinitionHashes {
     grammar: Arc<GrammarTag>,
@@ -34,11 +33,7 @@ struct DefinitionHashes {
 
 impl Fingerprint {
     /// Hashes `bytes`, whose address is `raw`.
-    pub(super) fn of_content(
-        raw: ArtifactHash,
-        bytes: &[u8],
-        extraction: Option<&Extraction>,
-    ) -> Self {
+    pub(super) fn of(raw: ArtifactHash, bytes: &[u8], extraction: Option<&Extraction>) -> Self {
         Self {
             raw,
             whole: slice::hash_of_whole(bytes),

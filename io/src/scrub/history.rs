@@ -11,12 +11,48 @@ use tslp_projections::table::{Changes, TableDigest};
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
-use super::{CheckCourse, ScrubFlaw};
 use crate::archive_check::ArchiveCheck;
 use crate::ledger::disk::Disk;
 use crate::ledger::soundness::Soundness;
 use crate::ledger::{ArchiveRows, LedgerError};
 use crate::startup::StartError;
+
+/// A flaw that a scrub has found.
+#[derive(Debug, thiserror::Error)]
+pub enum ScrubFlaw {
+    /// The ledger can't be read or believed.
+    #[error(transparent)]
+    Ledger(#[from] StartError),
+    /// A table holds something else than the ledger says.
+    #[error(
+        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger, and run \
+         `tslp verify --deep` to see whether anything was decided by them"
+    )]
+    Table {
+        /// The table.
+        table: &'static str,
+        /// What is wrong with it.
+        flaw: String,
+    },
+}
+
+impl From<ReplayError> for ScrubFlaw {
+    fn from(error: ReplayError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+impl From<LedgerError> for ScrubFlaw {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+impl ScrubFlaw {
+    pub(super) fn is_interruption(&self) -> bool {
+        matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
+    }
+}
 
 /// Takes one stored event after the other.
 pub type StoredVisitor<'v> = dyn FnMut(Stored) -> ControlFlow<()> + 'v;
@@ -39,17 +75,17 @@ pub fn verify_history(
     archives: &impl ArchiveRows,
     tables: &[TableDigest],
     end: Head,
-    mut course: impl FnMut(Seq) -> CheckCourse,
-) -> Result<CheckCourse, ScrubFlaw> {
+    mut course: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, ScrubFlaw> {
     let mut replay = Replay::default();
     let mut check = ArchiveCheck::default();
     while replay.head().seq < end.seq {
         let done = replay.head().seq;
-        if course(done) == CheckCourse::Over {
-            return Ok(CheckCourse::Over);
+        if course(done).is_break() {
+            return Ok(ControlFlow::Break(()));
         }
         let mut changes = fold_page(read, &mut replay, end.seq)?;
-        check.check_changes(changes.drain(), archives);
+        check.check_rows(changes.drain(), archives);
         replay.settle();
     }
     if replay.head() != end {
@@ -70,7 +106,7 @@ pub fn verify_history(
             });
         }
     }
-    Ok(CheckCourse::On)
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Nothing more is written, and the next start looks at everything itself.

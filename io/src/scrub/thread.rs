@@ -1,12 +1,13 @@
 //! The thread that scrubs the ledger of a running proxy.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
-use super::{CheckCourse, Scrub};
+use super::Scrub;
 use crate::channel::ToLoop;
 use crate::ledger::InterruptHandle;
 use crate::main_loop::LoopHandle;
@@ -30,9 +31,9 @@ impl ScrubThread {
         let seen = Arc::clone(&is_over);
         let course = move || {
             if seen.load(Relaxed) {
-                CheckCourse::Over
+                ControlFlow::Break(())
             } else {
-                CheckCourse::On
+                ControlFlow::Continue(())
             }
         };
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {

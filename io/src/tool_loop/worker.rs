@@ -23,7 +23,7 @@ pub enum ToolJob {
     LookAt {
         /// The exchange whose reply names them.
         exchange: ExchangeId,
-        /// Absolute and normal.
+        /// Absolute and normalised.
         paths: BTreeSet<String>,
     },
     /// Runs a tool.

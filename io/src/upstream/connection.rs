@@ -121,7 +121,7 @@ pub enum FedBytes {
     },
     /// Body bytes, transfer coding undone.
     Body {
-        /// Where in the input.
+        /// The range of the input that is body.
         data: Range<usize>,
         /// Input bytes used.
         consumed: usize,

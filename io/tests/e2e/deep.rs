@@ -149,7 +149,7 @@ fn other_settings_are_named_as_the_cause_and_are_no_damage() {
 
 /// The ledger written anew with other events: every hash of the chain, the anchor and the tables fit them.
 pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Places {
-    let files = DataFiles::in_dir(&from.data);
+    let files = DataFiles::of(&from.data);
     let reader = ReaderFactory::new(&files, &OpenOptions::default())
         .open()
         .unwrap();

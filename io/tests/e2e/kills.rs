@@ -135,7 +135,7 @@ struct Kept {
 }
 
 fn kept(data: &Path) -> Kept {
-    let readers = ReaderFactory::new(&DataFiles::in_dir(data), &OpenOptions::default());
+    let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut kept = Kept::default();
     let mut take = |event| match event {
         Event::Content(content) => {

@@ -52,7 +52,7 @@ fn copy() -> (TempDir, PathBuf) {
 }
 
 fn readers(data: &Path) -> ReaderFactory {
-    ReaderFactory::new(&DataFiles::in_dir(data), &OpenOptions::default())
+    ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default())
 }
 
 /// What a ledger says, verified from its first event to its last.
@@ -89,7 +89,7 @@ fn check_head(head: tslp_replay::log::Head) {
 #[test]
 fn a_released_ledger_opens_and_says_what_it_said() {
     let (_dir, data) = copy();
-    let opened = startup::open_and_fold(&OpenOptions::default(), &data, Path::new(WORKSPACE));
+    let opened = startup::start(&OpenOptions::default(), &data, Path::new(WORKSPACE));
     let (opened, state) = opened.unwrap_or_else(|error| panic!("{error}"));
     check_head(opened.log.head().unwrap());
     assert_eq!(state.head(), Seq(HEAD.0));
@@ -112,7 +112,7 @@ fn tables_of_other_versions_are_folded_anew_from_a_released_ledger() {
     let aged = "DROP TABLE state_map; UPDATE meta SET value = 0 WHERE key LIKE 'table:%'";
     shell.execute_batch(aged).unwrap();
     drop(shell);
-    let opened = startup::open_and_fold(&OpenOptions::default(), &data, Path::new(WORKSPACE));
+    let opened = startup::start(&OpenOptions::default(), &data, Path::new(WORKSPACE));
     check_head(opened.unwrap().0.log.head().unwrap());
     let mut places = Places::new();
     places.data = data;
@@ -166,7 +166,7 @@ fn with_a_newer_event(kind: &str) -> Places {
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
     tslp.stop();
-    let opened = startup::open_and_fold(&OpenOptions::default(), &places.data, &places.workspace);
+    let opened = startup::start(&OpenOptions::default(), &places.data, &places.workspace);
     let mut log = opened.unwrap().0.log;
     let head = log.head().unwrap();
     let (seq, at, payload) = (head.seq.next(), UnixMillis(1), b"from the future".to_vec());

@@ -18,7 +18,7 @@ const FROM_TABLES: &str = "the state was taken from the projections' tables";
 const REBUILT: &str = "the projections are rebuilt";
 
 fn doubt_file(places: &Places) -> PathBuf {
-    DataFiles::in_dir(&places.data).doubt
+    DataFiles::of(&places.data).doubt
 }
 
 /// A ledger whose proxy ended in order; what `/state` and `/recent` said before.
@@ -120,7 +120,7 @@ fn forge(places: &Places, table: &str, rows: &str) {
     let shell = ledger_file::open(&places.data);
     let deleted = shell.execute(&format!("DELETE FROM {table} WHERE {rows}"), []);
     assert!(deleted.unwrap() > 0, "there are no such rows");
-    let readers = ReaderFactory::new(&DataFiles::in_dir(&places.data), &OpenOptions::default());
+    let readers = ReaderFactory::new(&DataFiles::of(&places.data), &OpenOptions::default());
     let mut digest = TableDigest::default();
     let index = TABLES.iter().position(|known| known.name == table).unwrap();
     let read = readers.open().unwrap().read_table(index, &mut |row| {

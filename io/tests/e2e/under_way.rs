@@ -16,7 +16,7 @@ use crate::upstream::{Reply, Step, Upstream, barrier, closing, event, last_event
 
 /// The events of a kind and what they name, read from the file as it is.
 fn recorded(data: &Path) -> Vec<Event> {
-    let readers = ReaderFactory::new(&DataFiles::in_dir(data), &OpenOptions::default());
+    let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut events = Vec::new();
     let read = readers.open().unwrap().read(Seq(1), &mut |stored| {
         events.push(tslp_migrations::decode(&stored.kind, &stored.payload).unwrap());

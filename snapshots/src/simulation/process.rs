@@ -23,7 +23,7 @@ use tslp_io::ledger::writer::{
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_io::observer::DirectObserver;
-use tslp_io::scrub::{self, Scrub, ScrubFlaw};
+use tslp_io::scrub::{Scrub, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
 use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
@@ -86,8 +86,7 @@ impl Process {
         chance: &mut Chance,
     ) -> Result<(Self, StartFindings), StartError> {
         let options = around.disk.open_options();
-        let (opened, state) =
-            startup::open_and_fold(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
+        let (opened, state) = startup::start(&options, Path::new(DATA_DIR), Path::new(ROOT))?;
         let folded = StartFindings {
             from_tables: opened.log.is_unverified(),
             ..StartFindings::of(&state)
@@ -151,7 +150,7 @@ impl Process {
             Arc::new(TreeSitterGrammars),
             Arc::new(around.clock.clone()),
         );
-        let engine = startup::new_engine(state, around.policy, contents);
+        let engine = startup::engine(state, around.policy, contents);
         let mut engine = EngineThread::new(engine, Box::new(look), wiring);
         engine.resume();
         let process = Self {
@@ -181,7 +180,7 @@ impl Process {
     /// Whether the engine could take its next message without waiting for the writer.
     #[must_use]
     pub(super) fn engine_may_go_on(&self) -> bool {
-        self.durable.position() >= self.engine.awaited_position()
+        self.durable.reached() >= self.engine.awaited_position()
             || self.durable.stop_reason().is_some()
     }
 
@@ -223,7 +222,9 @@ impl Process {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn scrub(&mut self) -> Result<(), ScrubFlaw> {
-        self.scrub.run_checks(|| scrub::CheckCourse::On).map(drop)
+        self.scrub
+            .run_checks(|| ControlFlow::Continue(()))
+            .map(drop)
     }
 
     /// Whether the ledger takes nothing more.
@@ -235,7 +236,7 @@ impl Process {
     /// What has been announced as durable.
     #[must_use]
     pub(super) fn announced(&self) -> Seq {
-        self.durable.position()
+        self.durable.reached()
     }
 
     /// Asks for a graceful end.

@@ -80,10 +80,7 @@ fn rebuilding_the_tables() {
 }
 
 fn reader(disk: &SimDisk) -> LedgerReader {
-    let readers = ReaderFactory::new(
-        &DataFiles::in_dir(Path::new(DATA_DIR)),
-        &disk.open_options(),
-    );
+    let readers = ReaderFactory::new(&DataFiles::of(Path::new(DATA_DIR)), &disk.open_options());
     readers.open().unwrap()
 }
 
@@ -114,8 +111,7 @@ fn salvaging() {
             "{story}: the old ledger changed"
         );
         let options = disk.open_options();
-        let new =
-            tslp_io::startup::open_and_fold(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
+        let new = tslp_io::startup::start(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
         let (opened, state) = new.unwrap_or_else(|error| panic!("{story}: {error}"));
         assert!(state.head() <= ran.acknowledged, "{story}");
         check_exact(&opened.log, state.head(), story);

@@ -56,7 +56,7 @@ fn climb(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
         ladder: Ladder(STEPS),
         ..disk.open_options()
     };
-    startup::open_and_fold(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
+    startup::start(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
 }
 
 fn check_whole(opened: &OpenLedger, state: &State, story: &str) {

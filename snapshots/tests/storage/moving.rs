@@ -4,9 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tslp_core::event::Recorded;
-use tslp_io::ledger::writer::{
-    self, Commit, Durability, FailureRemedy, WriterFailure, WriterLimits,
-};
+use tslp_io::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure, WriterLimits};
 use tslp_migrations::decode;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 
@@ -81,11 +79,11 @@ fn what_was_moved_beside_the_writer_is_whole() {
 #[test]
 fn a_move_that_fails_stops_the_writer_and_says_so() {
     for (operation, effect, remedy) in [
-        (Operation::Write, Effect::Error, FailureRemedy::Restart),
-        (Operation::Write, Effect::Short, FailureRemedy::Restart),
-        (Operation::Write, Effect::Full, FailureRemedy::DiskSpace),
-        (Operation::Sync, Effect::Error, FailureRemedy::Restart),
-        (Operation::Sync, Effect::Forgotten, FailureRemedy::Restart),
+        (Operation::Write, Effect::Error, Remedy::Restart),
+        (Operation::Write, Effect::Short, Remedy::Restart),
+        (Operation::Write, Effect::Full, Remedy::DiskSpace),
+        (Operation::Sync, Effect::Error, Remedy::Restart),
+        (Operation::Sync, Effect::Forgotten, Remedy::Restart),
     ] {
         for nth in 1..4 {
             let disk = SimDisk::new(nth);

@@ -133,7 +133,7 @@ pub(crate) fn last(group: &Group) -> Seq {
 
 pub(crate) fn open(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
     let options = disk.open_options();
-    startup::open_and_fold(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
+    startup::start(&options, Path::new(DATA_DIR), Path::new(WORKSPACE))
 }
 
 pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, AppendError> {
@@ -220,7 +220,7 @@ pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
 
 /// The anchor vouches for everything acknowledged, so that its loss would be noticed.
 fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
-    let file = DataFiles::in_dir(Path::new(DATA_DIR)).anchor;
+    let file = DataFiles::of(Path::new(DATA_DIR)).anchor;
     let vouched = match anchor::read_on(disk, &file) {
         Ok(AnchorState::Head(head)) => head.seq,
         Ok(AnchorState::Missing) => Seq(0),

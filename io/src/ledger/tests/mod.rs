@@ -100,7 +100,7 @@ impl Fixture {
     }
 
     fn files(&self) -> DataFiles {
-        DataFiles::in_dir(&self.data())
+        DataFiles::of(&self.data())
     }
 
     fn wal(&self) -> PathBuf {

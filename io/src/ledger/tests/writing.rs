@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::ledger::writer::{
-    Commit, Durability, FailureRemedy, LedgerWriter, WriterLimits, commit_queue, spawn_writer,
+    Commit, Durability, LedgerWriter, Remedy, WriterLimits, commit_queue, spawn_writer,
 };
 use crossbeam_channel::{Receiver, Sender};
 
@@ -51,7 +51,7 @@ fn commits_that_wait_together_are_written_together() {
     let (durable, figures) = (writer.durable().clone(), writer.figures().clone());
     let head = writer.join().unwrap();
     assert_eq!(head.seq, Seq(100));
-    assert_eq!(durable.position(), Seq(100));
+    assert_eq!(durable.reached(), Seq(100));
     assert_eq!(figures.commits.load(Relaxed), 1);
     assert_eq!(figures.events.load(Relaxed), 100);
     assert_eq!(figures.largest_batch_events.load(Relaxed), 100);
@@ -62,13 +62,7 @@ fn commits_that_wait_together_are_written_together() {
     let opened = fixture.open();
     assert_eq!(verified(&opened.log), head);
     assert_eq!(
-        opened
-            .readers
-            .open()
-            .unwrap()
-            .table_rows(ORDER)
-            .unwrap()
-            .len(),
+        opened.readers.open().unwrap().rows(ORDER).unwrap().len(),
         100
     );
     assert_eq!(
@@ -176,7 +170,7 @@ fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
     assert!(stopped.0.contains("free space"), "{stopped}");
     let failure = writer.join().unwrap_err();
     assert_eq!(failure.message, stopped.0);
-    assert_eq!(failure.remedy, FailureRemedy::DiskSpace);
+    assert_eq!(failure.remedy, Remedy::DiskSpace);
     assert_eq!(
         announced.iter().collect::<Vec<_>>(),
         [Durability::Failed(failure)]
@@ -253,5 +247,5 @@ fn the_wal_stays_bounded_under_a_load_that_never_pauses() {
     assert_eq!(verified(&opened.log).seq, Seq(1200));
     let reader = opened.readers.open().unwrap();
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
-    assert_eq!(reader.table_rows(ORDER).unwrap().len(), 1200);
+    assert_eq!(reader.rows(ORDER).unwrap().len(), 1200);
 }

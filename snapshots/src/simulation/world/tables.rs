@@ -38,7 +38,7 @@ impl World<'_> {
     }
 
     pub(super) fn reader(&self) -> Option<LedgerReader> {
-        let files = DataFiles::in_dir(Path::new(DATA_DIR));
+        let files = DataFiles::of(Path::new(DATA_DIR));
         ReaderFactory::new(&files, &self.disk.open_options())
             .open()
             .ok()
