@@ -12,7 +12,7 @@ use tslp_projections::table::Value as Cell;
 use tslp_replay::state::State;
 
 use self::story::EntityStory;
-pub use self::story::{ChapterKind, HistoryEntry};
+pub use self::story::{ChapterKind, HistoryEntry, Occurrences};
 use super::log::filter;
 use super::scan::LedgerScan;
 use crate::diagnostics::state::{self, EntityState};
@@ -36,17 +36,6 @@ pub struct EntityHistory {
     pub tombstoned: bool,
     /// For a file: its true definitions.
     pub definitions: Vec<String>,
-}
-
-/// A count, with the last episode and reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Occurrences {
-    /// The number of times.
-    pub times: u64,
-    /// The last episode.
-    pub last_episode: u64,
-    /// The last reason.
-    pub last_reason: &'static str,
 }
 
 /// Adds every entity of the ledger.

@@ -94,7 +94,7 @@ pub fn read_on(disk: &dyn Disk, path: &Path) -> Result<AnchorState, LedgerError>
     let bytes = match disk.read(path, FILE_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AnchorState::Missing),
-        Err(source) => return Err(anchor_error("read", path, source)),
+        Err(source) => return Err(LedgerError::on_file("read", path)(source)),
     };
     Ok(newest_slot(&bytes).map_or(AnchorState::Damaged, |slot| AnchorState::Head(slot.head)))
 }
@@ -139,7 +139,7 @@ impl Anchor {
             Ok(file)
         };
         Ok(Self {
-            medium: write().map_err(|source| anchor_error("create", path, source))?,
+            medium: write().map_err(LedgerError::on_file("create", path))?,
             path: path.to_owned(),
             generation: 0,
             head,
@@ -162,7 +162,7 @@ impl Anchor {
     pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self, LedgerError> {
         let file = disk
             .open(path)
-            .map_err(|source| anchor_error("open", path, source))?;
+            .map_err(LedgerError::on_file("open", path))?;
         Self::on_medium(file, path)
     }
 
@@ -173,16 +173,10 @@ impl Anchor {
     pub fn on_medium(mut medium: Box<dyn Medium>, path: &Path) -> Result<Self, LedgerError> {
         let bytes = medium
             .read(FILE_BYTES)
-            .map_err(|source| anchor_error("read", path, source))?;
+            .map_err(LedgerError::on_file("read", path))?;
         let slot = newest_slot(&bytes).ok_or_else(|| {
-            anchor_error(
-                "read",
-                path,
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "no slot of the anchor is intact",
-                ),
-            )
+            let problem = "no slot of the anchor is intact";
+            LedgerError::on_file("read", path)(io::Error::new(io::ErrorKind::InvalidData, problem))
         })?;
         Ok(Self {
             medium,
@@ -217,20 +211,12 @@ impl Anchor {
         self.medium
             .write_at(AnchorSlot::offset(slot.generation), &slot.encode())
             .and_then(|()| self.medium.sync())
-            .map_err(|source| anchor_error("write", &self.path, source))?;
+            .map_err(LedgerError::on_file("write", &self.path))?;
         // Only after the sync: a failed write leaves the generation, so that the next attempt overwrites the same, older slot.
         self.generation = slot.generation;
         self.head = head;
         self.synced = true;
         Ok(())
-    }
-}
-
-fn anchor_error(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
-    LedgerError::File {
-        action,
-        path: path.to_owned(),
-        source,
     }
 }
 

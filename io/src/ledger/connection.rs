@@ -13,8 +13,7 @@ use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
 use super::disk::Disk;
-use super::error::LedgerError;
-use super::tables::TableError;
+use super::error::{LedgerError, TableError};
 
 /// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
 pub(super) const CACHE_KIB: i64 = 512;
@@ -69,18 +68,18 @@ impl Database {
         };
         synced
             .and_then(|()| self.disk.sync_name(&wal))
-            .map_err(|source| not_synced(&wal, source))?;
+            .map_err(LedgerError::on_file("sync", &wal))?;
         self.sync_pages()?;
         self.disk
             .sync_name(&self.path)
-            .map_err(|source| not_synced(&self.path, source))
+            .map_err(LedgerError::on_file("sync", &self.path))
     }
 
     /// Makes the pages durable that were moved into the database, by whatever connection.
     pub(crate) fn sync_pages(&self) -> Result<(), LedgerError> {
         self.disk
             .sync_open_database(&self.path)
-            .map_err(|source| not_synced(&self.path, source))
+            .map_err(LedgerError::on_file("sync", &self.path))
     }
 
     /// The size of the WAL file in bytes.
@@ -113,14 +112,6 @@ impl Database {
                 detail,
             },
         }
-    }
-}
-
-fn not_synced(path: &Path, source: std::io::Error) -> LedgerError {
-    LedgerError::File {
-        action: "sync",
-        path: path.to_owned(),
-        source,
     }
 }
 

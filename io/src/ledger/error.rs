@@ -9,6 +9,22 @@ use tslp_migrations::schema::Newer;
 use tslp_migrations::{DecodeError, EncodeError};
 use tslp_replay::log::Head;
 
+/// An error while reading or writing a table.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// SQLite's error.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A row, or a request for one, doesn't fit the table's description.
+    #[error("{detail}")]
+    Shape {
+        /// The table.
+        table: &'static str,
+        /// The description of the misfit.
+        detail: String,
+    },
+}
+
 /// An error of the ledger on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
@@ -329,6 +345,15 @@ const fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
 }
 
 impl LedgerError {
+    /// Makes the error of an action on a file.
+    pub(crate) fn on_file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     /// Sorts an error of SQLite by what the user can do about it.
     pub(crate) fn from_sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();

@@ -32,13 +32,7 @@ impl DataDirLock {
     /// # Errors
     /// [`LedgerError::InUse`] when another process holds it.
     pub fn acquire(path: &Path) -> Result<Self, LedgerError> {
-        let failed = |action: &'static str| {
-            move |source: std::io::Error| LedgerError::File {
-                action,
-                path: path.to_owned(),
-                source,
-            }
-        };
+        let failed = |action| LedgerError::on_file(action, path);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)

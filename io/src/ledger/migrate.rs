@@ -15,7 +15,6 @@ use super::anchor::Anchor;
 use super::backup::copy_pages;
 use super::connection::{self, AccessKind, Database, companion_file, pragma_number};
 use super::error::LedgerError;
-use super::open::file_failed;
 use super::recognise::check_pages;
 use super::schema_version::is_at_the_top;
 
@@ -134,7 +133,7 @@ fn keep_copy(
             Ok(Some(_)) => {
                 copy = companion_file(&database.path, &format!(".before-v{to}-{number}"))
             }
-            Err(source) => return Err(file_failed("look at", &copy, source)),
+            Err(source) => return Err(LedgerError::on_file("look at", &copy)(source)),
         }
     }
     let bytes = database.file_bytes() + database.wal_bytes();
@@ -186,7 +185,7 @@ fn remove(fresh: &Database) -> Result<(), LedgerError> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let left_over = companion_file(&fresh.path, suffix);
         let removed = fresh.disk.remove(&left_over);
-        removed.map_err(|source| file_failed("remove", &left_over, source))?;
+        removed.map_err(LedgerError::on_file("remove", &left_over))?;
     }
     Ok(())
 }
@@ -213,13 +212,13 @@ pub(super) fn copy_of_connection(
     remove(fresh)?;
     // SQLite would create a file that other users can read.
     disk.create(&fresh.path)
-        .map_err(|source| file_failed("create", &fresh.path, source))?;
+        .map_err(LedgerError::on_file("create", &fresh.path))?;
     copy_pages(source, fresh, Duration::ZERO, &mut |_, _| {})
         .map_err(fresh.sqlite_error("write"))?;
     leave_wal_mode(fresh).map_err(fresh.sqlite_error("write"))?;
     verify_copy(database, fresh, head)?;
     let durable = disk.open(&fresh.path).and_then(|mut file| file.sync());
-    durable.map_err(|source| file_failed("sync", &fresh.path, source))?;
+    durable.map_err(LedgerError::on_file("sync", &fresh.path))?;
     // The anchor first: the copy's name is what marks it as complete.
     drop(Anchor::create_on(
         disk,
@@ -228,7 +227,7 @@ pub(super) fn copy_of_connection(
     )?);
     disk.rename(&fresh.path, copy)
         .and_then(|()| disk.sync_name(copy))
-        .map_err(|source| file_failed("name", copy, source))
+        .map_err(LedgerError::on_file("name", copy))
 }
 
 /// Takes the copy out of WAL mode, so that it is one file and opening it creates no others.

@@ -44,11 +44,10 @@ impl PageMover {
                     }
                 }
             })
-            .map_err(|source| LedgerError::File {
-                action: "start the thread that moves the WAL of",
-                path: database.path.clone(),
-                source,
-            })?;
+            .map_err(LedgerError::on_file(
+                "start the thread that moves the WAL of",
+                &database.path,
+            ))?;
         Ok(Self {
             requests: Some(requests),
             moved,

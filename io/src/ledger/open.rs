@@ -1,6 +1,5 @@
 //! Opens the ledger of a data directory: lock, checks that change nothing, migration, and only then the writer.
 
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -238,13 +237,13 @@ fn check_sqlite() -> Result<(), LedgerError> {
 
 fn make_private(disk: &dyn Disk, file: &Path) -> Result<(), LedgerError> {
     disk.make_private(file)
-        .map_err(|source| file_failed("restrict access to", file, source))
+        .map_err(LedgerError::on_file("restrict access to", file))
 }
 
 fn has_bytes(disk: &dyn Disk, file: &Path) -> Result<bool, LedgerError> {
     match disk.bytes(file) {
         Ok(bytes) => Ok(bytes.is_some_and(|bytes| bytes > 0)),
-        Err(source) => Err(file_failed("read", file, source)),
+        Err(source) => Err(LedgerError::on_file("read", file)(source)),
     }
 }
 
@@ -277,17 +276,17 @@ fn create_ledger(database: &Database, workspace: &Path, ladder: Ladder) -> Resul
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let left_over = companion_file(&fresh.path, suffix);
         disk.remove(&left_over)
-            .map_err(|source| file_failed("remove", &left_over, source))?;
+            .map_err(LedgerError::on_file("remove", &left_over))?;
     }
     disk.create(&fresh.path)
-        .map_err(|source| file_failed("create", &fresh.path, source))?;
+        .map_err(LedgerError::on_file("create", &fresh.path))?;
     fill_new_ledger(&fresh, workspace, ladder).map_err(fresh.sqlite_error("create"))?;
     let moved = disk
         .open(&fresh.path)
         .and_then(|mut file| file.sync())
         .and_then(|()| disk.rename(&fresh.path, &database.path))
         .and_then(|()| disk.sync_name(&database.path));
-    moved.map_err(|source| file_failed("create", &database.path, source))
+    moved.map_err(LedgerError::on_file("create", &database.path))
 }
 
 fn fill_new_ledger(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<()> {
@@ -372,18 +371,10 @@ fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState,
     }
     log.applied = Some(log.head.seq);
     let doubt = log.database.disk.bytes(&files.doubt);
-    match doubt.map_err(|source| file_failed("read", &files.doubt, source))? {
+    match doubt.map_err(LedgerError::on_file("read", &files.doubt))? {
         Some(_) => Ok(TablesState::Doubtful {
             reason: format!("{} says so", files.doubt.display()),
         }),
         None => Ok(state),
-    }
-}
-
-pub(super) fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
-    LedgerError::File {
-        action,
-        path: path.to_owned(),
-        source,
     }
 }

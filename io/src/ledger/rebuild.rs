@@ -7,9 +7,8 @@ use tslp_projections::table::{Change, RowChange, TableDigest, Value};
 use tslp_replay::log::Stored;
 
 use super::connection;
-use super::error::LedgerError;
+use super::error::{LedgerError, TableError};
 use super::sqlite_log::{Batch, CheckpointMode, SqliteLog};
-use super::tables::TableError;
 
 /// Rows collected before they are written in the order of their keys, so that a page is written once and not for each row.
 const ROWS_WAITING: usize = 16_384;

@@ -14,7 +14,7 @@ use super::anchor::{self, AnchorState};
 use super::connection::{Database, meta_value};
 use super::disk::Disk;
 use super::error::LedgerError;
-use super::open::{DataFiles, file_failed};
+use super::open::DataFiles;
 use super::schema_version;
 
 /// Length of the header of every SQLite database.
@@ -29,7 +29,7 @@ pub(super) fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError
     let header = disk
         .open(path)
         .and_then(|mut file| file.read(HEADER_BYTES))
-        .map_err(|source| file_failed("open for reading and writing", path, source))?;
+        .map_err(LedgerError::on_file("open for reading and writing", path))?;
     if header.len() < HEADER_BYTES {
         return Err(not_ours("it is too short for a database"));
     }

@@ -12,14 +12,14 @@ use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
 use super::connection::{self, Database, to_sql};
-use super::error::LedgerError;
+use super::error::{LedgerError, TableError};
 use super::lock::DataDirLock;
 use super::mover::MoveResult;
-use super::open::{DOUBT_FILE, file_failed};
+use super::open::DOUBT_FILE;
 use super::rebuild::TableRebuild;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
-use super::tables::{ArchiveRows, ProjectionTables, TableError, TablesState};
+use super::tables::{ArchiveRows, ProjectionTables, TablesState};
 use crate::scrub::history::{self, StoredVisitor};
 
 /// The one connection that writes.
@@ -315,7 +315,7 @@ impl SqliteLog {
     pub(crate) fn trust_tables(&self) -> Result<(), LedgerError> {
         let doubt = self.database.path.with_file_name(DOUBT_FILE);
         let removed = self.database.disk.remove(&doubt);
-        removed.map_err(|source| file_failed("remove", &doubt, source))
+        removed.map_err(LedgerError::on_file("remove", &doubt))
     }
 
     /// The checks that decide whether it may be written to, for sharing with the scrub.

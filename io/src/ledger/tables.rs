@@ -14,7 +14,7 @@ use tslp_core::ids::Seq;
 use tslp_projections::table::{Change, ColumnType, Keep, RowChange, Table, TableDigest, Value};
 
 use super::connection::{meta_value, set_meta, to_sql};
-use super::error::LedgerError;
+use super::error::{LedgerError, TableError};
 use crate::VERSION;
 
 /// The `meta` key of the last folded position.
@@ -28,22 +28,6 @@ const DIGEST_PREFIX: &str = "digest:";
 
 /// The prefix of a table's name in the `meta` key of its version.
 pub(super) const VERSION_PREFIX: &str = "table:";
-
-/// An error while reading or writing a table.
-#[derive(Debug, thiserror::Error)]
-pub enum TableError {
-    /// SQLite's error.
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
-    /// A row, or a request for one, doesn't fit the table's description.
-    #[error("{detail}")]
-    Shape {
-        /// The table.
-        table: &'static str,
-        /// The description of the misfit.
-        detail: String,
-    },
-}
 
 /// Whether stored tables can be used as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]

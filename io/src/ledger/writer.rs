@@ -198,11 +198,7 @@ pub fn spawn_writer(
             writer.announcer.announce_end(&ended);
             ended
         })
-        .map_err(|source| LedgerError::File {
-            action: "start the writer thread of",
-            path,
-            source,
-        })?;
+        .map_err(LedgerError::on_file("start the writer thread of", &path))?;
     Ok(LedgerWriter {
         durable,
         figures,

@@ -5,11 +5,10 @@ use std::time::Instant;
 
 use tslp_core::ids::{EpisodeId, Seq};
 
-use super::deadlines::WaitFor;
 use super::memory_budget::MemoryRoom;
-use super::rounds::ContinuedResponse;
 use crate::channel::{ExchangeId, RoundsAllowed};
 use crate::chat::dialect::Dialect;
+use crate::chat::rounds::{ResponseForm, ResponseRounds};
 use crate::chat::stream_progress::StreamProgress;
 use crate::guard::Caller;
 use crate::http::head::{ResponseContent, ResponseFraming, ResponseTo};
@@ -48,6 +47,43 @@ pub(super) struct ArmedDeadline {
     pub(super) at: Instant,
     pub(super) request: u64,
     pub(super) moves: u64,
+}
+
+/// What a connection is waiting for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitFor {
+    /// The next request.
+    KeepAlive,
+    /// The rest of a head.
+    Head,
+    /// More of a request body.
+    Body,
+    /// Memory for a request body.
+    MemoryRoom,
+    /// The client to take bytes.
+    Write,
+    /// A connection to the upstream.
+    Connect,
+    /// The upstream to take bytes of the request.
+    Upload,
+    /// The response's first byte.
+    FirstByte,
+    /// More of the response.
+    UpstreamIdle,
+    /// The end of a message whose last event may have come, and the look at its files.
+    LastPiece,
+    /// The client to close.
+    Linger,
+}
+
+impl WaitFor {
+    /// Whether every byte that moves restarts the deadline.
+    pub(super) const fn is_renewed(self) -> bool {
+        matches!(
+            self,
+            Self::Body | Self::Write | Self::Upload | Self::UpstreamIdle
+        )
+    }
 }
 
 /// The stage of a client connection's life.
@@ -317,6 +353,39 @@ impl ChatReply {
     /// Whether a round is over, and the engine has yet to say whether another one follows.
     pub(super) fn waits_for_tools(&self) -> bool {
         self.end_handling == ReplyEndHandling::Ended && self.continued.is_some()
+    }
+}
+
+/// A response that may be continued.
+#[derive(Debug)]
+pub(super) struct ContinuedResponse {
+    pub(super) rounds: ResponseRounds,
+    /// The first round's, of a body that is kept back.
+    pub(super) head: ResponseHead,
+    /// What the round under way is answered with.
+    pub(super) status: u16,
+    /// Whether its connection can be used again.
+    pub(super) upstream: Persistence,
+}
+
+impl ContinuedResponse {
+    /// What the first round's response begins with.
+    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
+        let form = match media {
+            ErrorEventForm::EventStream => ResponseForm::Stream,
+            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
+        };
+        Self {
+            rounds: ResponseRounds::new(form),
+            head: head.clone(),
+            status: head.status,
+            upstream: head.persistence,
+        }
+    }
+
+    /// Whether the model server refuses the round under way.
+    pub(super) const fn is_refused(&self) -> bool {
+        !matches!(self.status, 200..=299)
     }
 }
 

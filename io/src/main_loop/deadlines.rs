@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::MainLoop;
 use super::client::{
     ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, LinkStage,
-    ReplyEndHandling, ReplyGate, Upload, UpstreamCall,
+    ReplyEndHandling, ReplyGate, Upload, UpstreamCall, WaitFor,
 };
 use crate::http::error::Refusal;
 use crate::http::server_connection::ExpectedPart;
@@ -22,43 +22,6 @@ const RETRY_AFTER_SECONDS: &str = "5";
 
 /// Time limit of a whole chat request's body, as a multiple of the idle limit: it holds memory that others wait for.
 pub(super) const WHOLE_BODY_IDLE_TIMES: u32 = 10;
-
-/// What a connection is waiting for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WaitFor {
-    /// The next request.
-    KeepAlive,
-    /// The rest of a head.
-    Head,
-    /// More of a request body.
-    Body,
-    /// Memory for a request body.
-    MemoryRoom,
-    /// The client to take bytes.
-    Write,
-    /// A connection to the upstream.
-    Connect,
-    /// The upstream to take bytes of the request.
-    Upload,
-    /// The response's first byte.
-    FirstByte,
-    /// More of the response.
-    UpstreamIdle,
-    /// The end of a message whose last event may have come, and the look at its files.
-    LastPiece,
-    /// The client to close.
-    Linger,
-}
-
-impl WaitFor {
-    /// Whether every byte that moves restarts the deadline.
-    const fn is_renewed(self) -> bool {
-        matches!(
-            self,
-            Self::Body | Self::Write | Self::Upload | Self::UpstreamIdle
-        )
-    }
-}
 
 impl MainLoop {
     /// Sets the client's deadline to what it waits for now.

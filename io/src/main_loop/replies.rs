@@ -8,10 +8,10 @@ use tslp_core::redact;
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, ChatReply, Client, ClientStage, Downstream, ErrorEventForm, Exchange,
-    ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
+    CallConnection, ChatReply, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm,
+    Exchange, ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
 };
-use super::rounds::{ContinuedResponse, write_body};
+use super::rounds::write_body;
 use super::upstreams::LinkUse;
 use crate::channel::{Handover, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::chat::dialect::Dialect;

@@ -1,7 +1,7 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
 use super::MainLoop;
-use super::client::{Client, Downstream, ErrorEventForm, ReplyEndHandling, Retry, Upload};
+use super::client::{Client, ContinuedResponse, Downstream, ReplyEndHandling, Retry, Upload};
 use super::upstreams::LinkUse;
 use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{ResponseForm, ResponseRounds};
@@ -10,41 +10,8 @@ use crate::http::error::Refusal;
 use crate::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use crate::http::outgoing::Outgoing;
 use crate::http::request::Persistence;
-use crate::http::response::{ExpectedBody, ResponseHead};
+use crate::http::response::ExpectedBody;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
-
-/// A response that may be continued.
-#[derive(Debug)]
-pub(super) struct ContinuedResponse {
-    pub(super) rounds: ResponseRounds,
-    /// The first round's, of a body that is kept back.
-    pub(super) head: ResponseHead,
-    /// What the round under way is answered with.
-    pub(super) status: u16,
-    /// Whether its connection can be used again.
-    pub(super) upstream: Persistence,
-}
-
-impl ContinuedResponse {
-    /// What the first round's response begins with.
-    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
-        let form = match media {
-            ErrorEventForm::EventStream => ResponseForm::Stream,
-            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
-        };
-        Self {
-            rounds: ResponseRounds::new(form),
-            head: head.clone(),
-            status: head.status,
-            upstream: head.persistence,
-        }
-    }
-
-    /// Whether the model server refuses the round under way.
-    pub(super) const fn is_refused(&self) -> bool {
-        !matches!(self.status, 200..=299)
-    }
-}
 
 /// Bytes of the response's body.
 pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]) {

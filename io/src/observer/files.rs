@@ -1,22 +1,14 @@
-//! The observed files, beneath the workspace's root or in memory, and an observer without a thread.
+//! The observed files, beneath the workspace's root or in memory.
 
 use std::fs::File;
 use std::io::Read;
-use std::sync::Arc;
 
 use rustix::io::Errno;
-use tslp_core::decide::direct::FileText;
-use tslp_core::event::{DiskFinding, ReadFailure};
-use tslp_core::extract::Grammars;
+use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
 
-use super::WorkspaceObserver;
 use super::beneath::{WorkspaceRoot, read_failure};
-use super::clock::WallClock;
-use super::examine::ObserverShared;
 use super::identity::{Identity, is_regular};
-use crate::config::settings::EtvConfig;
-use tslp_replay::pending::DiskCheck;
 
 /// Files by path.
 pub trait Files {
@@ -75,44 +67,5 @@ impl OpenFile for File {
                 Errno::from_io_error(&error).map_or(ReadFailure::Failed, read_failure)
             })?;
         Ok(bytes)
-    }
-}
-
-/// An observer on the caller's own thread, for files that never block.
-pub struct DirectObserver<F> {
-    files: F,
-    shared: ObserverShared,
-}
-
-impl<F: Files> DirectObserver<F> {
-    /// An observer with an empty cache.
-    #[must_use]
-    pub fn new(
-        files: F,
-        config: EtvConfig,
-        grammars: Arc<dyn Grammars + Send + Sync>,
-        clock: Arc<dyn WallClock>,
-    ) -> Self {
-        Self {
-            files,
-            shared: ObserverShared::new(config, grammars, clock),
-        }
-    }
-}
-
-impl<F: Files> WorkspaceObserver for DirectObserver<F> {
-    fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
-        let findings = checks.iter();
-        findings
-            .map(|check| self.shared.examine(&self.files, check))
-            .collect()
-    }
-
-    fn read(&mut self, path: &RelPath) -> FileText {
-        self.shared.file_text(&self.files, path).transpose()
-    }
-
-    fn touch(&mut self, path: &RelPath) -> Option<String> {
-        self.shared.touched_text(&self.files, path)
     }
 }

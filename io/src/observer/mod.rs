@@ -37,7 +37,7 @@ use examine::ObserverShared;
 pub use clock::{SystemClock, WallClock};
 pub use examine::ObserverCounters;
 pub use file_reader::{ContentHashes, FileReader};
-pub use files::{DirectObserver, Files, OpenFile};
+pub use files::{Files, OpenFile};
 pub use identity::{ChangeTimes, Identity};
 
 /// Threads that may be stuck in a file system at one time; with more, every check counts as timed out at once.
@@ -305,5 +305,44 @@ impl CountedThread {
 impl Drop for CountedThread {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// An observer on the caller's own thread, for files that never block.
+pub struct DirectObserver<F> {
+    files: F,
+    shared: ObserverShared,
+}
+
+impl<F: Files> DirectObserver<F> {
+    /// An observer with an empty cache.
+    #[must_use]
+    pub fn new(
+        files: F,
+        config: EtvConfig,
+        grammars: Arc<dyn Grammars + Send + Sync>,
+        clock: Arc<dyn WallClock>,
+    ) -> Self {
+        Self {
+            files,
+            shared: ObserverShared::new(config, grammars, clock),
+        }
+    }
+}
+
+impl<F: Files> WorkspaceObserver for DirectObserver<F> {
+    fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
+        let findings = checks.iter();
+        findings
+            .map(|check| self.shared.examine(&self.files, check))
+            .collect()
+    }
+
+    fn read(&mut self, path: &RelPath) -> FileText {
+        self.shared.file_text(&self.files, path).transpose()
+    }
+
+    fn touch(&mut self, path: &RelPath) -> Option<String> {
+        self.shared.touched_text(&self.files, path)
     }
 }

@@ -13,7 +13,6 @@ use tslp_core::view::Divergence;
 use tslp_core::words;
 use tslp_replay::state::State;
 
-use super::Occurrences;
 use crate::evidence::log::sentence;
 
 words! {
@@ -65,6 +64,17 @@ pub struct HistoryEntry {
     pub reason: Option<&'static str>,
     /// A sentence for people.
     pub text: String,
+}
+
+/// A count, with the last episode and reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Occurrences {
+    /// The number of times.
+    pub times: u64,
+    /// The last episode.
+    pub last_episode: u64,
+    /// The last reason.
+    pub last_reason: &'static str,
 }
 
 /// Collects an entity's chapters.
