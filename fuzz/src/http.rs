@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tslp_io::http::body::BodyDecoder;
 use tslp_io::http::head_scan::HeadScan;
 use tslp_io::http::request::HeadLimits;
-use tslp_io::http::response::{Asked, ResponseProgress, parse_head};
+use tslp_io::http::response::{ExpectedBody, ResponseProgress, parse_head};
 use tslp_io::http::server_connection::{ClientEvent, ServerConnection};
 
 /// Requests on one connection, each answered as soon as it is complete.
@@ -50,8 +50,8 @@ fn read_requests<'d>(pieces: impl IntoIterator<Item = &'d [u8]>) -> String {
 /// A response's head.
 pub fn http_response(data: &[u8]) {
     let asked = match data.first() {
-        Some(byte) if byte % 2 == 1 => Asked::HeadOnly,
-        _ => Asked::WithBody,
+        Some(byte) if byte % 2 == 1 => ExpectedBody::HeadOnly,
+        _ => ExpectedBody::WithBody,
     };
     assert_eq!(
         read_response(data, data.len().max(1), asked),
@@ -63,7 +63,7 @@ pub fn http_response(data: &[u8]) {
     );
 }
 
-fn read_response(data: &[u8], step: usize, asked: Asked) -> String {
+fn read_response(data: &[u8], step: usize, asked: ExpectedBody) -> String {
     let mut scan = HeadScan::default();
     let mut start = 0;
     let mut end = 0;
@@ -95,7 +95,7 @@ pub fn http_body(data: &[u8]) {
         return;
     };
     let decoder = match first % 3 {
-        0 => BodyDecoder::length(u64::from(*first)),
+        0 => BodyDecoder::with_length(u64::from(*first)),
         1 => BodyDecoder::until_close(),
         _ => BodyDecoder::chunked(),
     };
@@ -111,7 +111,7 @@ fn read_body<'d>(
     let mut data = Vec::new();
     for mut piece in pieces {
         while !piece.is_empty() {
-            match decoder.step(piece) {
+            match decoder.next_piece(piece) {
                 Ok(step) if step.consumed == 0 => break,
                 Ok(step) => {
                     data.extend_from_slice(&piece[step.data]);

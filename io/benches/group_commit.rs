@@ -99,8 +99,9 @@ fn measure(out: &mut Out, streams: usize, prompts: usize) -> Result<Measured, Bo
     let data_dir = dir.path().join("data");
     std::fs::create_dir(&data_dir)?;
     let opened = OpenOptions::default().open(&data_dir, dir.path())?;
-    let (commits, queue) = writer::queue(COMMIT_QUEUE);
-    let writer = writer::spawn(opened.log, queue, WriterLimits::default(), Box::new(|_| {}))?;
+    let (commits, queue) = writer::commit_queue(COMMIT_QUEUE);
+    let writer =
+        writer::spawn_writer(opened.log, queue, WriterLimits::default(), Box::new(|_| {}))?;
     let (durable, figures) = (Arc::clone(writer.durable()), Arc::clone(writer.figures()));
     let engine = Mutex::new(Engine {
         turns: turns::Turns::new(BYTES_PER_EVENT),

@@ -10,7 +10,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 use tslp_io::config::settings::EtvConfig;
-use tslp_io::observer::{Look as _, Observer, WallClock};
+use tslp_io::observer::{Observer, WallClock, WorkspaceObserver as _};
 use tslp_io::out::Out;
 use tslp_replay::pending::DiskCheck;
 

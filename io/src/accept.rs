@@ -1,4 +1,4 @@
-//! `tslp accept`: takes what the workspace's files hold as the write-head's word, while no proxy runs.
+//! `tslp accept`: makes the workspace's files true as they are on disk, while no proxy runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,34 +13,34 @@ use tslp_replay::state::State;
 use tslp_replay::store::{EmptyStore, Store};
 
 use crate::config::ServeConfig;
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
-use crate::observer::{Look as _, Observer, SystemClock, WallClock};
+use crate::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
 use crate::startup::{self, StartError};
-use crate::target::{self, Target, TargetError};
+use crate::target::{self, NamedTarget, TargetError};
 
-/// What came of one target.
+/// The result for one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is true now as it stands on disk.
+pub enum AcceptOutcome {
+    /// It has become true as it is on disk.
     Accepted,
-    /// It was before.
+    /// It was true already.
     TrueAlready,
-    /// There is no such file in the workspace; why, in words.
+    /// There is no such file in the workspace; the reason, for people.
     NoFile(String),
     /// The file doesn't define it, or not without parse errors.
     NoSymbol,
     /// It stays as it was.
     Refused {
-        /// Why.
+        /// The rule that refused it.
         reason: Reason,
-        /// What the file's read failure was, if that is why.
+        /// The file's read failure, if that is the reason.
         failure: Option<ReadFailure>,
     },
 }
 
-impl Outcome {
+impl AcceptOutcome {
     /// Whether the target is true as it is on disk.
     #[must_use]
     pub const fn is_fine(&self) -> bool {
@@ -59,9 +59,9 @@ impl Outcome {
         }
     }
 
-    /// In words.
+    /// The outcome, for people.
     #[must_use]
-    pub fn words(&self) -> &str {
+    pub fn description(&self) -> &str {
         match self {
             Self::Accepted => "true as it is on disk",
             Self::TrueAlready => "true already: nothing to do",
@@ -94,7 +94,7 @@ const fn refusal_words(reason: Reason) -> &'static str {
     }
 }
 
-/// Why a file can't be read, in words.
+/// The reason why a file can't be read, for people.
 #[must_use]
 pub const fn failure_words(failure: ReadFailure) -> &'static str {
     match failure {
@@ -108,6 +108,9 @@ pub const fn failure_words(failure: ReadFailure) -> &'static str {
     }
 }
 
+/// A target as it was written, and as a directive names it, or why there is none.
+type LocatedTarget<'t> = (&'t String, Result<String, AcceptOutcome>);
+
 /// Accepts each target, which is `PATH` or `PATH::SYMBOL`; paths are looked for from `current_dir` first. A ledger is
 /// made only if something is accepted.
 ///
@@ -117,36 +120,35 @@ pub fn accept(
     config: &ServeConfig,
     current_dir: &Path,
     targets: &[String],
-) -> Result<Vec<(String, Outcome)>, StartError> {
-    let located: Vec<(&String, Result<String, Outcome>)> = targets
+) -> Result<Vec<(String, AcceptOutcome)>, StartError> {
+    let located: Vec<LocatedTarget<'_>> = targets
         .iter()
-        .map(|target| (target, locate(config, current_dir, target)))
+        .map(|target| (target, locate_target(config, current_dir, target)))
         .collect();
     let asks_for_something = located.iter().any(|(_, target)| target.is_ok());
     if !asks_for_something || !has_ledger(config) && !would_accept(config, &located) {
-        return outcomes(&located, |target| {
-            let mut trial = Trial::new(config, State::default(), EmptyStore);
-            Ok(trial.act(target).0)
+        return accept_located(&located, |target| {
+            let mut trial = AcceptEngine::new(config, State::default(), EmptyStore);
+            Ok(trial.accept_target(target).0)
         });
     }
     data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
-    let mut trial = Trial::new(config, state, contents);
-    let accepted = outcomes(&located, |target| {
-        let (outcome, batch) = trial.act(target);
-        commit(&mut opened.log, batch)?;
+    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let mut trial = AcceptEngine::new(config, state, contents);
+    accept_located(&located, |target| {
+        let (outcome, batch) = trial.accept_target(target);
+        commit_batch(&mut opened.log, batch)?;
         trial.engine.rows_made_durable(trial.engine.state().head());
         Ok(outcome)
-    })?;
-    Ok(accepted)
+    })
 }
 
-fn outcomes(
-    located: &[(&String, Result<String, Outcome>)],
-    mut act: impl FnMut(&str) -> Result<Outcome, StartError>,
-) -> Result<Vec<(String, Outcome)>, StartError> {
+fn accept_located(
+    located: &[LocatedTarget<'_>],
+    mut act: impl FnMut(&str) -> Result<AcceptOutcome, StartError>,
+) -> Result<Vec<(String, AcceptOutcome)>, StartError> {
     located
         .iter()
         .map(|(written, target)| {
@@ -164,33 +166,38 @@ fn has_ledger(config: &ServeConfig) -> bool {
 }
 
 /// Whether anything would become true in a workspace without a ledger.
-fn would_accept(config: &ServeConfig, located: &[(&String, Result<String, Outcome>)]) -> bool {
-    let mut trial = Trial::new(config, State::default(), EmptyStore);
+fn would_accept(config: &ServeConfig, located: &[LocatedTarget<'_>]) -> bool {
+    let mut trial = AcceptEngine::new(config, State::default(), EmptyStore);
     let mut targets = located
         .iter()
         .filter_map(|(_, target)| target.as_ref().ok());
-    targets.any(|target| trial.act(target).0 == Outcome::Accepted)
+    targets.any(|target| trial.accept_target(target).0 == AcceptOutcome::Accepted)
 }
 
 /// The target as a directive names it.
-fn locate(config: &ServeConfig, current_dir: &Path, written: &str) -> Result<String, Outcome> {
-    let is_file = target::find(written, current_dir, &config.workspace).is_ok();
+fn locate_target(
+    config: &ServeConfig,
+    current_dir: &Path,
+    written: &str,
+) -> Result<String, AcceptOutcome> {
+    let is_file = target::find_target(written, current_dir, &config.workspace).is_ok();
     let (path, symbol) = match written.split_once("::").filter(|_| !is_file) {
         Some((path, symbol)) => (path, Some(symbol)),
         None => (written, None),
     };
-    let path = match target::find(path, current_dir, &config.workspace) {
+    let path = match target::find_target(path, current_dir, &config.workspace) {
         // With a folder in front it can't be taken for another file of the same name.
-        Ok(Target::File(path)) => format!("./{path}"),
-        Ok(Target::Folder(_) | Target::Workspace) => {
-            return Err(Outcome::NoFile("a folder: `tslp adopt` takes those".into()));
+        Ok(NamedTarget::File(path)) => format!("./{path}"),
+        Ok(NamedTarget::Folder(_) | NamedTarget::Workspace) => {
+            let why = "a folder: `tslp adopt` takes those".into();
+            return Err(AcceptOutcome::NoFile(why));
         }
         // The base name of a file that is tracked is enough; it may also be gone from disk.
         Err(TargetError::Missing(_)) if has_ledger(config) && !path.contains('/') => path.into(),
         Err(error) => {
             let error = error.to_string();
             let why = error.strip_prefix(&format!("{path}: ")).unwrap_or(&error);
-            return Err(Outcome::NoFile(why.to_owned()));
+            return Err(AcceptOutcome::NoFile(why.to_owned()));
         }
     };
     Ok(match symbol {
@@ -199,13 +206,13 @@ fn locate(config: &ServeConfig, current_dir: &Path, written: &str) -> Result<Str
     })
 }
 
-/// An engine and its eyes.
-struct Trial<S> {
+/// An engine with an observer of the workspace.
+struct AcceptEngine<S> {
     engine: Engine<TreeSitterGrammars, S>,
     observer: Observer,
 }
 
-impl<S: Store> Trial<S> {
+impl<S: Store> AcceptEngine<S> {
     fn new(config: &ServeConfig, state: State, store: S) -> Self {
         Self {
             engine: startup::engine(state, &config.policy, store),
@@ -218,7 +225,7 @@ impl<S: Store> Trial<S> {
         }
     }
 
-    fn act(&mut self, target: &str) -> (Outcome, Batch) {
+    fn accept_target(&mut self, target: &str) -> (AcceptOutcome, Batch) {
         let directive = Directive {
             verb: Verb::Accept,
             target: target.to_owned(),
@@ -241,12 +248,12 @@ impl<S: Store> Trial<S> {
             ..DiskAnswers::default()
         };
         let batch = self.engine.carry_out_command(pending, answers);
-        let outcome = match notice(&batch) {
-            Some(Reason::UserAccepted) => Outcome::Accepted,
-            Some(Reason::FileMissing) => Outcome::NoFile("there is no such file".into()),
-            Some(Reason::SymbolMissing) => Outcome::NoSymbol,
-            Some(Reason::NothingToDo) | None => Outcome::TrueAlready,
-            Some(reason) => Outcome::Refused {
+        let outcome = match answering_notice(&batch) {
+            Some(Reason::UserAccepted) => AcceptOutcome::Accepted,
+            Some(Reason::FileMissing) => AcceptOutcome::NoFile("there is no such file".into()),
+            Some(Reason::SymbolMissing) => AcceptOutcome::NoSymbol,
+            Some(Reason::NothingToDo) | None => AcceptOutcome::TrueAlready,
+            Some(reason) => AcceptOutcome::Refused {
                 reason,
                 failure: failure.filter(|_| reason == Reason::FileUnreadable),
             },
@@ -255,8 +262,7 @@ impl<S: Store> Trial<S> {
     }
 }
 
-/// The notice that answers a directive.
-fn notice(batch: &Batch) -> Option<Reason> {
+fn answering_notice(batch: &Batch) -> Option<Reason> {
     batch
         .recorded
         .iter()
@@ -267,8 +273,8 @@ fn notice(batch: &Batch) -> Option<Reason> {
         })
 }
 
-pub(crate) fn commit(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
-    let mut transaction = log.begin()?;
+pub(crate) fn commit_batch(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
+    let mut transaction = log.begin_batch()?;
     transaction.record_all(batch.recorded)?;
     transaction.change_all(&batch.changes)?;
     transaction.commit().map(drop)

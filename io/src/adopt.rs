@@ -27,7 +27,7 @@ use tslp_replay::pending::{Batch, BatchBuilder};
 use tslp_replay::state::State;
 
 use crate::config::ServeConfig;
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::diagnostics::unread;
 use crate::ledger::lock::DataDirLock;
@@ -35,14 +35,14 @@ use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
 use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
-use crate::target::Target;
+use crate::target::NamedTarget;
 use read_queue::{ReadQueue, SizedFile};
 use reading::ReadFile;
 use walk::WalkedFile;
 
-pub use progress::Progress;
+pub use progress::AdoptProgress;
 pub use reading::SkipReason;
-pub use summary::Summary;
+pub use summary::AdoptSummary;
 
 /// Most files that the walk may be ahead of the threads that read.
 const WALKED_QUEUE: usize = 512;
@@ -76,7 +76,7 @@ fn unread_lines(path: &RelPath, found: Option<&FoundCode>) -> Option<String> {
 
 /// Whether anything is appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum AdoptMode {
     /// Everything is decided about, nothing is appended.
     DryRun,
     /// Decisions are appended.
@@ -115,10 +115,10 @@ impl From<LedgerError> for AdoptError {
 /// See [`AdoptError`].
 pub fn adopt(
     config: &ServeConfig,
-    targets: &[Target],
-    mode: Mode,
-    progress: &Progress,
-) -> Result<Summary, AdoptError> {
+    targets: &[NamedTarget],
+    mode: AdoptMode,
+    progress: &AdoptProgress,
+) -> Result<AdoptSummary, AdoptError> {
     let (to_readers, walked) = bounded(WALKED_QUEUE);
     let (to_engine, looked) = bounded(FILES_QUEUE);
     thread::scope(|scope| {
@@ -140,7 +140,7 @@ pub fn adopt(
         // Dropped here, so that a thread which waits for the other end notices.
         drop((queue, to_engine));
         // A ledger is opened and folded while the first files are read.
-        let decided = Adopter::start(config, mode).and_then(|mut adopter| {
+        let decided = Adopter::start_adopting(config, mode).and_then(|mut adopter| {
             adopter.decide_all(looked, progress)?;
             Ok(adopter)
         });
@@ -164,16 +164,16 @@ fn open_readers(config: &ServeConfig) -> Result<Vec<FileReader>, AdoptError> {
 /// The walking thread: queues files until nobody wants more.
 fn walk_targets(
     config: &ServeConfig,
-    targets: &[Target],
+    targets: &[NamedTarget],
     to_readers: &Sender<SizedFile>,
-    progress: &Progress,
-) -> Summary {
-    let mut skipped = Summary::default();
-    walk::walk(&config.workspace, targets, &mut |seen| {
+    progress: &AdoptProgress,
+) -> AdoptSummary {
+    let mut skipped = AdoptSummary::default();
+    walk::visit_files(&config.workspace, targets, &mut |seen| {
         match seen {
-            WalkedFile::Skipped { name, why } => skipped.skip(&name, why),
+            WalkedFile::Skipped { name, why } => skipped.count_skipped(&name, why),
             WalkedFile::File { path, bytes } if bytes > config.etv.read_bytes_max => {
-                skipped.skip(path.as_str(), SkipReason::Unreadable(ReadFailure::TooLarge));
+                skipped.count_skipped(path.as_str(), SkipReason::Unreadable(ReadFailure::TooLarge));
             }
             WalkedFile::File { path, bytes } => {
                 progress.file_found();
@@ -202,11 +202,11 @@ fn read_files(reader: &FileReader, queue: &Arc<ReadQueue>, to_engine: &Sender<Re
 /// Decides about one file after the other.
 struct Adopter<'c> {
     config: &'c ServeConfig,
-    engine: Engine<TreeSitterGrammars, Option<StoredContents>>,
+    engine: Engine<TreeSitterGrammars, Option<ContentCache>>,
     sink: DecisionSink,
     waiting: BatchBuilder,
     waiting_bytes: usize,
-    summary: Summary,
+    summary: AdoptSummary,
 }
 
 /// The destination of decisions.
@@ -224,16 +224,16 @@ enum DecisionSink {
 }
 
 impl<'c> Adopter<'c> {
-    fn start(config: &'c ServeConfig, mode: Mode) -> Result<Self, AdoptError> {
+    fn start_adopting(config: &'c ServeConfig, mode: AdoptMode) -> Result<Self, AdoptError> {
         let files = DataFiles::of(&config.data_dir);
         let (state, store, sink) = match (files.database.exists(), mode) {
-            (false, Mode::DryRun) => (
+            (false, AdoptMode::DryRun) => (
                 State::default(),
                 None,
                 DecisionSink::DryRun { has_ledger: false },
             ),
-            (false, Mode::Append) => (State::default(), None, DecisionSink::New),
-            (true, Mode::DryRun) => {
+            (false, AdoptMode::Append) => (State::default(), None, DecisionSink::New),
+            (true, AdoptMode::DryRun) => {
                 let (state, store) = fold_ledger(&files)?;
                 (
                     state,
@@ -241,10 +241,10 @@ impl<'c> Adopter<'c> {
                     DecisionSink::DryRun { has_ledger: true },
                 )
             }
-            (true, Mode::Append) => {
+            (true, AdoptMode::Append) => {
                 let (opened, state) =
                     startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-                let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+                let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
                 (state, Some(store), DecisionSink::start_writer(opened)?)
             }
         };
@@ -254,7 +254,7 @@ impl<'c> Adopter<'c> {
             sink,
             waiting: BatchBuilder::new(),
             waiting_bytes: 0,
-            summary: Summary::default(),
+            summary: AdoptSummary::default(),
         })
     }
 
@@ -262,7 +262,7 @@ impl<'c> Adopter<'c> {
     fn decide_all(
         &mut self,
         looked: Receiver<ReadFile>,
-        progress: &Progress,
+        progress: &AdoptProgress,
     ) -> Result<(), AdoptError> {
         let mut early = BTreeMap::new();
         let mut next = 0;
@@ -304,7 +304,7 @@ impl<'c> Adopter<'c> {
                 self.engine.rows_made_durable(writer.durable().reached());
             }
             match skip {
-                Some(skip) => self.summary.skip(path.as_str(), skip),
+                Some(skip) => self.summary.count_skipped(path.as_str(), skip),
                 None => self.count_file(bytes, unread_lines(&path, found.as_deref()), before),
             }
             // The events that wait for the writer share its text: from here on it is theirs alone.
@@ -317,7 +317,7 @@ impl<'c> Adopter<'c> {
                 self.send_waiting()?;
             }
         } else if let Some(skip) = skip {
-            self.summary.skip(path.as_str(), skip);
+            self.summary.count_skipped(path.as_str(), skip);
         }
         drop(memory);
         Ok(())
@@ -360,7 +360,7 @@ impl<'c> Adopter<'c> {
                 return Ok(());
             }
             let opened = new_ledger(self.config)?;
-            let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+            let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
             self.engine.set_store(Some(store));
             self.sink = DecisionSink::start_writer(opened)?;
         }
@@ -377,7 +377,7 @@ impl<'c> Adopter<'c> {
             } => {
                 let Batch { recorded, changes } = work.finish(self.engine.state());
                 if commits.send(Commit { recorded, changes }).is_err() {
-                    let stopped = writer.durable().stopped();
+                    let stopped = writer.durable().stop_reason();
                     return Err(AdoptError::Writer(stopped.map_or_else(
                         || "the ledger's writer has stopped".to_owned(),
                         |stopped| stopped.to_string(),
@@ -389,7 +389,7 @@ impl<'c> Adopter<'c> {
     }
 
     /// Appends what is waiting, and waits until all of it is durable.
-    fn finish_writing(mut self, walked: Summary) -> Result<Summary, AdoptError> {
+    fn finish_writing(mut self, walked: AdoptSummary) -> Result<AdoptSummary, AdoptError> {
         self.send_waiting()?;
         if let DecisionSink::Writer {
             commits,
@@ -402,14 +402,14 @@ impl<'c> Adopter<'c> {
             written.map_err(|failure| AdoptError::Writer(failure.message))?;
             drop(lock);
         }
-        self.summary.add(walked);
+        self.summary.add_walked(walked);
         Ok(self.summary)
     }
 }
 
 impl DecisionSink {
     fn start_writer(opened: OpenLedger) -> Result<Self, AdoptError> {
-        let (commits, queue) = writer::queue(COMMIT_QUEUE);
+        let (commits, queue) = writer::commit_queue(COMMIT_QUEUE);
         let limits = WriterLimits {
             // Each commit is as large as a group already.
             group_events_max: 1,
@@ -418,8 +418,8 @@ impl DecisionSink {
             ..WriterLimits::default()
         };
         let log = opened.log;
-        log.cache(COMMIT_CACHE_KIB)?;
-        let writer = writer::spawn(log, queue, limits, Box::new(|_| {}))?;
+        log.set_cache_size(COMMIT_CACHE_KIB)?;
+        let writer = writer::spawn_writer(log, queue, limits, Box::new(|_| {}))?;
         Ok(Self::Writer {
             commits,
             writer,
@@ -436,13 +436,13 @@ fn new_ledger(config: &ServeConfig) -> Result<OpenLedger, AdoptError> {
 
 /// Folds a ledger that another process may be using. Archives that have to be rebuilt are taken for empty: what they hold
 /// decides about bytes that are appended, not about what becomes true.
-fn fold_ledger(files: &DataFiles) -> Result<(State, StoredContents), AdoptError> {
+fn fold_ledger(files: &DataFiles) -> Result<(State, ContentCache), AdoptError> {
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let reader = readers.open()?;
     let archives = match reader.tables_state()? {
-        TablesState::Current => Archives::Sound,
-        TablesState::Rebuild { .. } | TablesState::Doubtful { .. } => Archives::Doubtful,
+        TablesState::Current => ArchiveTrust::Sound,
+        TablesState::Rebuild { .. } | TablesState::Doubtful { .. } => ArchiveTrust::Doubtful,
     };
-    let state = startup::fold(|visit| reader.read(Seq(1), visit))?;
-    Ok((state, StoredContents::new(reader, archives)))
+    let state = startup::fold_ledger(|visit| reader.read(Seq(1), visit))?;
+    Ok((state, ContentCache::new(reader, archives)))
 }

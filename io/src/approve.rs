@@ -3,9 +3,9 @@
 use tslp_core::event::Event;
 use tslp_core::hash::ArtifactHash;
 
-use crate::accept::commit;
+use crate::accept::commit_batch;
 use crate::config::ServeConfig;
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::ledger::OpenOptions;
 use crate::observer::{SystemClock, WallClock};
@@ -18,7 +18,7 @@ use crate::startup::{self, StartError};
 ///
 /// # Panics
 /// Never: the event that says so is in the batch.
-pub fn approve(
+pub fn approve_profile(
     config: &ServeConfig,
     profile_id: &str,
     text: &str,
@@ -26,7 +26,7 @@ pub fn approve(
     data_dir::prepare(&config.data_dir)?;
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
-    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let mut engine = startup::engine(state, &config.policy, contents);
     let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
     let approved = batch
@@ -36,6 +36,6 @@ pub fn approve(
             Event::PolicyApproved(approved) => Some(approved.text),
             _ => None,
         });
-    commit(&mut opened.log, batch)?;
+    commit_batch(&mut opened.log, batch)?;
     Ok(approved.expect("the batch says what was approved"))
 }

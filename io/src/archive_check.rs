@@ -1,7 +1,7 @@
-//! Holds the stored archives against what the ledger says they hold, row by row, in memory that doesn't grow with them.
+//! Compares the stored archives with the ledger, row by row, in memory that doesn't grow with them.
 //!
-//! An archive keeps the first row of a key. So whatever a fold puts is there as it is, or an earlier event put another
-//! row with that key; and as many rows are there as were found as they are, so that none was slipped in.
+//! An archive keeps the first row of a key. So each row that a fold puts is stored unchanged, unless an earlier event put another
+//! row with that key; and the number of stored rows is the number of matches, or rows were inserted from outside.
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
@@ -9,32 +9,31 @@ use tslp_projections::table::{Change, Keep, RowChange, Value};
 
 use crate::ledger::{ArchiveRows, LedgerError};
 
-/// Rows that wait to be looked up in the order of their keys, so that a page is read once and not for each row.
+/// Rows that are looked up together, in the order of their keys, so that a page isn't read once for each row.
 const ROWS_WAITING: usize = 16_384;
 
-/// A check under way. It is fed with what a fold over the whole ledger puts; from where it reads the rows is up to
-/// whoever runs it, and may be ahead of the fold.
+/// A check under way. It gets the rows that a fold over the whole ledger puts; the caller passes the store to compare them with,
+/// which may be ahead of the fold.
 #[derive(Debug)]
 pub struct ArchiveCheck {
     waiting: Vec<RowChange>,
-    tallies: Vec<Tally>,
+    tallies: Vec<ArchiveTally>,
 }
 
-/// What is known of one table.
+/// The counts of one table so far.
 #[derive(Clone, Debug, Default)]
-struct Tally {
+struct ArchiveTally {
     /// Rows found as they were put.
     found: u64,
-    /// The first thing that is wrong.
     flaw: Option<String>,
 }
 
-/// What came out for one archive.
+/// The result for one archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Archive {
+pub struct ArchiveResult {
     /// Index into [`TABLES`].
     pub table: usize,
-    /// How many rows it has, or what is wrong with it.
+    /// The number of its rows, or the first difference.
     pub rows: Result<u64, String>,
 }
 
@@ -42,33 +41,33 @@ impl Default for ArchiveCheck {
     fn default() -> Self {
         Self {
             waiting: Vec::new(),
-            tallies: vec![Tally::default(); TABLES.len()],
+            tallies: vec![ArchiveTally::default(); TABLES.len()],
         }
     }
 }
 
 impl ArchiveCheck {
-    /// Takes what the fold put; changes of other tables are left alone.
-    pub fn take(&mut self, changes: impl Iterator<Item = RowChange>, stored: &impl ArchiveRows) {
+    /// Takes rows that the fold put; changes of tables that are no archives are ignored.
+    pub fn check_rows(&mut self, rows: impl Iterator<Item = RowChange>, stored: &impl ArchiveRows) {
         self.waiting
-            .extend(changes.filter(|change| seq_column(change.table).is_some()));
+            .extend(rows.filter(|change| seq_column(change.table).is_some()));
         if self.waiting.len() >= ROWS_WAITING {
             self.look_up(stored);
         }
     }
 
-    /// The fold has come to the event `head`: tells what is wrong with each archive.
-    pub fn finish(mut self, head: Seq, stored: &impl ArchiveRows) -> Vec<Archive> {
+    /// Ends the check; the fold has ended at the event `head`.
+    pub fn into_results(mut self, head: Seq, stored: &impl ArchiveRows) -> Vec<ArchiveResult> {
         self.look_up(stored);
         let archives = (0..TABLES.len()).filter(|table| seq_column(*table).is_some());
         archives
             .map(|table| {
-                let Tally { found, flaw } = &self.tallies[table];
+                let ArchiveTally { found, flaw } = &self.tallies[table];
                 let rows = match flaw {
                     Some(flaw) => Err(flaw.clone()),
-                    None => counted(stored.count(table, head), *found),
+                    None => check_count(stored.count(table, head), *found),
                 };
-                Archive { table, rows }
+                ArchiveResult { table, rows }
             })
             .collect()
     }
@@ -81,35 +80,35 @@ impl ArchiveCheck {
             if tally.flaw.is_some() {
                 continue;
             }
-            match compare(&change, stored) {
-                Ok(Found::AsPut) => tally.found += 1,
-                Ok(Found::Earlier) => {}
+            match compare_row(&change, stored) {
+                Ok(RowMatch::AsPut) => tally.found += 1,
+                Ok(RowMatch::Earlier) => {}
                 Err(flaw) => tally.flaw = Some(flaw),
             }
         }
     }
 }
 
-enum Found {
+enum RowMatch {
     AsPut,
     /// The row of an earlier event has this key.
     Earlier,
 }
 
-fn compare(change: &RowChange, stored: &impl ArchiveRows) -> Result<Found, String> {
+fn compare_row(change: &RowChange, stored: &impl ArchiveRows) -> Result<RowMatch, String> {
     let (table, key) = change.table_and_key();
     let Change::Put(row) = &change.change else {
         return Err("the fold takes rows out of it, which is a defect of tslp".to_owned());
     };
     match stored.row(table, key) {
-        Ok(Some(found)) if found == *row => Ok(Found::AsPut),
-        Ok(Some(found)) if put_at(table, &found) < put_at(table, row) => Ok(Found::Earlier),
+        Ok(Some(found)) if found == *row => Ok(RowMatch::AsPut),
+        Ok(Some(found)) if put_at(table, &found) < put_at(table, row) => Ok(RowMatch::Earlier),
         Ok(_) => Err("doesn't hold what the ledger says".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn counted(stored: Result<u64, LedgerError>, found: u64) -> Result<u64, String> {
+fn check_count(stored: Result<u64, LedgerError>, found: u64) -> Result<u64, String> {
     match stored {
         Ok(rows) if rows == found => Ok(rows),
         Ok(rows) => Err(format!("holds {rows} rows, the ledger says {found}")),
@@ -170,8 +169,8 @@ mod tests {
         });
         let stored = stored(rows);
         let mut check = ArchiveCheck::default();
-        check.take(puts.into_iter(), &stored);
-        let archives = check.finish(Seq(9), &stored);
+        check.check_rows(puts.into_iter(), &stored);
+        let archives = check.into_results(Seq(9), &stored);
         let outdated = archives
             .into_iter()
             .find(|archive| archive.table == OUTDATED);

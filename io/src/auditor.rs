@@ -21,7 +21,7 @@ use tslp_core::policy::Placement;
 
 use crate::channel::ToEngine;
 use crate::chat::reply::ReplyDecoder;
-use crate::json_client::{self, Answer};
+use crate::json_client::{self, HttpAnswer};
 use crate::loop_config::{ModelUpstream, UpstreamConfig};
 use crate::upstream::resolve::{self, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
@@ -142,7 +142,7 @@ impl Auditor {
         let deadline = Instant::now() + self.config.timeout;
         let server = self.config.server_of(audit).clone();
         let server = &server;
-        let route = resolve::resolve(server, self.tls.take());
+        let route = resolve::resolve_route(server, self.tls.take());
         let route = route.map_err(io::Error::other)?;
         self.tls.clone_from(&route.tls);
         let tcp = self.connect_within(&route, deadline)?;
@@ -153,13 +153,13 @@ impl Auditor {
         let request = self.request_bytes(audit, server);
         let stream = DeadlineStream { tcp, deadline };
         let answer = match route.tls {
-            None => json_client::answer(stream, &request, ANSWER_BYTES_MAX),
+            None => json_client::request_answer(stream, &request, ANSWER_BYTES_MAX),
             Some(config) => {
                 let name =
                     ServerName::try_from(server.url.host.clone()).map_err(io::Error::other)?;
                 let session = ClientConnection::new(config, name).map_err(io::Error::other)?;
                 let stream = StreamOwned::new(session, stream);
-                json_client::answer(stream, &request, ANSWER_BYTES_MAX)
+                json_client::request_answer(stream, &request, ANSWER_BYTES_MAX)
             }
         };
         text_of_answer(&answer?)
@@ -262,7 +262,7 @@ fn request_body(audit: &Audit, placement: Placement) -> String {
 }
 
 /// The text of a completion.
-fn text_of_answer(answer: &Answer) -> io::Result<String> {
+fn text_of_answer(answer: &HttpAnswer) -> io::Result<String> {
     if answer.status != 200 {
         let status = answer.status;
         return Err(io::Error::other(format!("it answers with status {status}")));
@@ -281,15 +281,15 @@ mod tests {
     use super::*;
     use crate::config::secret::Secret;
     use crate::config::upstream::UpstreamUrl;
-    use queue::Addressee;
+    use queue::AuditedModel;
     use serde_json::Value;
     use tslp_core::audit::AuditQuestion;
 
-    fn audit(addressee: Addressee) -> (AuditQueue, Audit) {
+    fn audit(addressee: AuditedModel) -> (AuditQueue, Audit) {
         let queue = AuditQueue::default();
         let audit = Audit {
             episode: EpisodeId(1),
-            since: queue.mark(),
+            since: queue.mark_now(),
             question: AuditQuestion {
                 system: "judge \"it\"".into(),
                 user: "code".into(),
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn the_request_speaks_to_the_model_as_the_client_did() {
-        let (queue, audit) = audit(Addressee {
+        let (queue, audit) = audit(AuditedModel {
             model: Some(r#""q\u0077en""#.into()),
             authorization: Some(Secret::new("Bearer k".into())),
         });
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_model_without_a_system_role_is_asked_in_one_message() {
-        let (_, audit) = audit(Addressee::default());
+        let (_, audit) = audit(AuditedModel::default());
         let body: Value = serde_json::from_str(&request_body(&audit, Placement::User)).unwrap();
         let expected = json!([{"role": "user", "content": "judge \"it\"\n\ncode"}]);
         assert_eq!(body["messages"], expected);
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn only_a_whole_completion_says_anything() {
         let check = |status, body: &str, expected: Option<&str>| {
-            let answer = Answer {
+            let answer = HttpAnswer {
                 status,
                 body: body.into(),
             };

@@ -11,7 +11,7 @@ use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
 use crate::diagnostics::recent;
 use crate::diagnostics::state::StateQuery;
-pub use crate::http::head::Answer;
+pub use crate::http::head::OwnAnswer;
 use crate::sandbox::RunOutcome;
 
 /// One request and its response on one client connection; never used twice in a process.
@@ -53,7 +53,7 @@ pub enum ToEngine {
         /// The exchange that this reply belongs to.
         exchange: ExchangeId,
         /// How the response ended.
-        ending: Ending,
+        ending: ResponseEnd,
         /// The moment of the end in the order of requests; an audit is called off by any request after it.
         at: RequestMark,
     },
@@ -101,7 +101,7 @@ pub enum Handover {
 
 /// How a response from the upstream ended, as the sockets saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ResponseEnd {
     /// The upstream's message was complete by its own framing.
     Complete {
         /// The HTTP status.
@@ -166,7 +166,7 @@ pub enum ToLoop {
         /// The exchange to act on.
         exchange: ExchangeId,
         /// The whole answer.
-        answer: Answer,
+        answer: OwnAnswer,
     },
     /// The files that this reply is about have been looked at: the client may see the reply's end, and write them.
     Looked(ExchangeId),

@@ -17,8 +17,8 @@ use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
 pub use self::tool::{GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
-use crate::config::key::{Audience, Key, Kind};
-use crate::config::layers::Flags;
+use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
+use crate::config::layers::WrittenFlags;
 use crate::config::table::KEYS;
 use crate::connect;
 use crate::exit::Exit;
@@ -233,11 +233,11 @@ pub enum CliCommand {
 
 /// Flags of a command that works on a workspace.
 #[derive(Clone, Debug, Default)]
-pub struct ConfigFlags(pub Flags);
+pub struct ConfigFlags(pub WrittenFlags);
 
 /// Flags of a command that brings its own workspace.
 #[derive(Clone, Debug, Default)]
-pub struct LogFlags(pub Flags);
+pub struct LogFlags(pub WrittenFlags);
 
 /// For whom a command prints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -355,7 +355,7 @@ impl clap::Args for ConfigFlags {
 
 impl FromArgMatches for ConfigFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(Flags {
+        Ok(Self(WrittenFlags {
             file: matches.get_one::<PathBuf>("config").cloned(),
             written: KEYS
                 .iter()
@@ -382,7 +382,7 @@ impl clap::Args for LogFlags {
 
 impl FromArgMatches for LogFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(Flags {
+        Ok(Self(WrittenFlags {
             file: None,
             written: log_keys()
                 .filter_map(|key| written_value(key, matches))
@@ -428,43 +428,48 @@ impl FromArgMatches for OutputFormat {
 /// The help's heading over the flags of settings.
 const HEADING: &str = "Settings (also in the configuration file and the environment)";
 
-fn log_keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().filter(|key| key.audience == Audience::Everyone)
+fn log_keys() -> impl Iterator<Item = &'static ConfigKey> {
+    KEYS.iter()
+        .filter(|key| key.audience == FlagAudience::Everyone)
 }
 
-/// The flag of a key.
-fn config_flag(key: &'static Key) -> Arg {
+fn config_flag(key: &'static ConfigKey) -> Arg {
     let arg = Arg::new(key.name)
         .long(key.flag)
         .help(flag_help(key))
         .help_heading(HEADING)
-        .hide_short_help(key.audience == Audience::Tuning);
+        .hide_short_help(key.audience == FlagAudience::Tuning);
     match key.kind {
-        Kind::Switch => arg
+        ValueKind::Switch => arg
             .value_name("true|false")
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
-        Kind::Choice(words) => arg
+        ValueKind::Choice(words) => arg
             .value_name("WORD")
             .value_parser(PossibleValuesParser::new(words)),
-        Kind::Text(name) => arg.value_name(name),
-        Kind::List(name) | Kind::Servers(name) => arg.value_name(name).action(ArgAction::Append),
-        Kind::Secret => arg.value_name("SECRET"),
-        Kind::Folder => arg.value_name("DIR").value_hint(ValueHint::DirPath),
-        Kind::File => arg.value_name("FILE").value_hint(ValueHint::FilePath),
-        Kind::Number => arg.value_name("N"),
-        Kind::NumberOrWord => arg.value_name("N|auto"),
+        ValueKind::Text(name) => arg.value_name(name),
+        ValueKind::List(name) | ValueKind::Servers(name) => {
+            arg.value_name(name).action(ArgAction::Append)
+        }
+        ValueKind::Secret => arg.value_name("SECRET"),
+        ValueKind::Folder => arg.value_name("DIR").value_hint(ValueHint::DirPath),
+        ValueKind::File => arg.value_name("FILE").value_hint(ValueHint::FilePath),
+        ValueKind::Number => arg.value_name("N"),
+        ValueKind::NumberOrWord => arg.value_name("N|auto"),
     }
 }
 
-fn flag_help(key: &Key) -> String {
+fn flag_help(key: &ConfigKey) -> String {
     let default = key.default_shown();
     format!("{} [{}] [default: {default}]", key.meaning, key.variable)
 }
 
 /// What the command line says for a key, if anything.
-fn written_value(key: &'static Key, matches: &ArgMatches) -> Option<(&'static Key, Vec<String>)> {
+fn written_value(
+    key: &'static ConfigKey,
+    matches: &ArgMatches,
+) -> Option<(&'static ConfigKey, Vec<String>)> {
     let from_line = matches.value_source(key.name) == Some(ValueSource::CommandLine);
     let texts = matches.get_many::<String>(key.name)?.cloned().collect();
     from_line.then_some((key, texts))
@@ -485,7 +490,7 @@ mod tests {
     }
 
     fn show(command: &CliCommand) -> String {
-        let with = |name: &str, flags: &Flags, output: Option<OutputFormat>| {
+        let with = |name: &str, flags: &WrittenFlags, output: Option<OutputFormat>| {
             let mut text = name.to_owned();
             for (key, texts) in &flags.written {
                 let _ = write!(text, " {}={}", key.name, texts.join("+"));

@@ -16,15 +16,15 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use tslp_core::path::RelPath;
 
-use crate::adopt::{AdoptError, Mode, Progress};
+use crate::adopt::{AdoptError, AdoptMode, AdoptProgress};
 use crate::cli::{self, CliCommand, OutputFormat};
-use crate::config::layers::{Flags, Layers, Source};
+use crate::config::environment::Environment;
+use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
-use crate::config::surroundings::Surroundings;
-use crate::config::upstream::{Upstream, UpstreamUrl};
+use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::config::{ServeConfig, page};
 use crate::connect;
-use crate::contents::Archives;
+use crate::content_cache::ArchiveTrust;
 use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
@@ -36,10 +36,11 @@ use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
 use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
 use crate::exit::Exit;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
-use crate::out::{Out, visible};
+use crate::out::{Out, visible_text};
+use crate::progress::WalkProgress;
 use crate::startup::StartError;
-use crate::target::{self, Target};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, progress, sandbox, serve};
+use crate::target::{self, NamedTarget};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, sandbox, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -56,7 +57,7 @@ pub fn run_command(line: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(exit) => exit,
         Err(CommandFailure { exit, message }) => {
             // Standard error may be closed; the exit code still reports it.
-            let lines: Vec<String> = message.lines().map(visible).collect();
+            let lines: Vec<String> = message.lines().map(visible_text).collect();
             let _ = writeln!(io::stderr(), "tslp: {}", lines.join("\n"));
             exit
         }
@@ -99,7 +100,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         }
         CliCommand::Demo { flags } => {
             start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
-            demo_tour::run(&mut Out::stdout())
+            demo_tour::run_tour(&mut Out::stdout())
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
         CliCommand::Doctor { flags, output } => {
@@ -183,7 +184,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         }
         CliCommand::Config { flags, output } => {
             let (_, layers) = read_config(&flags.0)?;
-            print_page(output, || page::json(&layers), || page::human(&layers))
+            print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Accept {
             targets,
@@ -200,7 +201,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             output,
         } => {
             let (config, _) = read_config(&flags.0)?;
-            let mode = if dry_run { Mode::DryRun } else { Mode::Append };
+            let mode = if dry_run {
+                AdoptMode::DryRun
+            } else {
+                AdoptMode::Append
+            };
             run_adopt(&config, &paths, mode, output)
         }
         CliCommand::Verify {
@@ -210,7 +215,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         } => {
             let (config, _) = read_config(&flags.0)?;
             need_ledger(&config)?;
-            let report = maintenance::verify(&diagnosed_subject(&config));
+            let report = maintenance::verify_subject(&diagnosed_subject(&config));
             if deep {
                 return show_deep(&config, report, output);
             }
@@ -221,8 +226,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             need_ledger(&config)?;
             let options = OpenOptions::default();
             let (data_dir, workspace) = (&config.data_dir, &config.workspace);
-            let lines = maintenance::rebuild(&options, data_dir, workspace, progress::Progress::of)
-                .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
+            let lines =
+                maintenance::rebuild_tables(&options, data_dir, workspace, WalkProgress::new)
+                    .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
             Out::stdout().lines(lines)?;
             Ok(Exit::Ok)
         }
@@ -262,28 +268,32 @@ enum LedgerUse {
 }
 
 /// Reads the whole configuration and starts the log.
-fn read_config(flags: &Flags) -> Result<(ServeConfig, Layers), CommandFailure> {
+fn read_config(flags: &WrittenFlags) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
     prepare_to(flags, LedgerUse::Act)
 }
 
-fn prepare_to(flags: &Flags, course: LedgerUse) -> Result<(ServeConfig, Layers), CommandFailure> {
-    let loaded = ServeConfig::load(flags, &Surroundings::of_process());
+fn prepare_to(
+    flags: &WrittenFlags,
+    course: LedgerUse,
+) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
+    let loaded = ServeConfig::load(flags, &Environment::of_process());
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
     Ok((config, layers))
 }
 
-fn config_layers(flags: &Flags) -> Result<Layers, CommandFailure> {
-    Layers::read(flags, &Surroundings::of_process())
+fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
+    ConfigLayers::read(flags, &Environment::of_process())
         .map_err(|error| CommandFailure::new(Exit::Usage, error))
 }
 
-fn start_logging(layers: &Layers, course: LedgerUse) -> Result<(), CommandFailure> {
+fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), CommandFailure> {
     let mut log = layers.settings.log.clone();
-    if course == LedgerUse::Act && layers.source("log_level") == Some(&Source::Default) {
+    if course == LedgerUse::Act && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
+    {
         "warn".clone_into(&mut log.level);
     }
-    logging::start(&log).map_err(|error| CommandFailure::new(Exit::Failure, error))?;
+    logging::start_logging(&log).map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     for warning in &layers.warnings {
         tracing::warn!("{warning}");
     }
@@ -313,11 +323,11 @@ fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
 }
 
 /// The configured server, or the local one that `auto` would take.
-fn upstream_url(place: &Upstream) -> Option<UpstreamUrl> {
+fn upstream_url(place: &UpstreamSetting) -> Option<UpstreamUrl> {
     match place {
-        Upstream::Url(url) => Some(url.clone()),
-        Upstream::Auto => probe::find_local().map(|(_, url)| url),
-        Upstream::Demo => None,
+        UpstreamSetting::Url(url) => Some(url.clone()),
+        UpstreamSetting::Auto => probe::find_local().map(|(_, url)| url),
+        UpstreamSetting::Demo => None,
     }
 }
 
@@ -414,12 +424,12 @@ fn show_deep(
     let is_sound = report.is_healthy();
     let subject = diagnosed_subject(config);
     let archives = if is_sound {
-        Archives::Sound
+        ArchiveTrust::Sound
     } else {
-        Archives::Doubtful
+        ArchiveTrust::Doubtful
     };
     let (data_dir, readers) = (&subject.data_dir, &subject.readers);
-    let deep = deep::verify(data_dir, readers, &config.policy, archives);
+    let deep = deep::verify_decisions(data_dir, readers, &config.policy, archives);
     match &deep {
         Ok(deep) => deep.add_to(&mut report),
         Err(error) => report.add_ledger_check("decisions", Err(error)),
@@ -433,7 +443,11 @@ fn show_deep(
     };
     let human = || {
         let mut lines = report.text_lines();
-        lines.extend(deep.as_ref().map(DeepReport::human).unwrap_or_default());
+        lines.extend(
+            deep.as_ref()
+                .map(DeepReport::text_lines)
+                .unwrap_or_default(),
+        );
         lines
     };
     print_page(output, json, human)?;
@@ -451,19 +465,19 @@ fn run_accept(
     targets: &[String],
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
-    let current_dir = Surroundings::of_process().current_dir;
+    let current_dir = Environment::of_process().current_dir;
     let outcomes = accept::accept(config, &current_dir, targets)
         .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
     let json = || {
         let targets = outcomes.iter().map(|(target, outcome)| {
-            json!({ "outcome": outcome.code(), "target": target, "words": outcome.words() })
+            json!({ "outcome": outcome.code(), "target": target, "words": outcome.description() })
         });
         json!({ "targets": targets.collect::<Vec<_>>() }).to_string()
     };
     let human = || {
         let lines = outcomes
             .iter()
-            .map(|(target, outcome)| format!("{target}: {}", outcome.words()));
+            .map(|(target, outcome)| format!("{target}: {}", outcome.description()));
         lines.collect()
     };
     print_page(output, json, human)?;
@@ -477,16 +491,16 @@ fn run_accept(
 fn run_adopt(
     config: &ServeConfig,
     paths: &[String],
-    mode: Mode,
+    mode: AdoptMode,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
-    let current_dir = Surroundings::of_process().current_dir;
-    let targets: Vec<Target> = paths
+    let current_dir = Environment::of_process().current_dir;
+    let targets: Vec<NamedTarget> = paths
         .iter()
-        .map(|path| target::find(path, &current_dir, &config.workspace))
+        .map(|path| target::find_target(path, &current_dir, &config.workspace))
         .collect::<Result<_, _>>()
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
-    let progress = Progress::on_terminal();
+    let progress = AdoptProgress::on_terminal();
     say_when_interrupted(mode)?;
     let adopted = adopt::adopt(config, &targets, mode, &progress);
     progress.clear();
@@ -500,11 +514,11 @@ fn run_adopt(
     print_page(
         output,
         || summary.json(mode).to_string(),
-        || summary.human(mode),
+        || summary.text_lines(mode),
     )?;
     let only_files = targets
         .iter()
-        .all(|target| matches!(target, Target::File(_)));
+        .all(|target| matches!(target, NamedTarget::File(_)));
     Ok(if only_files && !summary.skipped.is_empty() {
         Exit::Failure
     } else {
@@ -513,7 +527,7 @@ fn run_adopt(
 }
 
 /// Interrupted, the process ends as it would anyway, and says what that means for the work so far.
-fn say_when_interrupted(mode: Mode) -> io::Result<()> {
+fn say_when_interrupted(mode: AdoptMode) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new()
         .name("signals".into())
@@ -522,8 +536,8 @@ fn say_when_interrupted(mode: Mode) -> io::Result<()> {
                 return;
             };
             let words = match mode {
-                Mode::Append => "interrupted: what was adopted so far is kept; run the same command again to continue",
-                Mode::DryRun => "interrupted: nothing was recorded",
+                AdoptMode::Append => "interrupted: what was adopted so far is kept; run the same command again to continue",
+                AdoptMode::DryRun => "interrupted: nothing was recorded",
             };
             // Whoever interrupts may have closed standard error; the process ends either way.
             let _ = writeln!(io::stderr(), "\n{words}");
@@ -544,8 +558,8 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         return Err(CommandFailure::new(Exit::Usage, message));
     }
     let reader = diagnosed_subject(config).readers.open()?;
-    let (options, bar) = (OpenOptions::default(), progress::Progress::of);
-    let salvaged = maintenance::salvage(&options, &reader, &to, &config.workspace, bar)
+    let (options, bar) = (OpenOptions::default(), WalkProgress::new);
+    let salvaged = maintenance::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(
@@ -566,7 +580,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
 
 /// Where `--to` leads; nothing is ever written into the workspace.
 fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, CommandFailure> {
-    data_dir::place(&config.workspace, Some(to), None).map_err(|error| {
+    data_dir::choose_data_dir(&config.workspace, Some(to), None).map_err(|error| {
         let message = match error {
             DataDirError::InsideWorkspace { path, .. } => format!(
                 "{} lies inside the workspace, which tslp never writes to; name another place with --to",

@@ -42,17 +42,17 @@ pub enum DataDirError {
 ///
 /// # Errors
 /// If it would lie inside the workspace, or no user's data folder is known and none is given.
-pub fn place(
+pub fn choose_data_dir(
     workspace: &Path,
     given: Option<&Path>,
     user_data: Option<&Path>,
 ) -> Result<PathBuf, DataDirError> {
     let path = match (given, user_data) {
         (Some(given), _) => given.to_owned(),
-        (None, Some(user_data)) => user_data.join("tslp").join(name(workspace)),
+        (None, Some(user_data)) => user_data.join("tslp").join(data_dir_name(workspace)),
         (None, None) => return Err(DataDirError::NoHome),
     };
-    let resolved = resolved(&path).map_err(|cause| DataDirError::Unusable {
+    let resolved = resolve_links(&path).map_err(|cause| DataDirError::Unusable {
         path: path.clone(),
         cause,
     })?;
@@ -89,7 +89,7 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
 }
 
 /// `<name>-<12 hexadecimal digits of the path's BLAKE3>`.
-fn name(workspace: &Path) -> String {
+fn data_dir_name(workspace: &Path) -> String {
     let base = workspace
         .file_name()
         .map_or("root".into(), |name| name.to_string_lossy());
@@ -109,7 +109,7 @@ fn name(workspace: &Path) -> String {
 }
 
 /// The absolute path without symbolic links, though its last parts need not exist yet.
-fn resolved(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut existing = std::path::absolute(path)?;
     let mut missing: Vec<OsString> = Vec::new();
     loop {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn the_default_bears_the_workspaces_name_and_its_paths_hash() {
         let at = places();
-        let path = place(&at.workspace, None, Some(&at.home)).unwrap();
+        let path = choose_data_dir(&at.workspace, None, Some(&at.home)).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
         let (base, hash) = name.rsplit_once('-').unwrap();
         assert_eq!((base, hash.len()), ("my_proj", 12));
@@ -176,7 +176,7 @@ mod tests {
     fn nothing_is_kept_inside_the_workspace() {
         let at = places();
         let refused = |given: &Path| {
-            let result = place(&at.workspace, Some(given), None);
+            let result = choose_data_dir(&at.workspace, Some(given), None);
             assert!(
                 matches!(result, Err(DataDirError::InsideWorkspace { .. })),
                 "{result:?}"
@@ -184,7 +184,7 @@ mod tests {
         };
         refused(&at.workspace);
         refused(&at.workspace.join("not/there/yet"));
-        let result = place(&at.workspace, None, Some(&at.workspace));
+        let result = choose_data_dir(&at.workspace, None, Some(&at.workspace));
         assert!(matches!(result, Err(DataDirError::InsideWorkspace { .. })));
         #[cfg(unix)]
         {
@@ -199,7 +199,7 @@ mod tests {
         let at = places();
         let neighbour = at.workspace.with_file_name("my proj data");
         assert_eq!(
-            place(&at.workspace, Some(&neighbour), None).unwrap(),
+            choose_data_dir(&at.workspace, Some(&neighbour), None).unwrap(),
             neighbour
         );
     }
@@ -208,7 +208,7 @@ mod tests {
     fn without_a_home_a_place_must_be_named() {
         let at = places();
         assert!(matches!(
-            place(&at.workspace, None, None),
+            choose_data_dir(&at.workspace, None, None),
             Err(DataDirError::NoHome)
         ));
     }
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn paths_that_cannot_be_followed_are_refused() {
         let at = places();
-        let result = place(&at.workspace, Some(&at.home.join("gone/../x")), None);
+        let result = choose_data_dir(&at.workspace, Some(&at.home.join("gone/../x")), None);
         assert!(
             matches!(result, Err(DataDirError::Unusable { .. })),
             "{result:?}"

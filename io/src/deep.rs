@@ -13,41 +13,41 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::deep::DeepVerifier;
 use tslp_replay::trace::Difference;
 
-pub use listing::{Listed, NOT_DERIVED};
+pub use listing::{ListedDifference, NOT_DERIVED};
 
-use actions::Actions;
+use actions::ActionReplay;
 
-use crate::contents::{Archives, StoredContents};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::diagnostics::doctor::DoctorReport;
 use crate::evidence::scan::LedgerScan;
 use crate::ledger::ReaderFactory;
-use crate::progress::Progress;
+use crate::progress::WalkProgress;
 use crate::startup::StartError;
 
-/// Differences that are listed; what is over is counted.
+/// Differences that are listed; further ones are only counted.
 const LISTED_MAX: usize = 10_000;
 
-/// Bytes of JSON that the list may take.
+/// Bytes of the list's JSON.
 const LISTED_BYTES_MAX: usize = 32 << 20;
 
-/// Events after which the progress bar moves.
+/// Events between two moves of the progress bar.
 const PROGRESS_EVENTS: u64 = 256;
 
-/// What a deep verification found.
+/// The result of a deep verification.
 #[derive(Debug, Default)]
 pub struct DeepReport {
     /// Decisions that were made again.
     pub decisions: u64,
     /// The last event of the steps that were taken again.
     pub until: u64,
-    /// How many differences each set of causes explains, in words.
+    /// The number of differences that each set of causes explains.
     pub explained: BTreeMap<String, u64>,
     /// Differences that nothing on record explains.
     pub unexplained: u64,
     /// The first differences, in the order of the ledger.
-    pub listed: Vec<Listed>,
+    pub listed: Vec<ListedDifference>,
     listed_bytes: usize,
-    /// Differences that are counted and not listed.
+    /// Differences beyond the list's bounds.
     pub unlisted: u64,
     /// Why the walk ended before the ledger's head.
     pub flaw: Option<StartError>,
@@ -58,18 +58,18 @@ pub struct DeepReport {
 ///
 /// # Errors
 /// When the ledger can't be read at all.
-pub fn verify(
+pub fn verify_decisions(
     data_dir: &Path,
     readers: &ReaderFactory,
     policy: &Policy,
-    archives: Archives,
+    archives: ArchiveTrust,
 ) -> Result<DeepReport, StartError> {
     let mut scan = LedgerScan::begin(data_dir, readers)?;
-    let contents = StoredContents::new(readers.open()?, archives);
-    let progress = Progress::of(scan.head().seq.0, "events");
+    let contents = ContentCache::new(readers.open()?, archives);
+    let progress = WalkProgress::new(scan.head().seq.0, "events");
     let mut deep = DeepVerifier::new(TreeSitterGrammars, policy.clone(), contents);
     let mut report = DeepReport::default();
-    let mut actions = Actions::default();
+    let mut actions = ActionReplay::default();
     loop {
         let (stored, event) = match scan.next_event() {
             Ok(Some(next)) => next,
@@ -81,17 +81,17 @@ pub fn verify(
         };
         report.until = stored.seq.0;
         if stored.seq.0.is_multiple_of(PROGRESS_EVENTS) {
-            progress.at(stored.seq.0);
+            progress.set_done(stored.seq.0);
         }
         let recorded = Recorded {
             seq: stored.seq,
             at: stored.at,
             event,
         };
-        report.take(actions.next(&recorded).into_iter().collect());
-        report.take(deep.next(recorded));
+        report.count_differences(actions.next_event(&recorded).into_iter().collect());
+        report.count_differences(deep.next(recorded));
     }
-    report.take(deep.finish());
+    report.count_differences(deep.finish());
     report.decisions = deep.decisions();
     Ok(report)
 }
@@ -103,13 +103,13 @@ impl DeepReport {
         self.unexplained == 0
     }
 
-    /// How many differences there are.
+    /// Explained and unexplained differences together.
     #[must_use]
-    pub fn differences(&self) -> u64 {
+    pub fn difference_count(&self) -> u64 {
         self.unexplained + self.explained.values().sum::<u64>()
     }
 
-    /// Adds what came out to the checks of a ledger.
+    /// Adds the result to the checks of a ledger.
     pub fn add_to(&self, report: &mut DoctorReport) {
         let made = format!("{} made again up to #{}", self.decisions, self.until);
         if let Some(newer) = self.flaw.as_ref().filter(|flaw| flaw.is_newer()) {
@@ -135,24 +135,24 @@ impl DeepReport {
         }
     }
 
-    fn take(&mut self, differences: Vec<Difference>) {
+    fn count_differences(&mut self, differences: Vec<Difference>) {
         for difference in differences {
             if difference.is_explained() {
-                let causes = difference.causes.iter().map(listing::words);
+                let causes = difference.causes.iter().map(listing::cause_text);
                 let causes: Vec<String> = causes.collect();
                 *self.explained.entry(causes.join(", ")).or_default() += 1;
             } else {
                 self.unexplained += 1;
             }
-            self.list(&difference);
+            self.list_difference(&difference);
         }
     }
 
-    fn list(&mut self, difference: &Difference) {
+    fn list_difference(&mut self, difference: &Difference) {
         if self.listed.len() >= LISTED_MAX || self.listed_bytes >= LISTED_BYTES_MAX {
             self.unlisted += 1;
         } else {
-            let listed = Listed::of(difference);
+            let listed = ListedDifference::of(difference);
             self.listed_bytes += listed.bytes;
             self.listed.push(listed);
         }

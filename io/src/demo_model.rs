@@ -41,7 +41,7 @@ impl DemoModel {
         thread::Builder::new()
             .name("tslp-demo".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || accept(&listener, &stopped, delay))?;
+            .spawn(move || accept_clients(&listener, &stopped, delay))?;
         Ok(Self { address, stop })
     }
 
@@ -60,7 +60,7 @@ impl Drop for DemoModel {
     }
 }
 
-fn accept(listener: &TcpListener, stop: &AtomicBool, delay: Duration) {
+fn accept_clients(listener: &TcpListener, stop: &AtomicBool, delay: Duration) {
     let open = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {
         if stop.load(Ordering::Acquire) {
@@ -78,7 +78,7 @@ fn accept(listener: &TcpListener, stop: &AtomicBool, delay: Duration) {
             .name("tslp-demo-reply".to_owned())
             .stack_size(STACK_BYTES);
         let spawned = thread.spawn(move || {
-            if let Err(error) = serve(stream, delay) {
+            if let Err(error) = serve_client(stream, delay) {
                 tracing::debug!(%error, "a demo connection ended");
             }
             counted.fetch_sub(1, Ordering::AcqRel);
@@ -89,40 +89,42 @@ fn accept(listener: &TcpListener, stop: &AtomicBool, delay: Duration) {
     }
 }
 
-/// One request, as far as the demo looks at it.
-struct Request {
+/// The parts of a request that the demo reads.
+struct DemoRequest {
     line: String,
     body: Vec<u8>,
 }
 
-fn serve(stream: TcpStream, delay: Duration) -> io::Result<()> {
+fn serve_client(stream: TcpStream, delay: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut writer = stream.try_clone()?;
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader)? {
         let mut words = request.line.split(' ');
         match (words.next(), words.next()) {
-            (Some("POST"), Some("/v1/chat/completions")) => chat(&mut writer, request.body, delay)?,
+            (Some("POST"), Some("/v1/chat/completions")) => {
+                answer_chat(&mut writer, request.body, delay)?
+            }
             (Some("GET"), Some("/v1/models")) => {
                 let model =
                     json!({"id": "tslp-demo", "object": "model", "created": 0, "owned_by": "tslp"});
-                whole(
+                write_response(
                     &mut writer,
                     "200 OK",
                     &json!({"object": "list", "data": [model]}),
                 )?;
             }
-            _ => whole(
+            _ => write_response(
                 &mut writer,
                 "404 Not Found",
-                &error("the demo model has no such route"),
+                &error_json("the demo model has no such route"),
             )?,
         }
     }
     Ok(())
 }
 
-fn read_request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
+fn read_request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<DemoRequest>> {
     let mut head = reader.by_ref().take(HEAD_BYTES_MAX);
     let mut line = String::new();
     if head.read_line(&mut line)? == 0 {
@@ -152,17 +154,17 @@ fn read_request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Some(Request {
+    Ok(Some(DemoRequest {
         line: line.trim_end().to_owned(),
         body,
     }))
 }
 
-fn error(message: &str) -> Value {
+fn error_json(message: &str) -> Value {
     json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": null}})
 }
 
-fn whole(writer: &mut TcpStream, status: &str, body: &Value) -> io::Result<()> {
+fn write_response(writer: &mut TcpStream, status: &str, body: &Value) -> io::Result<()> {
     let body = body.to_string();
     let length = body.len();
     let head = format!(
@@ -171,20 +173,24 @@ fn whole(writer: &mut TcpStream, status: &str, body: &Value) -> io::Result<()> {
     writer.write_all(format!("{head}{body}").as_bytes())
 }
 
-fn chat(writer: &mut TcpStream, body: Vec<u8>, delay: Duration) -> io::Result<()> {
+fn answer_chat(writer: &mut TcpStream, body: Vec<u8>, delay: Duration) -> io::Result<()> {
     let Ok(request) = serde_json::from_slice::<Value>(&body) else {
-        return whole(writer, "400 Bad Request", &error("the body is not JSON"));
+        return write_response(
+            writer,
+            "400 Bad Request",
+            &error_json("the body is not JSON"),
+        );
     };
     let prompt_bytes = body.len();
     drop(body);
-    let text = script::answer(&request);
-    let usage = usage(prompt_bytes, &text);
+    let text = script::answer_request(&request);
+    let usage = usage_json(prompt_bytes, &text);
     let streams = request["stream"] == true;
     let wants_usage = request["stream_options"]["include_usage"] == true;
     // The demo lives in the proxy's process, and its answers take seconds.
     drop(request);
     if streams {
-        return stream(writer, &text, wants_usage.then_some(usage), delay);
+        return stream_reply(writer, &text, wants_usage.then_some(usage), delay);
     }
     let choice = json!({
         "index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop", "logprobs": null,
@@ -193,16 +199,16 @@ fn chat(writer: &mut TcpStream, body: Vec<u8>, delay: Duration) -> io::Result<()
         "id": "chatcmpl-demo", "object": "chat.completion", "created": 0, "model": "tslp-demo",
         "choices": [choice], "usage": usage,
     });
-    whole(writer, "200 OK", &body)
+    write_response(writer, "200 OK", &body)
 }
 
 /// Words stand in for tokens.
-fn usage(prompt_bytes: usize, text: &str) -> Value {
+fn usage_json(prompt_bytes: usize, text: &str) -> Value {
     let (prompt, completion) = (prompt_bytes / 4, text.split_whitespace().count());
     json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion})
 }
 
-fn stream(
+fn stream_reply(
     writer: &mut TcpStream,
     text: &str,
     usage: Option<Value>,
@@ -211,25 +217,25 @@ fn stream(
     let head =
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     writer.write_all(head)?;
-    event(
+    write_event(
         writer,
-        &delta(&json!({"role": "assistant", "content": ""}), &Value::Null),
+        &delta_json(&json!({"role": "assistant", "content": ""}), &Value::Null),
     )?;
     for word in text.split_inclusive([' ', '\n']) {
         thread::sleep(delay);
-        event(writer, &delta(&json!({"content": word}), &Value::Null))?;
+        write_event(writer, &delta_json(&json!({"content": word}), &Value::Null))?;
     }
-    event(writer, &delta(&json!({}), &json!("stop")))?;
+    write_event(writer, &delta_json(&json!({}), &json!("stop")))?;
     if let Some(usage) = usage {
-        let mut last = delta(&json!({}), &Value::Null);
+        let mut last = delta_json(&json!({}), &Value::Null);
         last["choices"] = json!([]);
         last["usage"] = usage;
-        event(writer, &last)?;
+        write_event(writer, &last)?;
     }
     writer.write_all(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
 }
 
-fn delta(delta: &Value, finish: &Value) -> Value {
+fn delta_json(delta: &Value, finish: &Value) -> Value {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null});
     json!({
         "id": "chatcmpl-demo", "object": "chat.completion.chunk", "created": 0, "model": "tslp-demo",
@@ -237,7 +243,7 @@ fn delta(delta: &Value, finish: &Value) -> Value {
     })
 }
 
-fn event(writer: &mut TcpStream, value: &Value) -> io::Result<()> {
+fn write_event(writer: &mut TcpStream, value: &Value) -> io::Result<()> {
     let data = format!("data: {value}\n\n");
     writer.write_all(format!("{:x}\r\n{data}\r\n", data.len()).as_bytes())
 }

@@ -14,10 +14,10 @@ use tempfile::TempDir;
 use tslp_projections::TABLES;
 
 use crate::config::ServeConfig;
+use crate::config::environment::Environment;
 use crate::config::error::ConfigError;
 use crate::config::settings::Settings;
-use crate::config::surroundings::Surroundings;
-use crate::config::upstream::Upstream;
+use crate::config::upstream::UpstreamSetting;
 use crate::exit::Exit;
 use crate::json_client;
 use crate::ledger::DataFiles;
@@ -91,22 +91,22 @@ impl From<ConfigError> for TourError {
 ///
 /// # Errors
 /// At the first step that doesn't do what it says.
-pub fn run<W: io::Write>(out: &mut Out<W>) -> Result<Exit, TourError> {
+pub fn run_tour<W: io::Write>(out: &mut Out<W>) -> Result<Exit, TourError> {
     let mut tour = Tour::prepare(out)?;
     tour.paste_becomes_truth()?;
     tour.full_update_is_promoted()?;
     tour.lazy_edit_is_refused()?;
     tour.hand_edit_goes_stale()?;
     tour.projections_are_rebuilt()?;
-    tour.say("")?;
-    tour.say("Every step happened as it should. Next: `tslp serve` in your own project.")?;
+    tour.print_line("")?;
+    tour.print_line("Every step happened as it should. Next: `tslp serve` in your own project.")?;
     tour.proxy.stop()?;
     Ok(Exit::Ok)
 }
 
 struct Tour<'o, W: io::Write> {
     out: &'o mut Out<W>,
-    proxy: Proxy,
+    proxy: TourProxy,
     workspace: PathBuf,
     data_dir: PathBuf,
     step: u32,
@@ -124,7 +124,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
             "A small project lies in {}. A proxy starts in front of the embedded demo model.",
             workspace.display()
         ))?;
-        let proxy = Proxy::start(&workspace, &data_dir)?;
+        let proxy = TourProxy::start(&workspace, &data_dir)?;
         out.line(format_args!("It listens on http://{}.", proxy.address))?;
         Ok(Self {
             out,
@@ -137,12 +137,12 @@ impl<'o, W: io::Write> Tour<'o, W> {
     }
 
     fn paste_becomes_truth(&mut self) -> Result<(), TourError> {
-        self.title("You paste a file, with its path, and it becomes the truth")?;
+        self.print_title("You paste a file, with its path, and it becomes the truth")?;
         self.proxy.chat(&format!(
             "{FILE}\n```c\n{SOURCE}```\nThis is my ring buffer."
         ))?;
-        let entity = self.proxy.entity(ENTITY)?;
-        check(
+        let entity = self.proxy.find_entity(ENTITY)?;
+        ensure_that(
             entity["origin"] == "user",
             "the pasted function is authoritative",
         )?;
@@ -150,78 +150,80 @@ impl<'o, W: io::Write> Tour<'o, W> {
     }
 
     fn full_update_is_promoted(&mut self) -> Result<(), TourError> {
-        self.title(
+        self.print_title(
             "In a new conversation you only name the function; the model gets exactly that code",
         )?;
-        let before = self.proxy.entity(ENTITY)?;
+        let before = self.proxy.find_entity(ENTITY)?;
         let reply = self.proxy.chat("Please improve `ring_put`.")?;
         let prompt = self.proxy.last_prompt()?;
-        check(
+        ensure_that(
             prompt.contains("[CURRENT STATE: AUTHORITATIVE]"),
             "the prompt was hydrated",
         )?;
-        check(
+        ensure_that(
             prompt.contains("r->count++;"),
             "the model was shown the function",
         )?;
-        self.say("  The model saw, in the system message:")?;
-        self.quote(&prompt, 6)?;
-        let after = self.proxy.entity(ENTITY)?;
-        check(
+        self.print_line("  The model saw, in the system message:")?;
+        self.print_quoted(&prompt, 6)?;
+        let after = self.proxy.find_entity(ENTITY)?;
+        ensure_that(
             after["artifact"] != before["artifact"],
             "the update has another hash",
         )?;
-        check(
+        ensure_that(
             after["origin"] == "model",
             "the model's full update was promoted",
         )?;
-        self.say(
+        self.print_line(
             "  It answered with the whole function. Nothing is missing, so the update is promoted:",
         )?;
         self.tell_entity(&after)?;
-        self.apply(&reply)?;
-        self.say("  Your editor applies it to the file.")
+        self.apply_reply(&reply)?;
+        self.print_line("  Your editor applies it to the file.")
     }
 
     fn lazy_edit_is_refused(&mut self) -> Result<(), TourError> {
-        self.title("The model gets lazy: \"// ... rest unchanged ...\"")?;
-        let before = self.proxy.entity(ENTITY)?;
+        self.print_title("The model gets lazy: \"// ... rest unchanged ...\"")?;
+        let before = self.proxy.find_entity(ENTITY)?;
         let reply = self.proxy.chat("Give me a lazy edit of `ring_put`.")?;
-        self.quote(&reply, 10)?;
-        let after = self.proxy.entity(ENTITY)?;
-        check(
+        self.print_quoted(&reply, 10)?;
+        let after = self.proxy.find_entity(ENTITY)?;
+        ensure_that(
             after["artifact"] == before["artifact"],
             "the truth is what it was",
         )?;
         let reason = self.proxy.last_refusal()?;
-        check(reason == "elided", "the refusal names the placeholder")?;
-        self.say(&format!(
+        ensure_that(reason == "elided", "the refusal names the placeholder")?;
+        self.print_line(&format!(
             "  Refused: `{reason}`. The truth is still {}.",
-            short(&before["artifact"])
+            short_hash(&before["artifact"])
         ))
     }
 
     fn hand_edit_goes_stale(&mut self) -> Result<(), TourError> {
-        self.title("You edit the file by hand and tell nobody")?;
+        self.print_title("You edit the file by hand and tell nobody")?;
         let path = self.workspace.join(FILE);
         let edited = fs::read_to_string(&path)?.replace("return -1;", "return RING_FULL;");
         fs::write(&path, edited)?;
         self.proxy
             .chat("What does `ring_put` return when the ring is full?")?;
-        let entity = self.proxy.entity(ENTITY)?;
-        check(entity["stale"] == true, "the entity is STALE")?;
+        let entity = self.proxy.find_entity(ENTITY)?;
+        ensure_that(entity["stale"] == true, "the entity is STALE")?;
         let prompt = self.proxy.last_prompt()?;
-        check(
+        ensure_that(
             !prompt.contains("r->count++;"),
             "the model was not shown the old code",
         )?;
-        check(prompt.contains("STALE"), "the model was told why")?;
-        self.say("  The proxy noticed. The old code is withheld, and the model is told so:")?;
-        self.quote(&prompt, 6)
+        ensure_that(prompt.contains("STALE"), "the model was told why")?;
+        self.print_line(
+            "  The proxy noticed. The old code is withheld, and the model is told so:",
+        )?;
+        self.print_quoted(&prompt, 6)
     }
 
     fn projections_are_rebuilt(&mut self) -> Result<(), TourError> {
-        self.title(
+        self.print_title(
             "The proxy stops, and everything derived is thrown away; only the ledger stays",
         )?;
         let before = self.proxy.get("/state")?;
@@ -234,18 +236,19 @@ impl<'o, W: io::Write> Tour<'o, W> {
         let events: i64 =
             database.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
         drop(database);
-        self.proxy = Proxy::start(&self.workspace, &self.data_dir)?;
+        self.proxy = TourProxy::start(&self.workspace, &self.data_dir)?;
         let after = self.proxy.get("/state")?;
-        check(before == after, "the rebuilt state equals the old one")?;
-        self.say(&format!(
+        ensure_that(before == after, "the rebuilt state equals the old one")?;
+        self.print_line(&format!(
             "  {} tables dropped, {events} events verified and folded anew: the state is the same, byte for byte.",
             TABLES.len()
         ))
     }
 
     /// Writes the function of the reply over the one in the file, as an editor would.
-    fn apply(&self, reply: &str) -> Result<(), TourError> {
-        let code = fenced(reply).ok_or_else(|| TourError::Check("the reply holds code".into()))?;
+    fn apply_reply(&self, reply: &str) -> Result<(), TourError> {
+        let code = first_fenced_code(reply)
+            .ok_or_else(|| TourError::Check("the reply holds code".into()))?;
         let path = self.workspace.join(FILE);
         let old = fs::read_to_string(&path)?;
         let (start, end) = (old.find("int ring_put"), old.find("int ring_get"));
@@ -259,43 +262,43 @@ impl<'o, W: io::Write> Tour<'o, W> {
         Ok(())
     }
 
-    fn title(&mut self, title: &str) -> Result<(), TourError> {
+    fn print_title(&mut self, title: &str) -> Result<(), TourError> {
         self.step += 1;
-        self.say("")?;
-        self.say(&format!("{}. {title}.", self.step))
+        self.print_line("")?;
+        self.print_line(&format!("{}. {title}.", self.step))
     }
 
     fn tell_entity(&mut self, entity: &Value) -> Result<(), TourError> {
-        self.say(&format!(
+        self.print_line(&format!(
             "  {ENTITY} is AUTHORITATIVE: artifact {}, from the {}.",
-            short(&entity["artifact"]),
+            short_hash(&entity["artifact"]),
             entity["origin"].as_str().unwrap_or_default()
         ))
     }
 
-    fn quote(&mut self, text: &str, lines_max: usize) -> Result<(), TourError> {
+    fn print_quoted(&mut self, text: &str, lines_max: usize) -> Result<(), TourError> {
         for line in text.lines().take(lines_max) {
-            self.say(&format!("    | {line}"))?;
+            self.print_line(&format!("    | {line}"))?;
         }
         if text.lines().count() > lines_max {
-            self.say("    | …")?;
+            self.print_line("    | …")?;
         }
         Ok(())
     }
 
-    fn say(&mut self, line: &str) -> Result<(), TourError> {
+    fn print_line(&mut self, line: &str) -> Result<(), TourError> {
         Ok(self.out.line(line)?)
     }
 }
 
 /// A proxy of this process.
-struct Proxy {
+struct TourProxy {
     address: SocketAddr,
     handle: LoopHandle,
     thread: Option<JoinHandle<Result<ServeEnd, ServeError>>>,
 }
 
-impl Proxy {
+impl TourProxy {
     fn start(workspace: &Path, data_dir: &Path) -> Result<Self, TourError> {
         let mut settings = Settings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -304,8 +307,8 @@ impl Proxy {
             debug: true,
             ..Settings::default()
         };
-        settings.upstream.place = Upstream::Demo;
-        let config = ServeConfig::from_settings(settings, &Surroundings::of_process())?;
+        settings.upstream.place = UpstreamSetting::Demo;
+        let config = ServeConfig::from_settings(settings, &Environment::of_process())?;
         let server = BoundServer::bind_and_open(&config)?;
         let (address, handle) = (server.listen_address(), server.loop_handle());
         let thread = thread::Builder::new()
@@ -333,15 +336,15 @@ impl Proxy {
     fn chat(&self, prompt: &str) -> Result<String, TourError> {
         let body = json!({ "model": "demo", "messages": [{ "role": "user", "content": prompt }] })
             .to_string();
-        let reply = self.exchange("POST", "/v1/chat/completions", &body)?;
-        self.settled()?;
+        let reply = self.request_json("POST", "/v1/chat/completions", &body)?;
+        self.wait_until_judged()?;
         let text = reply["choices"][0]["message"]["content"].as_str();
         text.map(str::to_owned)
             .ok_or_else(|| TourError::Check("the reply holds text".into()))
     }
 
-    /// Waits until the last reply has been judged; that happens behind the client's back.
-    fn settled(&self) -> Result<(), TourError> {
+    /// Waits until the last reply has been judged; that happens after the client has the reply.
+    fn wait_until_judged(&self) -> Result<(), TourError> {
         for _ in 0..LOOKS_MAX {
             let recent = self.get("/recent?limit=1")?;
             if recent["episodes"][0]["outcome"] == "completed" {
@@ -355,22 +358,22 @@ impl Proxy {
     }
 
     fn get(&self, path: &str) -> Result<Value, TourError> {
-        Ok(self.exchange("GET", path, "")?)
+        Ok(self.request_json("GET", path, "")?)
     }
 
-    fn exchange(&self, method: &str, path: &str, body: &str) -> io::Result<Value> {
+    fn request_json(&self, method: &str, path: &str, body: &str) -> io::Result<Value> {
         let address = self.address;
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        json_client::exchange(TcpStream::connect(address)?, request.as_bytes())
+        json_client::request_json(TcpStream::connect(address)?, request.as_bytes())
     }
 
-    fn entity(&self, name: &str) -> Result<Value, TourError> {
+    fn find_entity(&self, name: &str) -> Result<Value, TourError> {
         let state = self.get("/state")?;
         let entity = state["entities"][name].clone();
-        check(
+        ensure_that(
             entity.is_object(),
             format_args!("{name} stands in the State Map"),
         )?;
@@ -406,7 +409,7 @@ impl Proxy {
     }
 }
 
-fn check(holds: bool, what: impl fmt::Display) -> Result<(), TourError> {
+fn ensure_that(holds: bool, what: impl fmt::Display) -> Result<(), TourError> {
     if holds {
         Ok(())
     } else {
@@ -414,14 +417,14 @@ fn check(holds: bool, what: impl fmt::Display) -> Result<(), TourError> {
     }
 }
 
-fn short(hash: &Value) -> &str {
+fn short_hash(hash: &Value) -> &str {
     hash.as_str()
         .and_then(|hash| hash.get(..12))
         .unwrap_or_default()
 }
 
 /// The code of the first fenced block.
-fn fenced(text: &str) -> Option<&str> {
+fn first_fenced_code(text: &str) -> Option<&str> {
     let (_, after) = text.split_once("```")?;
     let (_, code) = after.split_once('\n')?;
     code.split_once("```").map(|(code, _)| code)

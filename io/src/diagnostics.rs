@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 
 use self::disk_now::{DiskChanges, DiskNow};
 use self::tool_check::ToolCheck;
-use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ToLoop};
+use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, ToLoop};
 use crate::chat::dialect::ErrorShape;
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
@@ -35,7 +35,7 @@ use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
-use crate::scrub::{Progress, Watched};
+use crate::scrub::{ScrubProgress, SharedProgress};
 
 /// The sources of the diagnostics pages.
 pub struct DiagnosedSubject {
@@ -54,7 +54,7 @@ pub struct DiagnosedSubject {
     /// Why the proxy is in safe mode, if it has been since it started.
     pub safe_mode: Option<String>,
     /// The scrub of a running proxy, which checks the ledger after the start.
-    pub scrub: Option<Watched>,
+    pub scrub: Option<SharedProgress>,
     /// The number of episodes that `/recent` lists by default.
     pub recent_episodes: usize,
     /// Whether tools can run, and why not.
@@ -69,8 +69,8 @@ impl DiagnosedSubject {
     /// Why the proxy is in safe mode, if it is: since it started, or since the scrub has found something.
     #[must_use]
     pub fn safe_mode_reason(&self) -> Option<String> {
-        let found = || match self.scrub.as_ref()?.progress() {
-            Progress::Failed(reason) => Some(reason),
+        let found = || match self.scrub.as_ref()?.current() {
+            ScrubProgress::Failed(reason) => Some(reason),
             _ => None,
         };
         self.safe_mode.clone().or_else(found)
@@ -117,7 +117,7 @@ impl DiagnosticsThread {
             })
     }
 
-    fn answer_page(&self, page: &DiagnosticPage) -> Answer {
+    fn answer_page(&self, page: &DiagnosticPage) -> OwnAnswer {
         let json = match page {
             DiagnosticPage::Doctor => Ok(doctor::examine_all(&self.subject).json_page()),
             DiagnosticPage::Recent(wanted) => recent::read_recent(&self.subject, *wanted)
@@ -132,15 +132,15 @@ impl DiagnosticsThread {
         }
     }
 
-    fn state_page(&self, wanted: &state::StateQuery) -> Answer {
+    fn state_page(&self, wanted: &state::StateQuery) -> OwnAnswer {
         let page = state::state_page(
             &self.subject,
             wanted,
             self.subject.safe_mode_reason().as_deref(),
         );
-        memory::give_back();
+        memory::trim_heap();
         match page {
-            Ok(Some(body)) => Answer::json(200, body),
+            Ok(Some(body)) => OwnAnswer::json(200, body),
             Ok(None) => refusal_answer(
                 404,
                 "unknown_entity",
@@ -159,22 +159,22 @@ impl DiagnosticsThread {
         json
     }
 
-    fn metrics_page(&self) -> Answer {
+    fn metrics_page(&self) -> OwnAnswer {
         let reader = match self.subject.readers.open() {
             Ok(reader) => reader,
             Err(error) => return ledger_refusal(&error),
         };
         match doctor::metric_tables(&self.subject, &reader) {
-            Ok(tables) => Answer {
+            Ok(tables) => OwnAnswer {
                 status: 200,
                 content_type: metrics::MEDIA_TYPE,
-                body: self.subject.metrics.page(&tables).into_bytes(),
+                body: self.subject.metrics.prometheus_page(&tables).into_bytes(),
             },
             Err(error) => ledger_refusal(&error),
         }
     }
 
-    fn last_prompt(&self) -> Answer {
+    fn last_prompt(&self) -> OwnAnswer {
         let reader = match self.subject.readers.open() {
             Ok(reader) => reader,
             Err(error) => return ledger_refusal(&error),
@@ -191,24 +191,24 @@ impl DiagnosticsThread {
         match request {
             Ok(request) => {
                 let page = format!("{{\"episode\":{},\"request\":{request}}}", episode.0);
-                Answer::json(200, page.into_bytes())
+                OwnAnswer::json(200, page.into_bytes())
             }
             Err(_) => refusal_answer(500, "not_json", "the last prompt can't be shown"),
         }
     }
 }
 
-fn json_answer(json: &Value) -> Answer {
-    Answer::json(200, visible_json(&json.to_string()).into_bytes())
+fn json_answer(json: &Value) -> OwnAnswer {
+    OwnAnswer::json(200, visible_json(&json.to_string()).into_bytes())
 }
 
-fn ledger_refusal(error: &LedgerError) -> Answer {
+fn ledger_refusal(error: &LedgerError) -> OwnAnswer {
     refusal_answer(503, "ledger_unreadable", &error.to_string())
 }
 
-fn refusal_answer(status: u16, code: &'static str, message: &str) -> Answer {
+fn refusal_answer(status: u16, code: &'static str, message: &str) -> OwnAnswer {
     let refusal = Refusal::new(status, code, message.to_owned());
-    Answer::json(status, refusal.body(ErrorShape::OpenAi))
+    OwnAnswer::json(status, refusal.body(ErrorShape::OpenAi))
 }
 
 /// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.

@@ -33,9 +33,9 @@ use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding, PendingReply};
 use tslp_replay::state::State;
 
-use crate::auditor::queue::{Addressee, Audit, AuditQueue, CalledOff, RequestMark};
+use crate::auditor::queue::{Audit, AuditQueue, AuditedModel, CalledOff, RequestMark};
 use crate::channel::{
-    Answer, Ending, ExchangeId, Handover, ModelRequest, RoundsAllowed, ToEngine, ToLoop,
+    ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::chat::dialect::Dialect;
 use crate::chat::kept_responses::KeptResponses;
@@ -45,15 +45,15 @@ use crate::chat::rewrite::RewrittenMessages;
 use crate::chat::sent::{SentMessage, SentPrompts};
 use crate::chat::template::KnownText;
 use crate::config::secret::Secret;
-use crate::contents::StoredContents;
+use crate::content_cache::ContentCache;
 use crate::http::error::Refusal;
 use crate::ledger::writer::Commit;
-use crate::ledger::{DurableHead, Stopped};
+use crate::ledger::{DurableHead, WriterStopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::Metrics;
-use crate::observer::{Look, WallClock};
-use crate::prompt_cost::{Costs, PromptCosts};
+use crate::observer::{WallClock, WorkspaceObserver};
+use crate::prompt_cost::{CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use tools::{ToolLoop, ToolReply};
 
@@ -89,8 +89,8 @@ pub struct EngineWiring {
 
 /// The engine with its surroundings.
 pub struct EngineThread {
-    engine: Engine<TreeSitterGrammars, StoredContents>,
-    observer: Box<dyn Look + Send>,
+    engine: Engine<TreeSitterGrammars, ContentCache>,
+    observer: Box<dyn WorkspaceObserver + Send>,
     wiring: EngineWiring,
     running: HashMap<ExchangeId, ReplyUnderWay>,
     prompt_costs: PromptCosts,
@@ -101,11 +101,11 @@ pub struct EngineThread {
     last_transition: Seq,
     /// Bytes of prompts and replies since memory was last given back.
     worked_bytes: usize,
-    /// Files that people were told are STALE.
+    /// Files that the log has reported as STALE.
     told_stale: BTreeSet<RelPath>,
     /// Tools for replies, if they are on.
     tools: Option<Box<ToolLoop>>,
-    /// The guardian's mode that the network loop was told last.
+    /// The guardian's mode as last sent to the network loop.
     mode: Option<Mode>,
 }
 
@@ -114,8 +114,8 @@ struct ReplyUnderWay {
     episode: EpisodeId,
     decoder: ReplyDecoder,
     reply: Reply,
-    addressee: Addressee,
-    costs: Costs,
+    addressee: AuditedModel,
+    costs: CostPair,
     /// Tool calls whose path was looked at already.
     calls_looked_at: usize,
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
@@ -154,7 +154,7 @@ struct PromptToModel {
     request: Request,
     outgoing: Outgoing,
     conversation: Option<(SessionId, History)>,
-    addressee: Addressee,
+    addressee: AuditedModel,
     /// The client's body, if it differs from the body that goes to the model.
     client_body: Option<Vec<u8>>,
     /// The prompt's positions in the client's body.
@@ -172,15 +172,15 @@ struct PromptToModel {
 /// Why a prompt can't go on.
 enum PromptRefusal {
     Request(BadRequest),
-    Ledger(Stopped),
+    Ledger(WriterStopped),
 }
 
 impl EngineThread {
     /// An engine that goes on from its state.
     #[must_use]
     pub fn new(
-        engine: Engine<TreeSitterGrammars, StoredContents>,
-        observer: Box<dyn Look + Send>,
+        engine: Engine<TreeSitterGrammars, ContentCache>,
+        observer: Box<dyn WorkspaceObserver + Send>,
         wiring: EngineWiring,
     ) -> Self {
         Self {
@@ -203,7 +203,7 @@ impl EngineThread {
 
     /// Works until the network loop says that no more will come, or is gone.
     pub fn run(mut self) {
-        self.begin();
+        self.resume();
         while let Some(message) = self.next() {
             if self.handle_message(message).is_break() {
                 break;
@@ -211,10 +211,10 @@ impl EngineThread {
         }
     }
 
-    /// Goes on from where the last process stopped. To be called once, before anything else.
-    pub fn begin(&mut self) {
+    /// Continues where the last process stopped. To be called once, before anything else.
+    pub fn resume(&mut self) {
         let interrupted = self.engine.resume_after_restart(self.wiring.clock.now());
-        self.commit(interrupted);
+        self.commit_batch(interrupted);
         self.tell_mode();
     }
 
@@ -296,7 +296,7 @@ impl EngineThread {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {
-                    memory::give_back();
+                    memory::trim_heap();
                     self.worked_bytes = 0;
                 }
             }
@@ -312,7 +312,7 @@ impl EngineThread {
         body: Vec<u8>,
     ) {
         let dialect = envelope.dialect;
-        match self.compose(exchange, envelope, authorization, body) {
+        match self.compose_prompt(exchange, envelope, authorization, body) {
             Ok(ComposedRequest::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
                 request: ModelRequest {
@@ -330,7 +330,7 @@ impl EngineThread {
                     Some(recorded) => batch.merged_with(recorded),
                     None => batch,
                 };
-                self.commit(batch);
+                self.commit_batch(batch);
                 self.await_reply(exchange, sent);
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
@@ -340,7 +340,7 @@ impl EngineThread {
         }
     }
 
-    fn compose(
+    fn compose_prompt(
         &mut self,
         exchange: ExchangeId,
         envelope: RequestEnvelope,
@@ -412,7 +412,7 @@ impl EngineThread {
             request: composed.request,
             outgoing: composed.outgoing,
             conversation: composed.conversation,
-            addressee: Addressee {
+            addressee: AuditedModel {
                 model,
                 authorization,
             },
@@ -537,17 +537,17 @@ impl EngineThread {
                 &mut running.reply,
                 SegmentExtent::CredentialSafe,
             );
-            self.commit(batch);
+            self.commit_batch(batch);
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: Ending, at: RequestMark) {
+    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
         if !self.begins_another_round(exchange, ending, at) {
             self.reply_over(exchange, ending, at);
         }
     }
 
-    fn reply_over(&mut self, exchange: ExchangeId, ending: Ending, at: RequestMark) {
+    fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
         let running = self.running.get(&exchange);
         let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
         let ended = self.end_reply(exchange, ending);
@@ -579,7 +579,7 @@ impl EngineThread {
                 calls.clone_from(&ended.tool_calls);
             }
         }
-        self.commit(judged.batch);
+        self.commit_batch(judged.batch);
         self.observe_calls(episode, &calls, rounds);
         if let Some(question) = judged.audit {
             self.ask_for_audit(episode, question, addressee, at);
@@ -590,11 +590,11 @@ impl EngineThread {
     fn end_reply(
         &mut self,
         exchange: ExchangeId,
-        ending: Ending,
-    ) -> Option<(PendingReply, TouchedTexts, EpisodeId, Addressee)> {
+        ending: ResponseEnd,
+    ) -> Option<(PendingReply, TouchedTexts, EpisodeId, AuditedModel)> {
         let mut running = self.running.remove(&exchange)?;
         let said = match ending {
-            Ending::Complete { .. } => running.decoder.end_message(),
+            ResponseEnd::Complete { .. } => running.decoder.end_message(),
             _ => DecodedPiece::default(),
         };
         if let Some(id) = running.decoder.response_id()
@@ -644,7 +644,7 @@ impl EngineThread {
         &mut self,
         episode: EpisodeId,
         question: AuditQuestion,
-        addressee: Addressee,
+        addressee: AuditedModel,
         since: RequestMark,
     ) {
         let audit = Audit {
@@ -674,7 +674,7 @@ impl EngineThread {
             AuditOutcome::NoAnswer | AuditOutcome::Cancelled | AuditOutcome::Failed => Vec::new(),
         };
         let batch = self.engine.settle_audit(pending, findings);
-        self.commit(batch);
+        self.commit_batch(batch);
     }
 
     fn read_touched(&mut self, paths: &[RelPath]) -> Vec<Option<String>> {
@@ -704,8 +704,8 @@ impl EngineThread {
         }
     }
 
-    /// Hands a batch to the writer. When the writer has stopped, the loop has been told by the writer itself.
-    fn commit(&mut self, batch: Batch) {
+    /// Hands a batch to the writer. When the writer has stopped, it has told the loop itself.
+    fn commit_batch(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
         for recorded in &batch.recorded {
             self.wiring
@@ -743,12 +743,12 @@ impl EngineThread {
 }
 
 impl PromptRefusal {
-    fn into_answer(self, dialect: Dialect) -> Answer {
+    fn into_answer(self, dialect: Dialect) -> OwnAnswer {
         let refusal = match self {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
-            Self::Ledger(Stopped(message)) => Refusal::new(503, "ledger_failed", message),
+            Self::Ledger(WriterStopped(message)) => Refusal::new(503, "ledger_failed", message),
         };
-        Answer::json(refusal.status, refusal.body(dialect.error_shape()))
+        OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
     }
 }
 
@@ -808,19 +808,19 @@ const fn was_read(outcome: ReplyOutcome) -> bool {
 
 /// The outcome to record for an ending on the sockets. A reply with its closing event or finish reason is complete, even if
 /// a connection broke afterwards. `None`: the ledger takes nothing more.
-fn reply_outcome(ending: Ending, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
+fn reply_outcome(ending: ResponseEnd, decoder: &ReplyDecoder) -> Option<ReplyOutcome> {
     Some(match ending {
-        Ending::Complete { status } if !(200..300).contains(&status) => {
+        ResponseEnd::Complete { status } if !(200..300).contains(&status) => {
             ReplyOutcome::UpstreamRefused(status)
         }
-        Ending::Complete { .. } | Ending::ClientGone | Ending::UpstreamBroken
+        ResponseEnd::Complete { .. } | ResponseEnd::ClientGone | ResponseEnd::UpstreamBroken
             if decoder.is_finished() =>
         {
             ReplyOutcome::Completed
         }
-        Ending::Complete { .. } | Ending::UpstreamBroken => ReplyOutcome::UpstreamBroken,
-        Ending::ClientGone => ReplyOutcome::ClientGone,
-        Ending::UpstreamUnreachable => ReplyOutcome::UpstreamUnreachable,
-        Ending::LedgerFailed => return None,
+        ResponseEnd::Complete { .. } | ResponseEnd::UpstreamBroken => ReplyOutcome::UpstreamBroken,
+        ResponseEnd::ClientGone => ReplyOutcome::ClientGone,
+        ResponseEnd::UpstreamUnreachable => ReplyOutcome::UpstreamUnreachable,
+        ResponseEnd::LedgerFailed => return None,
     })
 }

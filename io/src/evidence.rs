@@ -18,7 +18,7 @@ pub mod backup;
 pub mod log;
 pub mod why;
 
-pub mod near;
+pub mod suggestions;
 pub mod workshop;
 
 #[cfg(test)]

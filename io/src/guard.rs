@@ -7,7 +7,7 @@ use constant_time_eq::constant_time_eq;
 use crate::config::secret::Secret;
 use crate::http::error::Refusal;
 use crate::http::head::HeaderFate;
-use crate::http::request::{RequestHead, Version};
+use crate::http::request::{HttpVersion, RequestHead};
 use crate::loop_config::GuardConfig;
 
 /// Why the guard can't be set up.
@@ -25,7 +25,7 @@ pub enum GuardError {
 
 /// Checks every request before anything else sees it.
 #[derive(Clone, Debug)]
-pub struct Guard {
+pub struct RequestGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
     token: Option<Secret>,
@@ -40,7 +40,7 @@ pub enum Caller {
     Page(String),
 }
 
-impl Guard {
+impl RequestGuard {
     /// A guard for a listener bound at `bound`, the port being the real one.
     pub fn new(bound: SocketAddr, config: &GuardConfig) -> Result<Self, GuardError> {
         match &config.token {
@@ -74,7 +74,7 @@ impl Guard {
         let mut hosts = head.headers.all("host");
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => host,
-            (None, _) if head.version == Version::Http10 => return Ok(()),
+            (None, _) if head.version == HttpVersion::Http10 => return Ok(()),
             (None, _) => return Err(Refusal::malformed("the Host header is missing")),
             (Some(_), Some(_)) => return Err(Refusal::malformed("more than one Host header")),
         };
@@ -131,9 +131,9 @@ impl Guard {
         let given = head
             .headers
             .all("authorization")
-            .filter_map(bearer)
+            .filter_map(bearer_token)
             .chain(head.headers.all("x-tslp-token"));
-        if given.into_iter().any(|value| equals(value, token)) {
+        if given.into_iter().any(|value| equals_token(value, token)) {
             return Ok(());
         }
         let message =
@@ -148,10 +148,9 @@ impl Guard {
             .get(..7)
             .is_some_and(|start| start.eq_ignore_ascii_case("x-tslp-"));
         let token = name.eq_ignore_ascii_case("authorization")
-            && self
-                .token
-                .as_ref()
-                .is_some_and(|token| bearer(value).is_some_and(|given| equals(given, token)));
+            && self.token.as_ref().is_some_and(|token| {
+                bearer_token(value).is_some_and(|given| equals_token(given, token))
+            });
         if own || token {
             HeaderFate::Dropped
         } else {
@@ -214,13 +213,13 @@ fn allowed_hosts(bound: SocketAddr, extra: &[String]) -> Vec<String> {
     hosts
 }
 
-fn bearer(value: &[u8]) -> Option<&[u8]> {
+fn bearer_token(value: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = value.split_at_checked(7)?;
     scheme
         .eq_ignore_ascii_case(b"bearer ")
         .then(|| token.trim_ascii())
 }
 
-fn equals(given: &[u8], token: &Secret) -> bool {
+fn equals_token(given: &[u8], token: &Secret) -> bool {
     constant_time_eq(given, token.reveal().as_bytes())
 }

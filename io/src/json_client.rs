@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use serde_json::Value;
 
 use crate::http::head_scan::HeadScan;
-use crate::http::response::{Asked, ResponseProgress, parse_head};
+use crate::http::response::{ExpectedBody, ResponseProgress, parse_head};
 
 /// Largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
@@ -15,8 +15,8 @@ const ANSWER_BYTES_MAX: usize = 32 << 20;
 ///
 /// # Errors
 /// When the connection breaks, the answer is no JSON, or its status is not 200.
-pub fn exchange(stream: impl Read + Write, request: &[u8]) -> io::Result<Value> {
-    let Answer { status, body } = answer(stream, request, ANSWER_BYTES_MAX)?;
+pub fn request_json(stream: impl Read + Write, request: &[u8]) -> io::Result<Value> {
+    let HttpAnswer { status, body } = request_answer(stream, request, ANSWER_BYTES_MAX)?;
     match status {
         200 => serde_json::from_slice(&body).map_err(io::Error::other),
         status => Err(io::Error::other(format!("it answers with status {status}"))),
@@ -27,15 +27,15 @@ pub fn exchange(stream: impl Read + Write, request: &[u8]) -> io::Result<Value> 
 ///
 /// # Errors
 /// When the connection breaks, or the answer is no HTTP or longer.
-pub fn answer(
+pub fn request_answer(
     mut stream: impl Read + Write,
     request: &[u8],
     bytes_max: usize,
-) -> io::Result<Answer> {
+) -> io::Result<HttpAnswer> {
     stream.write_all(request)?;
     let (mut bytes, mut scan) = (Vec::new(), HeadScan::default());
     let head = loop {
-        match parse_head(&bytes, &mut scan, Asked::WithBody).map_err(io::Error::other)? {
+        match parse_head(&bytes, &mut scan, ExpectedBody::WithBody).map_err(io::Error::other)? {
             ResponseProgress::Partial => {
                 if read_more(&mut stream, &mut bytes, bytes_max)? == 0 {
                     return Err(broken_off());
@@ -53,7 +53,7 @@ pub fn answer(
     };
     let (mut body, mut decoder) = (Vec::new(), head.body.decoder());
     loop {
-        let step = decoder.step(&bytes).map_err(io::Error::other)?;
+        let step = decoder.next_piece(&bytes).map_err(io::Error::other)?;
         body.extend_from_slice(&bytes[step.data]);
         bytes.drain(..step.consumed);
         // Servers may keep the connection open, whatever was asked.
@@ -67,7 +67,7 @@ pub fn answer(
             break;
         }
     }
-    Ok(Answer {
+    Ok(HttpAnswer {
         status: head.status,
         body,
     })
@@ -90,7 +90,7 @@ fn broken_off() -> io::Error {
 
 /// A whole answer.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpAnswer {
     /// HTTP status.
     pub status: u16,
     /// The body, transfer coding undone.
@@ -131,7 +131,7 @@ mod tests {
     fn check(bytes: &str, open: Option<&str>, ended: Option<&str>) {
         let open_end = Err(io::ErrorKind::TimedOut.into());
         for (end, expected) in [(open_end, open), (Ok(0), ended)] {
-            let answer = answer(Server(bytes.as_bytes(), end), b"", 1000).ok();
+            let answer = request_answer(Server(bytes.as_bytes(), end), b"", 1000).ok();
             let body = answer.map(|answer| String::from_utf8(answer.body).unwrap());
             assert_eq!(body.as_deref(), expected, "{bytes:?}");
         }

@@ -16,7 +16,7 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 ///
 /// # Errors
 /// What is allowed.
-pub fn level(text: &str) -> Result<String, String> {
+pub fn check_level(text: &str) -> Result<String, String> {
     let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
     let is_directive = |part: &str| match part.split_once('=') {
         None => is_level(part),
@@ -36,19 +36,19 @@ pub fn level(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// If something in this process has started it before.
-pub fn start(config: &LogConfig) -> Result<(), TryInitError> {
+pub fn start_logging(config: &LogConfig) -> Result<(), TryInitError> {
     let lines = fmt::layer().with_writer(io::stderr).with_ansi(false);
     let lines = match config.format {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     registry()
-        .with(lines.with_filter(filter(&config.level)))
+        .with(lines.with_filter(target_filter(&config.level)))
         .try_init()
 }
 
-/// The filter of a level that [`level`] has accepted; of any other, nothing but errors passes.
-fn filter(level: &str) -> Targets {
+/// The filter of a level that [`check_level`] has accepted; of any other, nothing but errors passes.
+fn target_filter(level: &str) -> Targets {
     level
         .parse()
         .unwrap_or_else(|_| Targets::new().with_default(tracing::Level::ERROR))
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, accepted: bool) {
-        let read = level(text);
+        let read = check_level(text);
         assert_eq!(read.is_ok(), accepted, "{text}: {read:?}");
         if let Ok(read) = read {
             read.parse::<Targets>().unwrap();
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_filter_follows_the_target() {
-        let filter = filter("warn,tslp_io::http=debug");
+        let filter = target_filter("warn,tslp_io::http=debug");
         assert!(filter.would_enable("tslp_io::http::parse", &tracing::Level::DEBUG));
         assert!(!filter.would_enable("tslp_io::ledger", &tracing::Level::INFO));
     }

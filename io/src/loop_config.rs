@@ -1,4 +1,4 @@
-//! Everything the network loop can be told: limits, timeouts, the upstream, who may ask.
+//! The network loop's configuration: limits, timeouts, the upstream, permitted callers.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct LoopConfig {
     pub upstream: UpstreamConfig,
     /// Other servers, each for some models.
     pub model_upstreams: Vec<ModelUpstream>,
-    /// Who may ask.
+    /// Permitted callers.
     pub guard: GuardConfig,
     /// Whether `/debug/last-prompt` exists.
     pub debug_pages: DebugPages,
@@ -112,7 +112,7 @@ impl Default for Timeouts {
 /// A server for some models.
 #[derive(Clone, Debug)]
 pub struct ModelUpstream {
-    /// Patterns of their names, in which `*` stands for any characters.
+    /// Patterns of their names, in which `*` matches any characters.
     pub models: Vec<String>,
     /// The server.
     pub upstream: UpstreamConfig,
@@ -125,7 +125,7 @@ pub struct UpstreamConfig {
     pub url: UpstreamUrl,
     /// Sent as `Authorization: Bearer …` in place of what clients send.
     pub api_key: Option<Secret>,
-    /// A PEM file with certificates that are trusted besides the system's.
+    /// A PEM file with certificates that are trusted in addition to the system's.
     pub extra_ca_file: Option<PathBuf>,
 }
 
@@ -148,10 +148,10 @@ impl UpstreamConfig {
     }
 }
 
-/// Who may ask.
+/// Permitted callers.
 #[derive(Clone, Debug, Default)]
 pub struct GuardConfig {
-    /// Host header values (`name` or `name:port`) that are accepted besides the loopback names.
+    /// Host header values (`name` or `name:port`) that are accepted in addition to the loopback names.
     pub extra_hosts: Vec<String>,
     /// Origins (`https://example.org`) of web pages that may use the proxy; they get CORS headers.
     pub origins: Vec<String>,

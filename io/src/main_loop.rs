@@ -31,8 +31,8 @@ use tslp_core::guardian::Mode;
 
 use crate::auditor::queue::AuditQueue;
 use crate::channel::{DiagnosticQuery, ToEngine, ToLoop};
-use crate::guard::{Guard, GuardError};
-use crate::http::socket::{Ready, Socket};
+use crate::guard::{GuardError, RequestGuard};
+use crate::http::socket::{Socket, SocketReadiness};
 use crate::loop_config::LoopConfig;
 use crate::metrics::Metrics;
 use crate::upstream::resolve::ResolvedRoute;
@@ -156,7 +156,7 @@ pub struct MainLoop {
     audits: AuditQueue,
     metrics: Arc<Metrics>,
     config: LoopConfig,
-    guard: Guard,
+    guard: RequestGuard,
     connections: Connections,
     engine: EngineLink,
     durability: DurabilityGate,
@@ -190,7 +190,7 @@ impl MainLoop {
             Some(listener) => listener.local_addr().map_err(BindError::Inherited)?,
         };
         // The guard may refuse an address that must not even be bound for a moment.
-        Guard::new(address, &config.guard)?;
+        RequestGuard::new(address, &config.guard)?;
         let (net, bound, rouse) = SystemNet::listen(address, inherited)?;
         let (main_loop, handle) = Self::with_net(Box::new(net), rouse, bound, config, channels)?;
         Ok((main_loop, bound, handle))
@@ -207,7 +207,7 @@ impl MainLoop {
         config: LoopConfig,
         channels: LoopChannels,
     ) -> Result<(Self, LoopHandle), BindError> {
-        let guard = Guard::new(bound, &config.guard)?;
+        let guard = RequestGuard::new(bound, &config.guard)?;
         let (sender, inbox) = bounded(INBOX_MESSAGES);
         let handle = LoopHandle {
             sender,
@@ -287,9 +287,9 @@ impl MainLoop {
         }
     }
 
-    fn socket_ready(&mut self, key: usize, ready: Ready) {
+    fn socket_ready(&mut self, key: usize, ready: SocketReadiness) {
         if let Some(client) = self.connections.client_mut(key) {
-            client.socket.note(ready);
+            client.socket.update_readiness(ready);
             return self.drive(key);
         }
         let Some(link) = self.connections.link_mut(key) else {

@@ -9,12 +9,12 @@ use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Log, Stored};
 use tslp_replay::state::State;
 
-use crate::archive_check::Archive;
+use crate::archive_check::ArchiveResult;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::doctor::{self, DoctorReport};
 use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
-use crate::roads;
-use crate::startup::{self, Bar, StartError};
+use crate::startup::{self, NewProgress, StartError};
+use crate::state_check;
 
 /// Events written to a new ledger in one transaction.
 const SALVAGE_BATCH: usize = 4096;
@@ -41,7 +41,7 @@ pub enum SalvageError {
 
 /// What a salvage brought over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Salvaged {
+pub struct SalvageResult {
     /// The last event of the new ledger.
     pub head: Seq,
     /// What is wrong with the event after it, if the old ledger goes on.
@@ -50,7 +50,7 @@ pub struct Salvaged {
 
 /// Verifies chain, anchor and every event's bytes, and compares each projection's table with a clean fold.
 #[must_use]
-pub fn verify(subject: &DiagnosedSubject) -> DoctorReport {
+pub fn verify_subject(subject: &DiagnosedSubject) -> DoctorReport {
     let mut report = DoctorReport::default();
     match subject.readers.open() {
         Ok(reader) => verify_ledger(subject, &reader, &mut report),
@@ -81,8 +81,8 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
     for (index, table) in TABLES.iter().enumerate() {
         let archive = archives.iter().find(|archive| archive.table == index);
         let compared = match archive {
-            Some(archive) => found(reader, archive),
-            None => compare(reader, &state, index),
+            Some(archive) => archive_result(reader, archive),
+            None => compare_table(reader, &state, index),
         };
         if is_rebuilt {
             report.add_warning_check(table.name, compared);
@@ -102,7 +102,7 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
         Err(error) => report.add_check("tables", Err(error.to_string())),
     }
     if !is_rebuilt {
-        roads::compare(reader, &state, report);
+        state_check::check_both_folds(reader, &state, report);
     }
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.add_warning_check(
@@ -113,25 +113,25 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
 }
 
 /// What the check of an archive found. Its digest is the stored table's, which holds what it should.
-fn found(reader: &LedgerReader, archive: &Archive) -> Result<String, String> {
+fn archive_result(reader: &LedgerReader, archive: &ArchiveResult) -> Result<String, String> {
     if let Err(flaw) = &archive.rows {
         return Err(format!("{flaw}: run `tslp rebuild`"));
     }
     let stored = startup::stored_digest(|visit| reader.read_table(archive.table, visit));
     let digest = stored.map_err(|error| error.to_string())?;
-    Ok(words(&digest))
+    Ok(digest_text(&digest))
 }
 
-fn words(digest: &TableDigest) -> String {
+fn digest_text(digest: &TableDigest) -> String {
     format!("{} rows, digest {digest}", digest.rows())
 }
 
-fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
+fn compare_table(reader: &LedgerReader, state: &State, table: usize) -> Result<String, String> {
     let stored = startup::stored_digest(|visit| reader.read_table(table, visit));
     let stored = stored.map_err(|error| format!("run `tslp rebuild`: {error}"))?;
     let expected = state.digest(table);
     if stored == expected {
-        return Ok(words(&stored));
+        return Ok(digest_text(&stored));
     }
     Err(format!(
         "{} rows with digest {stored}, but the ledger says {} rows with digest {expected}: run `tslp rebuild`",
@@ -141,15 +141,15 @@ fn compare(reader: &LedgerReader, state: &State, table: usize) -> Result<String,
 }
 
 /// Throws every projection away and folds it anew. Returns one line for each table: its rows and their digest, which
-/// [`verify`] shows, too, and whether that is what it held before.
+/// [`verify_subject`] shows, too, and whether that is what it held before.
 ///
 /// # Errors
 /// When the ledger is in use, damaged, or can't be written.
-pub fn rebuild(
+pub fn rebuild_tables(
     options: &OpenOptions,
     data_dir: &Path,
     workspace: &Path,
-    bar: Bar,
+    bar: NewProgress,
 ) -> Result<Vec<String>, StartError> {
     let mut opened = options.open(data_dir, workspace)?;
     let digests = |log: &SqliteLog| -> Vec<_> {
@@ -158,7 +158,7 @@ pub fn rebuild(
         (0..TABLES.len()).map(digest).collect()
     };
     let before = digests(&opened.log);
-    startup::rebuild(&mut opened.log, bar)?;
+    startup::rebuild_tables(&mut opened.log, bar)?;
     opened.log.make_durable()?;
     let lines = TABLES.iter().enumerate().map(|(index, table)| {
         let digest = startup::stored_digest(|visit| opened.log.read_table(index, visit))?;
@@ -180,13 +180,13 @@ pub fn rebuild(
 ///
 /// # Errors
 /// See [`SalvageError`].
-pub fn salvage(
+pub fn salvage_ledger(
     options: &OpenOptions,
     from: &LedgerReader,
     to: &Path,
     workspace: &Path,
-    bar: Bar,
-) -> Result<Salvaged, SalvageError> {
+    bar: NewProgress,
+) -> Result<SalvageResult, SalvageError> {
     if let Err(error) = startup::verify_chain(from)
         && error.is_newer()
     {
@@ -205,16 +205,16 @@ pub fn salvage(
             chain.step_decoded(stored, tslp_migrations::decode)?;
             waiting.push(stored.clone());
             if waiting.len() == SALVAGE_BATCH && written.is_ok() {
-                written = append(&mut opened.log, &mut waiting);
+                written = append_waiting(&mut opened.log, &mut waiting);
             }
             Ok(())
         },
     );
-    written.and_then(|()| append(&mut opened.log, &mut waiting))?;
+    written.and_then(|()| append_waiting(&mut opened.log, &mut waiting))?;
     let head = chain.head().seq;
-    let rebuilt = startup::rebuild(&mut opened.log, bar);
+    let rebuilt = startup::rebuild_tables(&mut opened.log, bar);
     rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
-    Ok(Salvaged {
+    Ok(SalvageResult {
         head,
         flaw: read.err().map(|error| match error {
             StartError::Damaged(flaw) => flaw.to_string(),
@@ -223,6 +223,6 @@ pub fn salvage(
     })
 }
 
-fn append(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {
+fn append_waiting(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {
     log.append_waiting(waiting).map_err(SalvageError::Append)
 }

@@ -12,7 +12,7 @@ use tslp_core::ids::Seq;
 
 use crate::chat::dialect::Dialect;
 
-/// The media type of [`page`].
+/// The media type of [`prometheus_page`].
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Upper bounds of the histogram's buckets, in microseconds; the law allows 10 ms.
@@ -20,7 +20,7 @@ const BOUNDS_MICROS: [u64; 10] = [
     250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000,
 ];
 
-/// Counted by the network loop and the engine; nobody waits for it.
+/// Figures counted by the network loop and the engine.
 #[derive(Debug, Default)]
 pub struct Metrics {
     prompts: [AtomicU64; Dialect::ALL.len()],
@@ -32,9 +32,9 @@ pub struct Metrics {
     last_decided: AtomicU64,
 }
 
-/// What the page tells besides, from the ledger's tables.
+/// The page's figures from the ledger's tables.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tables {
+pub struct TableFigures {
     /// The last event on disk.
     pub head: Seq,
     /// Entities that are true.
@@ -92,18 +92,18 @@ impl Metrics {
 
     /// The page, in Prometheus' text format.
     #[must_use]
-    pub fn page(&self, tables: &Tables) -> String {
-        let mut page = Page::default();
-        page.head(
+    pub fn prometheus_page(&self, tables: &TableFigures) -> String {
+        let mut page = MetricsPage::default();
+        page.write_head(
             "tslp_prompts_total",
             "counter",
             "Prompts that went to the model, by dialect.",
         );
         for (dialect, count) in Dialect::ALL.iter().zip(&self.prompts) {
             let label = format!("{{route=\"{}\"}}", dialect.route_path());
-            page.sample(&label, count.load(Relaxed));
+            page.write_sample(&label, count.load(Relaxed));
         }
-        page.head(
+        page.write_head(
             "tslp_outcomes_total",
             "counter",
             "What became of code, by outcome and reason (`tslp why`, docs/gates.md).",
@@ -111,10 +111,10 @@ impl Metrics {
         let outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         for ((outcome, reason), count) in &*outcomes {
             let label = format!("{{outcome=\"{outcome}\",reason=\"{reason}\"}}");
-            page.sample(&label, count);
+            page.write_sample(&label, count);
         }
         drop(outcomes);
-        page.head(
+        page.write_head(
             "tslp_overhead_seconds",
             "histogram",
             "From a prompt's last byte until it was on its way to the model server.",
@@ -122,31 +122,31 @@ impl Metrics {
         let mut sum = 0;
         for (bound, bucket) in BOUNDS_MICROS.iter().zip(&self.buckets) {
             sum += bucket.load(Relaxed);
-            let label = format!("_bucket{{le=\"{}\"}}", seconds(*bound));
-            page.sample(&label, sum);
+            let label = format!("_bucket{{le=\"{}\"}}", as_seconds(*bound));
+            page.write_sample(&label, sum);
         }
         // A prompt may be counted between two of these, and a bucket must not hold more than all.
         let count = self.overhead_count.load(Relaxed).max(sum);
-        page.sample("_bucket{le=\"+Inf\"}", count);
-        page.sample("_sum", seconds(self.overhead_micros.load(Relaxed)));
-        page.sample("_count", count);
-        page.gauge(
+        page.write_sample("_bucket{le=\"+Inf\"}", count);
+        page.write_sample("_sum", as_seconds(self.overhead_micros.load(Relaxed)));
+        page.write_sample("_count", count);
+        page.write_gauge(
             "tslp_ledger_lag_events",
             "Events that were decided and aren't on disk yet.",
             self.last_decided
                 .load(Relaxed)
                 .saturating_sub(tables.head.0),
         );
-        page.gauge("tslp_ledger_events", "Events on disk.", tables.head.0);
-        page.gauge("tslp_entities", "Entities that are true.", tables.entities);
-        page.gauge(
+        page.write_gauge("tslp_ledger_events", "Events on disk.", tables.head.0);
+        page.write_gauge("tslp_entities", "Entities that are true.", tables.entities);
+        page.write_gauge(
             "tslp_stale_entities",
             "Entities whose file on disk says otherwise.",
             tables.stale,
         );
         let (sent, client) = tables.read_anew;
         if client > 0 {
-            page.gauge(
+            page.write_gauge(
                 "tslp_read_anew_ratio",
                 "What the model server read anew in the last episodes, against the clients' own prompts; below 1 is saved.",
                 sent as f64 / client as f64,
@@ -156,34 +156,34 @@ impl Metrics {
     }
 }
 
-fn seconds(micros: u64) -> f64 {
+fn as_seconds(micros: u64) -> f64 {
     Duration::from_micros(micros).as_secs_f64()
 }
 
 #[derive(Default)]
-struct Page {
+struct MetricsPage {
     name: &'static str,
     text: String,
 }
 
-impl Page {
-    fn head(&mut self, name: &'static str, kind: &str, help: &str) {
+impl MetricsPage {
+    fn write_head(&mut self, name: &'static str, kind: &str, help: &str) {
         self.name = name;
-        self.line(format_args!("# HELP {name} {help}"));
-        self.line(format_args!("# TYPE {name} {kind}"));
+        self.write_line(format_args!("# HELP {name} {help}"));
+        self.write_line(format_args!("# TYPE {name} {kind}"));
     }
 
-    fn sample(&mut self, label: &str, value: impl Display) {
+    fn write_sample(&mut self, label: &str, value: impl Display) {
         let name = self.name;
-        self.line(format_args!("{name}{label} {value}"));
+        self.write_line(format_args!("{name}{label} {value}"));
     }
 
-    fn gauge(&mut self, name: &'static str, help: &str, value: impl Display) {
-        self.head(name, "gauge", help);
-        self.sample("", value);
+    fn write_gauge(&mut self, name: &'static str, help: &str, value: impl Display) {
+        self.write_head(name, "gauge", help);
+        self.write_sample("", value);
     }
 
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+    fn write_line(&mut self, line: std::fmt::Arguments<'_>) {
         writeln!(self.text, "{line}").expect("a string takes everything");
     }
 }

@@ -13,12 +13,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 #[derive(Debug)]
 pub struct Out<W = io::StdoutLock<'static>> {
     sink: W,
-    reader: Reader,
+    reader: OutputReader,
 }
 
 /// Whether anybody still reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum OutputReader {
     /// As far as we know.
     Present,
     /// The pipe is closed: what is printed from now on is dropped.
@@ -45,16 +45,16 @@ impl<W: Write> Out<W> {
     pub fn new(sink: W) -> Self {
         Self {
             sink,
-            reader: Reader::Present,
+            reader: OutputReader::Present,
         }
     }
 
-    /// Prints one line, made [`visible`], and flushes it, so that a reader sees it at once.
+    /// Prints one line, made [`visible_text`], and flushes it, so that a reader sees it at once.
     ///
     /// # Errors
     /// Any failure but a closed pipe, such as a full disk after a redirection.
     pub fn line(&mut self, line: impl fmt::Display) -> io::Result<()> {
-        let line = visible(&line.to_string());
+        let line = visible_text(&line.to_string());
         self.verbatim(format_args!("{line}\n"))
     }
 
@@ -79,7 +79,7 @@ impl<W: Write> Out<W> {
     /// # Errors
     /// As [`Self::line`].
     pub fn verbatim(&mut self, text: impl fmt::Display) -> io::Result<()> {
-        self.attempt(|sink| {
+        self.write_if_read(|sink| {
             write!(sink, "{text}")?;
             sink.flush()
         })
@@ -87,7 +87,7 @@ impl<W: Write> Out<W> {
 
     /// Whether anybody still reads; long output may stop early when nobody does.
     #[must_use]
-    pub fn reader(&self) -> Reader {
+    pub fn reader_state(&self) -> OutputReader {
         self.reader
     }
 
@@ -95,7 +95,7 @@ impl<W: Write> Out<W> {
     ///
     /// # Errors
     /// If the system doesn't say.
-    pub fn look_for_reader(&mut self) -> io::Result<Reader>
+    pub fn look_for_reader(&mut self) -> io::Result<OutputReader>
     where
         W: AsFd,
     {
@@ -109,18 +109,18 @@ impl<W: Write> Out<W> {
             .revents()
             .intersects(PollFlags::ERR | PollFlags::HUP)
         {
-            self.reader = Reader::Gone;
+            self.reader = OutputReader::Gone;
         }
         Ok(self.reader)
     }
 
-    fn attempt(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> io::Result<()> {
-        if self.reader == Reader::Gone {
+    fn write_if_read(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> io::Result<()> {
+        if self.reader == OutputReader::Gone {
             return Ok(());
         }
         match write(&mut self.sink) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.reader = Reader::Gone;
+                self.reader = OutputReader::Gone;
                 Ok(())
             }
             other => other,
@@ -130,7 +130,7 @@ impl<W: Write> Out<W> {
 
 /// The text with whatever a terminal would obey, or eyes wouldn't see, written out. A tab stays.
 #[must_use]
-pub fn visible(text: &str) -> String {
+pub fn visible_text(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_hidden(c) {
@@ -227,7 +227,7 @@ mod tests {
         let mut out = Out::new(Broken(io::ErrorKind::BrokenPipe));
         out.line("one").unwrap();
         out.line("two").unwrap();
-        assert_eq!(out.reader(), Reader::Gone);
+        assert_eq!(out.reader_state(), OutputReader::Gone);
     }
 
     #[test]

@@ -37,12 +37,12 @@ pub struct ModelServer {
 }
 
 /// How to reach a server.
-pub struct Target<'t> {
+pub struct ProbeTarget<'t> {
     /// Its address.
     pub url: &'t UpstreamUrl,
     /// Its key.
     pub api_key: Option<&'t Secret>,
-    /// Certificates to trust besides the system's.
+    /// Certificates to trust in addition to the system's.
     pub ca_file: Option<&'t Path>,
 }
 
@@ -56,7 +56,7 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
             port,
             prefix: String::new(),
         };
-        let target = Target {
+        let target = ProbeTarget {
             url: &url,
             api_key: None,
             ca_file: None,
@@ -70,7 +70,7 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
 ///
 /// # Errors
 /// If it gives no answer; the text, for people, says why.
-pub fn ask(target: &Target<'_>) -> Result<ModelServer, String> {
+pub fn ask_server(target: &ProbeTarget<'_>) -> Result<ModelServer, String> {
     let models = listed_models(target, STEP).map_err(|error| error.to_string())?;
     let listed = models["data"].as_array().cloned().unwrap_or_default();
     let names = listed.iter().filter_map(|model| model["id"].as_str());
@@ -90,12 +90,12 @@ pub fn ask(target: &Target<'_>) -> Result<ModelServer, String> {
     })
 }
 
-fn listed_models(target: &Target<'_>, step: Duration) -> io::Result<Value> {
+fn listed_models(target: &ProbeTarget<'_>, step: Duration) -> io::Result<Value> {
     get_json(target, "/v1/models", step)
 }
 
 /// One `GET` of a JSON document.
-fn get_json(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value> {
+fn get_json(target: &ProbeTarget<'_>, path: &str, step: Duration) -> io::Result<Value> {
     let url = target.url;
     let address = (url.host.as_str(), url.port)
         .to_socket_addrs()?
@@ -106,18 +106,18 @@ fn get_json(target: &Target<'_>, path: &str, step: Duration) -> io::Result<Value
     tcp.set_write_timeout(Some(step))?;
     let request = request_text(target, path);
     match url.scheme {
-        Scheme::Http => json_client::exchange(tcp, request.as_bytes()),
+        Scheme::Http => json_client::request_json(tcp, request.as_bytes()),
         Scheme::Https => {
             let config = tls::load_config(target.ca_file).map_err(io::Error::other)?;
             let name = url.host.clone().try_into().map_err(io::Error::other)?;
             let session = rustls::ClientConnection::new(Arc::clone(&config), name)
                 .map_err(io::Error::other)?;
-            json_client::exchange(rustls::StreamOwned::new(session, tcp), request.as_bytes())
+            json_client::request_json(rustls::StreamOwned::new(session, tcp), request.as_bytes())
         }
     }
 }
 
-fn request_text(target: &Target<'_>, path: &str) -> String {
+fn request_text(target: &ProbeTarget<'_>, path: &str) -> String {
     let UpstreamUrl { prefix, .. } = target.url;
     let authority = target.url.authority();
     let key = target.api_key.map_or_else(String::new, |key| {

@@ -1,20 +1,20 @@
-//! A progress bar for long walks over a ledger: on a terminal, and only where there is something to wait for.
+//! A progress bar for long walks over a ledger, if standard error is a terminal.
 
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Steps below which nobody has to wait.
+/// Steps below which no bar is shown.
 const STEPS_MIN: u64 = 10_000;
 
-/// How far a walk has come.
+/// The progress of a walk.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct WalkProgress(ProgressBar);
 
-impl Progress {
+impl WalkProgress {
     /// On standard error, if that is a terminal and there are many steps.
     #[must_use]
-    pub fn of(steps: u64, unit: &'static str) -> Self {
+    pub fn new(steps: u64, unit: &'static str) -> Self {
         if steps < STEPS_MIN || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
         }
@@ -27,19 +27,19 @@ impl Progress {
         Self(bar)
     }
 
-    /// Nowhere.
+    /// Shows nothing.
     #[must_use]
     pub fn hidden(_: u64, _: &'static str) -> Self {
         Self(ProgressBar::hidden())
     }
 
-    /// This many steps are done.
-    pub fn at(&self, done: u64) {
+    /// Shows this many steps as done.
+    pub fn set_done(&self, done: u64) {
         self.0.set_position(done);
     }
 }
 
-impl Drop for Progress {
+impl Drop for WalkProgress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

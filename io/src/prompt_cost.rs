@@ -1,4 +1,4 @@
-//! What a prompt costs the model server: how much of it none of the last prompts began with.
+//! A prompt's cost to the model server: the part of it that no recent prompt began with.
 //!
 //! A local model server keeps what it has computed of a prompt, and computes the next one anew from the first token that
 //! differs. Nothing of a prompt's text is kept here: prompts are compared by hashes of blocks.
@@ -17,26 +17,26 @@ const PROMPTS_KEPT: usize = 8;
 /// much.
 const BLOCK_BYTES: usize = 256;
 
-/// Blocks of one prompt that are remembered: 4 MiB of text, 128 KiB of hashes. What comes after is always counted as new.
+/// Blocks of one prompt that are remembered: 4 MiB of text, 128 KiB of hashes. The rest always counts as new.
 const BLOCKS_KEPT: usize = (4 << 20) / BLOCK_BYTES;
 
 /// The last prompts, as clients wrote them and as they were sent.
 #[derive(Default)]
 pub struct PromptCosts {
     /// Oldest first.
-    prompts: VecDeque<Remembered>,
+    prompts: VecDeque<RememberedPrompt>,
 }
 
-/// What one prompt cost, in both its forms.
+/// One prompt's cost, as the client wrote it and as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Costs {
+pub struct CostPair {
     /// As the client wrote it, had all prompts gone to the model server like that.
     pub client: PromptCost,
     /// As it was sent.
     pub sent: PromptCost,
 }
 
-struct Remembered {
+struct RememberedPrompt {
     exchange: ExchangeId,
     /// Each model has a cache of its own.
     model: u64,
@@ -47,27 +47,27 @@ struct Remembered {
 impl PromptCosts {
     /// Measures a prompt that goes to the model server now, and remembers it. The pieces of each form are parts of one text.
     ///
-    /// It is an estimate, a block too high for most prompts: JSON stands for the tokens that a chat template makes of it,
-    /// and a reply that comes back as history is counted as new, though the server has computed it. Both is so for either
-    /// form. Nothing is known of prompts before the proxy's start, of audits, and of other clients of the same server.
+    /// It is an estimate, a block too high for most prompts: JSON is counted for the tokens that a chat template makes of it,
+    /// and a reply that comes back as history is counted as new, though the server has computed it. Both forms share
+    /// this. Nothing is known of prompts before the proxy's start, of audits, and of other clients of the same server.
     pub fn measure<'p>(
         &mut self,
         exchange: ExchangeId,
         model: Option<&str>,
         client: impl Iterator<Item = &'p [u8]>,
         sent: impl Iterator<Item = &'p [u8]>,
-    ) -> Costs {
+    ) -> CostPair {
         let model = quick_hash(model.unwrap_or_default().as_bytes());
-        let (client, sent) = (Outline::of_pieces(client), Outline::of_pieces(sent));
+        let (client, sent) = (BlockHashes::of_pieces(client), BlockHashes::of_pieces(sent));
         let known = || self.prompts.iter().filter(|prompt| prompt.model == model);
-        let costs = Costs {
-            client: client.cost(known().map(|prompt| &*prompt.client)),
-            sent: sent.cost(known().map(|prompt| &*prompt.sent)),
+        let costs = CostPair {
+            client: client.cost_after(known().map(|prompt| &*prompt.client)),
+            sent: sent.cost_after(known().map(|prompt| &*prompt.sent)),
         };
         if self.prompts.len() == PROMPTS_KEPT {
             self.prompts.pop_front();
         }
-        self.prompts.push_back(Remembered {
+        self.prompts.push_back(RememberedPrompt {
             exchange,
             model,
             client: client.into_kept(),
@@ -84,13 +84,13 @@ impl PromptCosts {
 
 /// A prompt, block by block.
 #[derive(Default)]
-struct Outline {
+struct BlockHashes {
     blocks: Vec<u64>,
-    /// How many characters there are up to each block's end.
+    /// Characters up to each block's end.
     chars_until: Vec<u32>,
 }
 
-impl Outline {
+impl BlockHashes {
     fn of_pieces<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> Self {
         let mut outline = Self::default();
         // The beginning of a block that goes on in the next piece.
@@ -125,7 +125,7 @@ impl Outline {
         self.chars_until.last().copied().unwrap_or(0)
     }
 
-    fn cost<'k>(&self, known: impl Iterator<Item = &'k [u64]>) -> PromptCost {
+    fn cost_after<'k>(&self, known: impl Iterator<Item = &'k [u64]>) -> PromptCost {
         let shared = known.map(|known| {
             let pairs = self.blocks.iter().zip(known);
             pairs.take_while(|(own, known)| own == known).count()
@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn pieces_make_one_text_wherever_they_are_cut() {
         let text = lines(50);
-        let whole = Outline::of_pieces(std::iter::once(text.as_bytes()));
+        let whole = BlockHashes::of_pieces(std::iter::once(text.as_bytes()));
         for cut in 0..text.len() {
             let (head, tail) = text.as_bytes().split_at(cut);
             let (middle, end) = tail.split_at(tail.len() / 2);
-            let outline = Outline::of_pieces([head, middle, end].into_iter());
+            let outline = BlockHashes::of_pieces([head, middle, end].into_iter());
             assert_eq!(outline.blocks, whole.blocks, "cut at {cut}");
             assert_eq!(outline.chars_until, whole.chars_until, "cut at {cut}");
         }

@@ -21,27 +21,27 @@ pub enum Route {
     Diagnostic(DiagnosticPage),
 }
 
-/// The table.
-pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
+/// The route of a request, or why it is refused.
+pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
     let method = head.method.as_str();
     if Dialect::of_path(head.path()).is_some() {
-        return only(method, &["POST"], "POST", Route::Chat);
+        return only_methods(method, &["POST"], "POST", Route::Chat);
     }
     match (head.path(), debug) {
         // Ollama's clients ask for the root to see whether somebody is there.
-        ("/health" | "/", _) => readable(method, Route::Health),
-        ("/doctor", _) => readable(method, Route::Diagnostic(DiagnosticPage::Doctor)),
+        ("/health" | "/", _) => only_reading(method, Route::Health),
+        ("/doctor", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Doctor)),
         ("/recent", _) => {
-            let wanted = recent_wanted(head.query())?;
-            readable(method, Route::Diagnostic(DiagnosticPage::Recent(wanted)))
+            let wanted = recent_query(head.query())?;
+            only_reading(method, Route::Diagnostic(DiagnosticPage::Recent(wanted)))
         }
         ("/state", _) => {
-            let wanted = wanted(head.query())?;
-            readable(method, Route::Diagnostic(DiagnosticPage::State(wanted)))
+            let wanted = state_query(head.query())?;
+            only_reading(method, Route::Diagnostic(DiagnosticPage::State(wanted)))
         }
-        ("/metrics", _) => readable(method, Route::Diagnostic(DiagnosticPage::Metrics)),
+        ("/metrics", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Metrics)),
         ("/debug/last-prompt", DebugPages::Shown) => {
-            readable(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
+            only_reading(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
         }
         (path, _) => match chat_otherwise_spelt(path) {
             Some(dialect) => Err(Refusal::new(
@@ -49,7 +49,7 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
                 "unknown_route",
                 format!("this goes to {}, spelt exactly so", dialect.route_path()),
             )),
-            None if path.starts_with("/v1/") || path.starts_with("/api/") => relay(path),
+            None if path.starts_with("/v1/") || path.starts_with("/api/") => relay_route(path),
             None => Err(Refusal::new(
                 404,
                 "unknown_route",
@@ -60,11 +60,11 @@ pub fn route(head: &RequestHead, debug: DebugPages) -> Result<Route, Refusal> {
     }
 }
 
-fn readable(method: &str, route: Route) -> Result<Route, Refusal> {
-    only(method, &["GET", "HEAD"], "GET, HEAD", route)
+fn only_reading(method: &str, route: Route) -> Result<Route, Refusal> {
+    only_methods(method, &["GET", "HEAD"], "GET, HEAD", route)
 }
 
-fn only(
+fn only_methods(
     method: &str,
     allowed: &[&str],
     allow: &'static str,
@@ -77,7 +77,7 @@ fn only(
     Err(Refusal::new(405, "method_not_allowed", message).with_header("allow", allow))
 }
 
-/// Servers take such paths for a chat route, too; relayed, a prompt would go by the ledger.
+/// Servers take such paths for a chat route, too; relayed, a prompt would bypass the ledger.
 fn chat_otherwise_spelt(path: &str) -> Option<Dialect> {
     let decoded: String = percent_decoded(path).to_ascii_lowercase();
     let parts = || decoded.split('/').filter(|part| !part.is_empty());
@@ -100,7 +100,7 @@ fn percent_decoded(path: &str) -> String {
 }
 
 /// A path that the upstream could resolve to a place outside `/v1/` is refused.
-fn relay(path: &str) -> Result<Route, Refusal> {
+fn relay_route(path: &str) -> Result<Route, Refusal> {
     let climbs = path.split('/').any(|segment| {
         let plain = segment.replace("%2e", ".").replace("%2E", ".");
         plain == ".." || plain == "."
@@ -111,21 +111,22 @@ fn relay(path: &str) -> Result<Route, Refusal> {
     Ok(Route::Relay)
 }
 
-fn recent_wanted(query: Option<&str>) -> Result<recent::RecentQuery, Refusal> {
-    let missing_lines = match parameter(query, "missing_lines") {
+fn recent_query(query: Option<&str>) -> Result<recent::RecentQuery, Refusal> {
+    let missing_lines = match query_parameter(query, "missing_lines") {
         None | Some("false") => MissingLines::Hidden,
         Some("true") => MissingLines::Shown,
         Some(_) => return Err(Refusal::malformed("missing_lines must be true or false")),
     };
     Ok(recent::RecentQuery {
-        limit: limit(query)?,
+        limit: limit_parameter(query)?,
         missing_lines,
     })
 }
 
-fn wanted(query: Option<&str>) -> Result<StateQuery, Refusal> {
-    let text = |name| parameter(query, name).map(|text| percent_decoded(&text.replace('+', " ")));
-    let limit = limit(query)?;
+fn state_query(query: Option<&str>) -> Result<StateQuery, Refusal> {
+    let text =
+        |name| query_parameter(query, name).map(|text| percent_decoded(&text.replace('+', " ")));
+    let limit = limit_parameter(query)?;
     if limit == Some(0) {
         return Err(Refusal::malformed("limit must be above 0"));
     }
@@ -136,8 +137,8 @@ fn wanted(query: Option<&str>) -> Result<StateQuery, Refusal> {
     })
 }
 
-fn limit(query: Option<&str>) -> Result<Option<usize>, Refusal> {
-    let Some(digits) = parameter(query, "limit") else {
+fn limit_parameter(query: Option<&str>) -> Result<Option<usize>, Refusal> {
+    let Some(digits) = query_parameter(query, "limit") else {
         return Ok(None);
     };
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -146,7 +147,7 @@ fn limit(query: Option<&str>) -> Result<Option<usize>, Refusal> {
     Ok(Some(digits.parse().unwrap_or(usize::MAX)))
 }
 
-fn parameter<'q>(query: Option<&'q str>, name: &str) -> Option<&'q str> {
+fn query_parameter<'q>(query: Option<&'q str>, name: &str) -> Option<&'q str> {
     let mut pairs = query.unwrap_or_default().split('&');
     pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }

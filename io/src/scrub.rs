@@ -1,156 +1,112 @@
-//! The scrub: after a start that took the state from the tables, everything that the start didn't read is read behind it.
+//! The scrub: after a start that took the state from the tables, it reads everything that the start didn't.
 //!
 //! First every page of the file, then the whole ledger ([`history`]). The first commit waits for both
-//! ([`crate::ledger::soundness`]), so the scrub gives way to nobody. What it finds turns on safe mode, as the same flaw
-//! would at a start, and leaves word, so that the next start looks at everything itself.
+//! ([`crate::ledger::soundness`]), so the scrub never yields. A flaw turns on safe mode, as it would at a start, and is noted on disk,
+//! so that the next start checks everything itself.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
 use tslp_projections::table::TableDigest;
-use tslp_replay::fold::ReplayError;
 use tslp_replay::log::Head;
 
 use crate::ledger::disk::Disk;
 use crate::ledger::soundness::{CheckInProgress, Soundness};
-use crate::ledger::{DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions};
+use crate::ledger::{DataFiles, LedgerReader, OpenLedger, OpenOptions};
 use crate::startup::StartError;
 
 pub mod history;
 pub mod thread;
 
-use self::history::Visit;
+pub use self::history::ScrubFlaw;
+use self::history::StoredVisitor;
 
-/// What a scrub finds.
-#[derive(Debug, thiserror::Error)]
-pub enum Flaw {
-    /// The ledger can't be read or believed.
-    #[error(transparent)]
-    Ledger(#[from] StartError),
-    /// A table holds something else than the ledger says.
-    #[error(
-        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger, and run \
-         `tslp verify --deep` to see whether anything was decided by them"
-    )]
-    Table {
-        /// The table.
-        table: &'static str,
-        /// What is wrong with it.
-        flaw: String,
-    },
-}
-
-impl From<ReplayError> for Flaw {
-    fn from(error: ReplayError) -> Self {
-        Self::Ledger(error.into())
-    }
-}
-
-impl From<LedgerError> for Flaw {
-    fn from(error: LedgerError) -> Self {
-        Self::Ledger(error.into())
-    }
-}
-
-impl Flaw {
-    fn is_interruption(&self) -> bool {
-        matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
-    }
-}
-
-/// How far a scrub is.
+/// The progress of a scrub.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The pages of the file are looked at.
+pub enum ScrubProgress {
+    /// The file's pages are being checked.
     Pages,
-    /// The pages are sound; so many of so many events are verified.
+    /// The pages are sound; events are being verified.
     Events {
-        /// Verified.
+        /// The last verified event.
         done: Seq,
-        /// To be verified.
+        /// The last event to be verified.
         of: Seq,
     },
     /// Everything is sound.
     Passed {
-        /// How many events this scrub verified; where the state isn't from the tables, the start verified all of them.
+        /// The events that this scrub verified; 0 if the start had folded them all.
         events: Seq,
     },
-    /// Something isn't; why.
+    /// A flaw was found.
     Failed(String),
-    /// It was stopped before it was through.
+    /// It was stopped before its end.
     Stopped,
 }
 
-/// Where the diagnostics see how far a scrub is.
+/// A scrub's progress, for the diagnostics.
 #[derive(Clone, Debug)]
-pub struct Watched(Arc<Mutex<Progress>>);
+pub struct SharedProgress(Arc<Mutex<ScrubProgress>>);
 
-impl Default for Watched {
+impl Default for SharedProgress {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Progress::Pages)))
+        Self(Arc::new(Mutex::new(ScrubProgress::Pages)))
     }
 }
 
-impl Watched {
-    /// How far it is.
+impl SharedProgress {
+    /// The progress so far.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub fn current(&self) -> ScrubProgress {
         self.lock().clone()
     }
 
-    fn set(&self, progress: Progress) {
+    fn set(&self, progress: ScrubProgress) {
         *self.lock() = progress;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Progress> {
+    fn lock(&self) -> MutexGuard<'_, ScrubProgress> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether a check goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Course {
-    /// It does.
-    On,
-    /// There is no time for it any more.
-    Over,
-}
-
-/// What a scrub said that it is going to look at; what isn't there was looked at before.
+/// The checks that a scrub has claimed; `None` for one that was made before.
 #[derive(Default)]
-struct Claimed {
+struct ClaimedChecks {
     pages: Option<CheckInProgress>,
     events: Option<CheckInProgress>,
 }
 
-/// What is left to be looked at after a start.
+/// The checks that a start left undone.
 pub struct Scrub {
     reader: LedgerReader,
     soundness: Soundness,
-    claimed: Option<Claimed>,
+    claimed: Option<ClaimedChecks>,
     disk: Arc<dyn Disk>,
     doubt: PathBuf,
-    /// Where the ledger ended, and what the tables held, if the start took the state from them.
+    /// The ledger's end and the tables' digests, if the start took the state from the tables.
     unverified: Option<(Head, Vec<TableDigest>)>,
-    watched: Watched,
+    watched: SharedProgress,
 }
 
 impl Scrub {
-    /// What this start left to be looked at, through a connection of the scrub's own.
+    /// The checks that this start left undone; they use their own connection.
     ///
     /// # Errors
     /// When the ledger can't be read.
-    pub fn of(
+    pub fn after_start(
         opened: &OpenLedger,
         options: &OpenOptions,
         data_dir: &Path,
     ) -> Result<Self, StartError> {
         let reader = opened.readers.open()?;
-        let unverified = match opened.log.is_unverified() {
-            true => Some((reader.head()?, opened.log.digests().to_vec())),
-            false => None,
+        let unverified = if opened.log.is_unverified() {
+            Some((reader.head()?, opened.log.table_digests().to_vec()))
+        } else {
+            None
         };
         Ok(Self {
             reader,
@@ -159,63 +115,66 @@ impl Scrub {
             disk: Arc::clone(&options.disk),
             doubt: DataFiles::of(data_dir).doubt,
             unverified,
-            watched: Watched::default(),
+            watched: SharedProgress::default(),
         })
     }
 
-    /// Where its progress can be seen.
+    /// Its progress, shared.
     #[must_use]
-    pub fn watched(&self) -> Watched {
+    pub fn shared_progress(&self) -> SharedProgress {
         self.watched.clone()
     }
 
-    /// The connection, to be interrupted by who has no time any more.
+    /// The connection, whose statements can be interrupted.
     #[must_use]
     pub const fn reader(&self) -> &LedgerReader {
         &self.reader
     }
 
-    /// Says in advance that it is going to look, so that who wants to write waits for it.
-    pub fn claim(&mut self) {
-        self.claimed.get_or_insert_with(|| Claimed {
+    /// Claims the checks in advance, so that a writer waits for their result.
+    pub fn claim_checks(&mut self) {
+        self.claimed.get_or_insert_with(|| ClaimedChecks {
             pages: self.soundness.pages.begin_check(),
             events: self.soundness.events.begin_check(),
         });
     }
 
-    /// Looks at everything; `course` is asked between any two pieces of work. After a flaw the ledger takes nothing more.
+    /// Makes the checks; `course` is asked between two pieces of work. After a flaw the ledger takes nothing more.
     ///
     /// # Errors
     /// The flaw.
-    pub fn run(&mut self, course: impl FnMut() -> Course) -> Result<Course, Flaw> {
-        self.claim();
-        // Held until the outcome is known: who waits for it would look again.
+    pub fn run_checks(
+        &mut self,
+        course: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ScrubFlaw> {
+        self.claim_checks();
+        // Held until the outcome is known: when a claim is dropped, a waiting writer makes the check itself.
         let mut claimed = self.claimed.take().unwrap_or_default();
         let outcome = match self.begin_check(&mut claimed, course) {
-            Err(flaw) if flaw.is_interruption() => Ok(Course::Over),
+            Err(flaw) if flaw.is_interruption() => Ok(ControlFlow::Break(())),
             outcome => outcome,
         };
         match &outcome {
-            Ok(Course::On) => self.watched.set(Progress::Passed {
+            Ok(ControlFlow::Continue(())) => self.watched.set(ScrubProgress::Passed {
                 events: self.unverified.as_ref().map_or(Seq(0), |(end, _)| end.seq),
             }),
-            Ok(Course::Over) => self.watched.set(Progress::Stopped),
+            Ok(ControlFlow::Break(())) => self.watched.set(ScrubProgress::Stopped),
             Err(flaw) => self.stop_writing(flaw.to_string()),
         }
         outcome
     }
 
     fn stop_writing(&self, reason: String) {
-        // First, so that the pages say it when a client is told.
-        self.watched.set(Progress::Failed(reason.clone()));
-        history::condemn(&self.soundness, &*self.disk, &self.doubt, &reason);
+        // First, so that the diagnostics say it as soon as a client is refused.
+        self.watched.set(ScrubProgress::Failed(reason.clone()));
+        history::condemn_ledger(&self.soundness, &*self.disk, &self.doubt, &reason);
     }
 
     fn begin_check(
         &self,
-        claimed: &mut Claimed,
-        mut course: impl FnMut() -> Course,
-    ) -> Result<Course, Flaw> {
+        claimed: &mut ClaimedChecks,
+        mut course: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ScrubFlaw> {
         let begun = Instant::now();
         if claimed.pages.is_some() {
             self.reader.check_pages()?;
@@ -223,36 +182,41 @@ impl Scrub {
                 .pages
                 .take()
                 .into_iter()
-                .for_each(CheckInProgress::sound);
+                .for_each(CheckInProgress::report_sound);
             tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
         let unverified = self.unverified.as_ref();
         let Some((end, tables)) = unverified.filter(|_| claimed.events.is_some()) else {
-            return Ok(Course::On);
+            return Ok(ControlFlow::Continue(()));
         };
-        let read = |from, visit: &mut Visit<'_>| self.reader.read(from, visit);
-        let verified = history::verify(&read, &self.reader, tables, *end, |done| {
-            self.watched.set(Progress::Events { done, of: end.seq });
+        let read = |from, visit: &mut StoredVisitor<'_>| self.reader.read(from, visit);
+        let verified = history::verify_history(&read, &self.reader, tables, *end, |done| {
+            self.watched
+                .set(ScrubProgress::Events { done, of: end.seq });
             course()
         })?;
-        if verified == Course::On {
+        if verified.is_continue() {
             claimed
                 .events
                 .take()
                 .into_iter()
-                .for_each(CheckInProgress::sound);
+                .for_each(CheckInProgress::report_sound);
             tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
         }
         Ok(verified)
     }
 }
 
-/// Looks at everything that a start left, here and now.
+/// Makes the checks that a start left undone, on this thread.
 ///
 /// # Errors
 /// The flaw; the log takes nothing more then.
-pub fn scrub(opened: &OpenLedger, options: &OpenOptions, data_dir: &Path) -> Result<(), Flaw> {
-    Scrub::of(opened, options, data_dir)?
-        .run(|| Course::On)
+pub fn scrub_now(
+    opened: &OpenLedger,
+    options: &OpenOptions,
+    data_dir: &Path,
+) -> Result<(), ScrubFlaw> {
+    Scrub::after_start(opened, options, data_dir)?
+        .run_checks(|| ControlFlow::Continue(()))
         .map(drop)
 }

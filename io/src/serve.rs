@@ -16,18 +16,19 @@ use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
 use crate::config::ServeConfig;
-use crate::config::settings::Budget;
-use crate::config::upstream::{Upstream, UpstreamUrl};
-use crate::contents::{Archives, StoredContents};
+use crate::config::settings::TokenBudget;
+use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
+use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
+use crate::disk_full::{self, SpaceFound, SpaceWatcher};
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::writer::{self, Durability, Failure, LedgerWriter, Remedy, WriterLimits};
+use crate::ledger::writer::{self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
@@ -35,10 +36,9 @@ use crate::memory;
 use crate::metrics::Metrics;
 use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
-use crate::probe::{self, Target};
-use crate::room::{self, Room, RoomWatch};
+use crate::probe::{self, ProbeTarget};
 use crate::scrub::Scrub;
-use crate::scrub::thread::Scrubbing;
+use crate::scrub::thread::ScrubThread;
 use crate::startup::{self, StartError};
 use crate::tool_loop::ToolLoopConfig;
 
@@ -143,9 +143,9 @@ struct ServerThreads {
     engine: Option<JoinHandle<()>>,
     writer: Option<LedgerWriter>,
     /// The writer may wait for its verdict.
-    scrub: Option<Scrubbing>,
+    scrub: Option<ScrubThread>,
     diagnostics: JoinHandle<()>,
-    room: Room,
+    disk_space: SpaceFound,
     /// Keeps the channel of a proxy without an engine open.
     _unheard: Option<Receiver<ToEngine>>,
     _ledger: Option<OpenLedgerGuard>,
@@ -160,7 +160,7 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 /// See [`ServeError`].
 pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
     let languages = TreeSitterGrammars::check_patterns().map_err(ServeError::Patterns)?;
-    memory::give_back();
+    memory::trim_heap();
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let running = RunningLoop::default();
@@ -183,7 +183,7 @@ pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
             }
         })?;
     let mut server = BoundServer::bind_and_open(config)?;
-    memory::give_back();
+    memory::trim_heap();
     server.print_ready_line()?;
     running.goes_on(server.loop_handle());
     let same_address = |address| ServeConfig {
@@ -195,7 +195,7 @@ pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
         match server.run_until_end() {
             Ok(ServeEnd::Asked) => break Ok(Exit::Ok),
             Ok(ServeEnd::AskedInSafeMode) => break Ok(Exit::LedgerDamaged),
-            Ok(ServeEnd::RoomAgain(chosen)) => {
+            Ok(ServeEnd::DiskSpaceFound(chosen)) => {
                 match BoundServer::bind_with(&same_address(address), Some(chosen)) {
                     Ok(again) => {
                         tracing::info!(%address, "listening again");
@@ -261,8 +261,8 @@ pub(crate) enum ServeEnd {
     Asked,
     /// It was asked to stop in safe mode, where it had no ledger to write to.
     AskedInSafeMode,
-    /// The ledger's disk was full and has room again; the model is still the same.
-    RoomAgain(ChosenUpstream),
+    /// The ledger's disk was full and has space again; the model is still the same.
+    DiskSpaceFound(ChosenUpstream),
 }
 
 impl BoundServer {
@@ -319,7 +319,7 @@ impl BoundServer {
             banner.push(format!("SAFE MODE: {reason}"));
         }
         let scrub = match &started {
-            Ok((opened, _)) => Some(Scrub::of(
+            Ok((opened, _)) => Some(Scrub::after_start(
                 opened,
                 &OpenOptions::default(),
                 &config.data_dir,
@@ -334,17 +334,17 @@ impl BoundServer {
             api_key: config.upstream.api_key.clone(),
             ca_file: config.upstream.ca_file.clone(),
             safe_mode: safe_mode.clone(),
-            scrub: scrub.as_ref().map(Scrub::watched),
+            scrub: scrub.as_ref().map(Scrub::shared_progress),
             recent_episodes: config.recent_episodes,
             tools: ToolCheck::for_config(config),
             disk_now: DiskNow::for_workspace(config),
             metrics: Arc::clone(&metrics),
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
-        let (watch, room) = room::watch(&config.data_dir, handle.clone());
+        let (space_watcher, disk_space) = disk_full::watch_disk(&config.data_dir, handle.clone());
         // Before anything can be written, so that the first commit waits for it.
         let scrub = scrub
-            .map(|scrub| Scrubbing::spawn(scrub, handle.clone()))
+            .map(|scrub| ScrubThread::spawn(scrub, handle.clone()))
             .transpose()?;
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
@@ -354,7 +354,7 @@ impl BoundServer {
                     handle: &handle,
                     audits: audits.clone(),
                     metrics,
-                    room: watch,
+                    space_watcher,
                     to_engine: to_engine.clone(),
                 };
                 let (engine, writer) = start_engine(config, opened, state, surroundings)?;
@@ -387,7 +387,7 @@ impl BoundServer {
                 scrub,
                 diagnostics,
                 _unheard: unheard,
-                room,
+                disk_space,
                 _ledger: ledger,
             },
             chosen,
@@ -435,14 +435,16 @@ impl BoundServer {
         }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
         if let Some(scrub) = self.threads.scrub {
-            scrub.end();
+            scrub.stop_and_join();
         }
         join_thread(self.threads.diagnostics, "diagnostics");
         polled?;
         match written {
             Ok(Some(_)) => Ok(ServeEnd::Asked),
             Ok(None) => Ok(ServeEnd::AskedInSafeMode),
-            Err(_) if self.threads.room.is_found() => Ok(ServeEnd::RoomAgain(self.chosen)),
+            Err(_) if self.threads.disk_space.is_found() => {
+                Ok(ServeEnd::DiskSpaceFound(self.chosen))
+            }
             Err(failure) => Err(ServeError::Writer(failure.message)),
         }
     }
@@ -455,11 +457,11 @@ fn join_thread(thread: JoinHandle<()>, name: &str) {
 }
 
 /// The model server to talk to.
-fn choose_upstream(place: &Upstream) -> Result<ChosenUpstream, ServeError> {
+fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError> {
     let found = match place {
-        Upstream::Url(url) => Some(("", url.clone())),
-        Upstream::Auto => probe::find_local(),
-        Upstream::Demo => None,
+        UpstreamSetting::Url(url) => Some(("", url.clone())),
+        UpstreamSetting::Auto => probe::find_local(),
+        UpstreamSetting::Demo => None,
     };
     if let Some((name, url)) = found {
         let banner = match name {
@@ -475,7 +477,7 @@ fn choose_upstream(place: &Upstream) -> Result<ChosenUpstream, ServeError> {
     let demo = DemoModel::start()?;
     let url = UpstreamUrl::parse(&demo.url()).map_err(io::Error::other)?;
     let why = match place {
-        Upstream::Auto => {
+        UpstreamSetting::Auto => {
             "no model server answered on the ports of Ollama, llama.cpp, LM Studio or vLLM"
         }
         _ => "as asked",
@@ -536,18 +538,18 @@ fn ask_for_context(
     url: &UpstreamUrl,
     to_engine: Sender<ToEngine>,
 ) -> io::Result<()> {
-    if config.budget != Budget::Auto {
+    if config.budget != TokenBudget::Auto {
         return Ok(());
     }
     let upstream = config.upstream.clone();
     let url = url.clone();
     thread::Builder::new().name("probe".into()).spawn(move || {
-        let target = Target {
+        let target = ProbeTarget {
             url: &url,
             api_key: upstream.api_key.as_ref(),
             ca_file: upstream.ca_file.as_deref(),
         };
-        match probe::ask(&target) {
+        match probe::ask_server(&target) {
             Ok(server) => {
                 if let Some(tokens) = server.context_tokens {
                     tracing::info!(
@@ -570,8 +572,8 @@ struct EngineSurroundings<'s> {
     handle: &'s LoopHandle,
     audits: AuditQueue,
     metrics: Arc<Metrics>,
-    room: RoomWatch,
-    /// For those who answer the engine.
+    space_watcher: SpaceWatcher,
+    /// The way to the engine, for the threads that answer it.
     to_engine: Sender<ToEngine>,
 }
 
@@ -582,20 +584,23 @@ fn start_engine(
     surroundings: EngineSurroundings<'_>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
-    let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
-    let (commits, queue) = writer::queue(COMMIT_QUEUE);
+    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let (commits, queue) = writer::commit_queue(COMMIT_QUEUE);
     let tell = handle.clone();
-    let mut room = Some(surroundings.room);
-    let writer = writer::spawn(
+    let mut space_watcher = Some(surroundings.space_watcher);
+    let writer = writer::spawn_writer(
         opened.log,
         queue,
         WriterLimits::default(),
         Box::new(move |durability| match durability {
             Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
-            Durability::Failed(Failure { message, remedy }) => {
+            Durability::Failed(WriterFailure { message, remedy }) => {
                 tell.send(ToLoop::LedgerFailed { message });
-                if remedy == Remedy::Room {
-                    room.take().into_iter().for_each(RoomWatch::start);
+                if remedy == Remedy::DiskSpace {
+                    space_watcher
+                        .take()
+                        .into_iter()
+                        .for_each(SpaceWatcher::start);
                 }
             }
         }),

@@ -18,14 +18,14 @@ use tslp_replay::state::{State, StateRestorer};
 use tslp_replay::store::Store;
 
 use crate::VERSION;
-use crate::archive_check::{Archive, ArchiveCheck};
+use crate::archive_check::{ArchiveCheck, ArchiveResult};
 use crate::data_dir::DataDirError;
 use crate::ledger::LedgerError;
 use crate::ledger::LedgerReader;
 use crate::ledger::SqliteLog;
 use crate::ledger::TablesState;
 use crate::ledger::{ArchiveRows, OpenLedger, OpenOptions};
-use crate::progress::Progress;
+use crate::progress::WalkProgress;
 
 /// Events after which a fold lets go of what the archives hold.
 const SETTLE_EVENTS: u64 = 1024;
@@ -80,7 +80,7 @@ impl StartError {
     }
 
     /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
-    pub(crate) fn undecodable(stored: &Stored, source: DecodeError) -> Self {
+    pub(crate) fn from_decode_error(stored: &Stored, source: DecodeError) -> Self {
         let seq = stored.seq.0;
         if source.may_be_newer() {
             Self::Newer { seq, source }
@@ -91,11 +91,11 @@ impl StartError {
     }
 
     /// Sorts what a replay says of an event.
-    pub(crate) fn of(flaw: ReplayError, stored: &Stored) -> Self {
+    pub(crate) fn from_replay_error(flaw: ReplayError, stored: &Stored) -> Self {
         // A replay decodes what fits the chain alone.
         match tslp_migrations::decode(&stored.kind, &stored.payload) {
             Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
-                Self::undecodable(stored, source)
+                Self::from_decode_error(stored, source)
             }
             _ => Self::Damaged(flaw),
         }
@@ -145,7 +145,7 @@ pub fn start(
 fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
     let begun = Instant::now();
     let head = log.head()?.seq;
-    let restored = restore(
+    let restored = restore_state(
         |table, visit| log.read_table(table, visit),
         &|seq| log.event_at(seq),
         head,
@@ -154,7 +154,7 @@ fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
         Ok(restored) => restored,
         Err(reason) => return Ok(Err(reason)),
     };
-    let mut tables = TABLES.iter().zip(digests.iter().zip(log.digests()));
+    let mut tables = TABLES.iter().zip(digests.iter().zip(log.table_digests()));
     if let Some((table, _)) = tables.find(|(_, (read, kept))| read != kept) {
         let reason = format!("table {} was changed since it was written", table.name);
         return Ok(Err(reason));
@@ -167,7 +167,7 @@ fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
 ///
 /// # Errors
 /// Why there is none, in words.
-pub(crate) fn restore(
+pub(crate) fn restore_state(
     read: impl Fn(usize, &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
     event: EventAt<'_>,
     head: Seq,
@@ -199,7 +199,7 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
     let begun = Instant::now();
     let events = log.head()?.seq.0;
     tracing::info!(%reason, events, "rebuilding the projections from the ledger");
-    let state = rebuild(log, Progress::hidden)?;
+    let state = rebuild_tables(log, WalkProgress::hidden)?;
     let seconds = begun.elapsed().as_secs_f64();
     tracing::info!(
         tables = TABLES.len(),
@@ -218,7 +218,7 @@ pub fn engine<S: Store>(state: State, policy: &Policy, store: S) -> Engine<TreeS
 }
 
 /// Why a table can't be trusted, if one can't: its rows aren't what the ledger says.
-fn damaged_table(log: &SqliteLog, state: &State, archives: &[Archive]) -> Option<String> {
+fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> Option<String> {
     let archives = archives.iter().filter_map(|archive| {
         let flaw = archive.rows.as_ref().err()?;
         Some(format!("table {} {flaw}", TABLES[archive.table].name))
@@ -227,7 +227,7 @@ fn damaged_table(log: &SqliteLog, state: &State, archives: &[Archive]) -> Option
         if table.is_archive() {
             return None;
         }
-        let kept = log.digests()[index];
+        let kept = log.table_digests()[index];
         match stored_digest(|visit| log.read_table(index, visit)) {
             Ok(stored) if stored == state.digest(index) && stored == kept => None,
             Ok(_) => Some(format!(
@@ -253,13 +253,15 @@ pub(crate) fn stored_digest(
 }
 
 /// Hands every stored event, in order, to a function until that breaks.
-type Visit<'v> = &'v mut dyn FnMut(Stored) -> ControlFlow<()>;
+type EventVisitor<'v> = &'v mut dyn FnMut(Stored) -> ControlFlow<()>;
 
 /// Folds the whole ledger, verifying the chain. The state holds what is true; the archives are the store's.
 ///
 /// # Errors
 /// When it can't be read or believed.
-pub fn fold(read: impl FnOnce(Visit<'_>) -> Result<(), LedgerError>) -> Result<State, StartError> {
+pub fn fold_ledger(
+    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
+) -> Result<State, StartError> {
     let mut replay = Replay::default();
     visit_all(read, |stored| {
         replay.step(stored, tslp_migrations::decode)?;
@@ -270,26 +272,26 @@ pub fn fold(read: impl FnOnce(Visit<'_>) -> Result<(), LedgerError>) -> Result<S
     Ok(replay.into_state())
 }
 
-/// As [`fold`], and tells what is wrong with the stored archives.
+/// As [`fold_ledger`], and compares the stored archives.
 ///
 /// # Errors
-/// As [`fold`].
+/// As [`fold_ledger`].
 pub fn fold_checked(
-    read: impl FnOnce(Visit<'_>) -> Result<(), LedgerError>,
+    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
     archives: &impl ArchiveRows,
-) -> Result<(State, Vec<Archive>), StartError> {
+) -> Result<(State, Vec<ArchiveResult>), StartError> {
     let mut replay = Replay::default();
     let mut changes = Changes::of_archives();
     let mut check = ArchiveCheck::default();
     visit_all(read, |stored| {
         replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
-        check.take(changes.drain(), archives);
+        check.check_rows(changes.drain(), archives);
         settle_at_times(&mut replay, stored.seq);
         Ok(())
     })?;
     replay.settle();
     let state = replay.into_state();
-    let archives = check.finish(state.head(), archives);
+    let archives = check.into_results(state.head(), archives);
     Ok((state, archives))
 }
 
@@ -301,7 +303,7 @@ fn settle_at_times(replay: &mut Replay, seq: Seq) {
 }
 
 /// Makes a progress bar for so many steps of something.
-pub type Bar = fn(u64, &'static str) -> Progress;
+pub type NewProgress = fn(u64, &'static str) -> WalkProgress;
 
 /// Events between two moves of a progress bar.
 const PROGRESS_EVENTS: u64 = 256;
@@ -311,14 +313,14 @@ const PROGRESS_EVENTS: u64 = 256;
 ///
 /// # Errors
 /// When the ledger can't be read or believed, or the store fails; the tables are then as they were.
-pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
+pub fn rebuild_tables(log: &mut SqliteLog, bar: NewProgress) -> Result<State, StartError> {
     let events = log.head()?.seq.0;
     let progress = bar(events, "events verified");
     let mut chain = ChainCheck::default();
     visit_all(
         |visit| log.read(Seq(1), visit),
         |stored| {
-            show(&progress, stored.seq);
+            show_progress(&progress, stored.seq);
             let decoded = chain.step_decoded(stored, tslp_migrations::decode);
             decoded.map(drop)
         },
@@ -327,9 +329,9 @@ pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
     let progress = bar(events, "events folded");
     let mut replay = Replay::default();
     let mut changes = Changes::of_archives();
-    let mut rebuild = log.rebuild()?;
-    rebuild.replay(|stored, rows| -> Result<(), StartError> {
-        show(&progress, stored.seq);
+    let mut rebuild = log.begin_rebuild()?;
+    rebuild.replay_events(|stored, rows| -> Result<(), StartError> {
+        show_progress(&progress, stored.seq);
         replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
         rows.extend(changes.drain());
         settle_at_times(&mut replay, stored.seq);
@@ -339,7 +341,7 @@ pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
     let state = replay.into_state();
     for (index, table) in TABLES.iter().enumerate() {
         if !table.is_archive() {
-            rebuild.fill(index, |visit| state.visit_rows(index, visit))?;
+            rebuild.fill_table(index, |visit| state.visit_rows(index, visit))?;
         }
     }
     rebuild.commit(state.head())?;
@@ -348,9 +350,9 @@ pub fn rebuild(log: &mut SqliteLog, bar: Bar) -> Result<State, StartError> {
     Ok(state)
 }
 
-fn show(progress: &Progress, seq: Seq) {
+fn show_progress(progress: &WalkProgress, seq: Seq) {
     if seq.0.is_multiple_of(PROGRESS_EVENTS) {
-        progress.at(seq.0);
+        progress.set_done(seq.0);
     }
 }
 
@@ -376,14 +378,14 @@ pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
 
 /// Hands every stored event to `step` until one can't be believed.
 pub(crate) fn visit_all(
-    read: impl FnOnce(Visit<'_>) -> Result<(), LedgerError>,
+    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
     mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
 ) -> Result<(), StartError> {
     let mut flaw = None;
     read(&mut |stored| match step(&stored) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
-            flaw = Some(StartError::of(error, &stored));
+            flaw = Some(StartError::from_replay_error(error, &stored));
             ControlFlow::Break(())
         }
     })?;

@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use tslp_core::path::RelPath;
 
-/// What a name stands for.
+/// The file or folder that a command-line argument names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum NamedTarget {
     /// The workspace itself.
     Workspace,
     /// A folder beneath it.
@@ -17,7 +17,7 @@ pub enum Target {
     File(RelPath),
 }
 
-/// Why a name stands for nothing in the workspace.
+/// The reason why an argument names nothing in the workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// There is nothing of that name.
@@ -45,7 +45,11 @@ pub enum TargetError {
 ///
 /// # Errors
 /// See [`TargetError`].
-pub fn find(written: &str, current_dir: &Path, workspace: &Path) -> Result<Target, TargetError> {
+pub fn find_target(
+    written: &str,
+    current_dir: &Path,
+    workspace: &Path,
+) -> Result<NamedTarget, TargetError> {
     let mut elsewhere = false;
     for base in [current_dir, workspace] {
         let path = base.join(written);
@@ -54,8 +58,8 @@ pub fn find(written: &str, current_dir: &Path, workspace: &Path) -> Result<Targe
             Err(error) if is_missing(&error) => continue,
             Err(error) => return Err(TargetError::Unreadable(written.to_owned(), error)),
         };
-        match beneath(&path, workspace) {
-            Some(relative) => return target(written, &relative, found.is_dir()),
+        match relative_path(&path, workspace) {
+            Some(relative) => return target_of_path(written, &relative, found.is_dir()),
             None => elsewhere = true,
         }
     }
@@ -76,15 +80,19 @@ fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-fn target(written: &str, relative: &Path, is_folder: bool) -> Result<Target, TargetError> {
+fn target_of_path(
+    written: &str,
+    relative: &Path,
+    is_folder: bool,
+) -> Result<NamedTarget, TargetError> {
     if relative.as_os_str().is_empty() {
-        return Ok(Target::Workspace);
+        return Ok(NamedTarget::Workspace);
     }
     let path = rel_path(relative).ok_or_else(|| TargetError::Unusable(written.to_owned()))?;
     Ok(if is_folder {
-        Target::Folder(path)
+        NamedTarget::Folder(path)
     } else {
-        Target::File(path)
+        NamedTarget::File(path)
     })
 }
 
@@ -97,7 +105,7 @@ pub(crate) fn rel_path(relative: &Path) -> Option<RelPath> {
 }
 
 /// The path relative to the workspace: as it is written, else by where its links lead.
-fn beneath(path: &Path, workspace: &Path) -> Option<PathBuf> {
+fn relative_path(path: &Path, workspace: &Path) -> Option<PathBuf> {
     let written = without_dots(path);
     if let Some(Ok(relative)) = written.map(|path| path.strip_prefix(workspace).map(Path::to_owned))
     {
@@ -153,10 +161,10 @@ mod tests {
     impl Places {
         #[track_caller]
         fn check(&self, from: &str, written: &str, expected: &str) {
-            let shown = match find(written, &self.root.join(from), &self.workspace) {
-                Ok(Target::Workspace) => "workspace".to_owned(),
-                Ok(Target::Folder(path)) => format!("folder {path}"),
-                Ok(Target::File(path)) => format!("file {path}"),
+            let shown = match find_target(written, &self.root.join(from), &self.workspace) {
+                Ok(NamedTarget::Workspace) => "workspace".to_owned(),
+                Ok(NamedTarget::Folder(path)) => format!("folder {path}"),
+                Ok(NamedTarget::File(path)) => format!("file {path}"),
                 Err(TargetError::Missing(_)) => "missing".to_owned(),
                 Err(TargetError::Outside { .. }) => "outside".to_owned(),
                 Err(other) => other.to_string(),

@@ -15,8 +15,8 @@ use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::contents::{Archives, StoredContents};
-use tslp_io::ledger::{Checkpoint, OpenOptions, SqliteLog};
+use tslp_io::content_cache::{ArchiveTrust, ContentCache};
+use tslp_io::ledger::{CheckpointMode, OpenOptions, SqliteLog};
 use tslp_io::startup;
 use tslp_projections::VAULT;
 use tslp_replay::engine::Engine;
@@ -59,7 +59,7 @@ pub(crate) fn fill(
     events: u64,
 ) -> Result<Filled, Box<dyn Error>> {
     let (opened, state) = startup::start(&OpenOptions::default(), data_dir, workspace)?;
-    let store = StoredContents::new(opened.readers.open()?, Archives::Sound);
+    let store = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
     let policy = Policy {
         audit: AuditChoice::Off,
         workspace_root: workspace.to_string_lossy().into_owned(),
@@ -86,7 +86,7 @@ pub(crate) fn fill(
         turn += 1;
     }
     project.commit()?;
-    project.log.checkpoint(Checkpoint::Truncate)?;
+    project.log.checkpoint(CheckpointMode::Truncate)?;
     let mut artifacts = 0;
     project.log.read_table(VAULT, &mut |_| {
         artifacts += 1;
@@ -99,7 +99,7 @@ pub(crate) fn fill(
 }
 
 struct Project {
-    engine: Engine<TreeSitterGrammars, StoredContents>,
+    engine: Engine<TreeSitterGrammars, ContentCache>,
     log: SqliteLog,
     waiting: Batch,
     clock: i64,
@@ -205,15 +205,15 @@ impl Project {
     }
 
     fn commit(&mut self) -> Result<(), Box<dyn Error>> {
-        let mut transaction = self.log.begin()?;
+        let mut transaction = self.log.begin_batch()?;
         for recorded in self.waiting.recorded.drain(..) {
             transaction.record(recorded)?;
         }
         for change in self.waiting.changes.drain(..) {
-            transaction.change(&change)?;
+            transaction.change_row(&change)?;
         }
         let head = transaction.commit()?;
-        self.log.checkpoint(Checkpoint::Passive)?;
+        self.log.checkpoint(CheckpointMode::Passive)?;
         self.engine.rows_made_durable(head.seq);
         Ok(())
     }

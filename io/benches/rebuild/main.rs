@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tslp_core::hash::ArtifactHash;
-use tslp_io::contents::{Archives, StoredContents};
+use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_io::out::Out;
 use tslp_projections::VAULT;
@@ -108,7 +108,7 @@ fn look_ups(data: &Path) -> Result<(f64, f64), Box<dyn Error>> {
     let known = (0..LOOK_UPS).map(|at| hashes[at * 7919 % hashes.len()]);
     let unknown = (0..LOOK_UPS as u64).map(|at| ArtifactHash::of(&at.to_le_bytes()));
     let ask = |asked: Vec<ArtifactHash>, there: bool| -> Result<f64, Box<dyn Error>> {
-        let store = StoredContents::new(readers.open()?, Archives::Sound);
+        let store = ContentCache::new(readers.open()?, ArchiveTrust::Sound);
         let begun = Instant::now();
         for hash in asked {
             if store.location(hash).map(|found| found.is_some()) != Ok(there) {

@@ -108,7 +108,7 @@ fn read_and_hash(database: &Path, events: u64) -> Result<(), Box<dyn Error>> {
 
 fn fold(files: &DataFiles, events: u64) -> Result<(), Box<dyn Error>> {
     let reader = ReaderFactory::new(files, &OpenOptions::default()).open()?;
-    let state = black_box(startup::fold(|visit| reader.read(Seq(1), visit))?);
+    let state = black_box(startup::fold_ledger(|visit| reader.read(Seq(1), visit))?);
     if !state.anomalies().is_empty() {
         return Err("the filled ledger contradicts itself".into());
     }

@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The number of files found, and of those decided about.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct AdoptProgress(ProgressBar);
 
-impl Progress {
+impl AdoptProgress {
     /// On standard error, if that is a terminal.
     #[must_use]
     pub fn on_terminal() -> Self {
@@ -26,7 +26,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Nowhere.
+    /// Shows nothing.
     #[must_use]
     pub fn hidden() -> Self {
         Self(ProgressBar::hidden())

@@ -26,7 +26,6 @@ pub(super) struct ReadQueue {
     freed: Condvar,
 }
 
-/// A file to read.
 #[derive(Debug)]
 pub(super) struct ReadJob {
     /// Its position in the walk.
@@ -55,9 +54,9 @@ impl ReadQueue {
     pub(super) fn next_job(self: &Arc<Self>) -> Option<ReadJob> {
         // Locked until the memory is there. Files are decided about in the order of the walk and keep their memory until then:
         // if a later file could take memory first, it might wait for this one, and this one for its memory.
-        let mut walked = lock(&self.walked);
+        let mut walked = lock_unpoisoned(&self.walked);
         let (number, (path, bytes)) = walked.next()?;
-        let memory = self.reserve(parse_memory(bytes));
+        let memory = self.reserve_memory(parse_memory(bytes));
         Some(ReadJob {
             number,
             path,
@@ -65,8 +64,8 @@ impl ReadQueue {
         })
     }
 
-    fn reserve(self: &Arc<Self>, bytes: usize) -> MemoryShare {
-        let free = lock(&self.free);
+    fn reserve_memory(self: &Arc<Self>, bytes: usize) -> MemoryShare {
+        let free = lock_unpoisoned(&self.free);
         let enough = self.freed.wait_while(free, |free| *free < bytes);
         *enough.unwrap_or_else(PoisonError::into_inner) -= bytes;
         MemoryShare {
@@ -89,7 +88,7 @@ impl MemoryShare {
     pub(super) fn shrink_to(&mut self, kept: usize) {
         let returned = self.bytes.saturating_sub(kept);
         self.bytes -= returned;
-        *lock(&self.queue.free) += returned;
+        *lock_unpoisoned(&self.queue.free) += returned;
         self.queue.freed.notify_all();
     }
 }
@@ -100,7 +99,7 @@ impl Drop for MemoryShare {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -134,7 +133,7 @@ mod tests {
         drop(first);
         assert_eq!(others.join().unwrap(), [1, 2]);
         assert!(queue.next_job().is_none());
-        assert_eq!(*lock(&queue.free), MEMORY_BYTES_MAX);
+        assert_eq!(*lock_unpoisoned(&queue.free), MEMORY_BYTES_MAX);
     }
 
     #[test]

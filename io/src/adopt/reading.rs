@@ -60,7 +60,7 @@ impl SkipReason {
 
     /// A description for people.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::NoGrammar => "no grammar for its language",
             Self::Link => "symbolic link",
@@ -125,13 +125,12 @@ pub(super) struct ReadFile {
 pub(super) enum FileContent {
     /// Nothing was read.
     Nothing(DiskFinding, SkipReason),
-    /// Its hashes alone.
+    /// Only its hashes.
     ContentHashes(ContentHashes, SkipReason),
     /// All of it, with the observation of each symbol that it defines.
     Code(DiskFile, Box<FoundCode>),
 }
 
-/// Reads and parses a file.
 pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     let ReadJob {
         number,
@@ -140,7 +139,7 @@ pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     } = job;
     // A parser's panic costs only its own file.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
-        .unwrap_or((0, FileContent::unreadable(ReadFailure::Failed)));
+        .unwrap_or((0, FileContent::of_failure(ReadFailure::Failed)));
     memory.shrink_to(content.memory_bytes());
     ReadFile {
         number,
@@ -160,7 +159,7 @@ fn content_of(reader: &FileReader, path: &RelPath) -> (usize, FileContent) {
                 FileContent::Nothing(DiskFinding::Missing, SkipReason::Vanished),
             );
         }
-        Err(failure) => return (0, FileContent::unreadable(failure)),
+        Err(failure) => return (0, FileContent::of_failure(failure)),
     };
     (bytes.len(), content_of_bytes(path, &bytes))
 }
@@ -251,7 +250,9 @@ impl FileContent {
     fn memory_bytes(&self) -> usize {
         match self {
             Self::Nothing(..) => 0,
-            Self::ContentHashes(hashes, _) => hashes.slices() * KEPT_MEMORY_PER_DEFINITION,
+            Self::ContentHashes(hashes, _) => {
+                hashes.definition_count() * KEPT_MEMORY_PER_DEFINITION
+            }
             Self::Code(_, found) => {
                 let definitions = found
                     .extraction
@@ -262,7 +263,7 @@ impl FileContent {
         }
     }
 
-    const fn unreadable(failure: ReadFailure) -> Self {
+    const fn of_failure(failure: ReadFailure) -> Self {
         Self::Nothing(
             DiskFinding::Unreadable(failure),
             SkipReason::Unreadable(failure),

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
-use super::{Mode, SkipReason};
+use super::{AdoptMode, SkipReason};
 
 /// Most names shown of the files that were skipped for one reason.
 const NAMES_MAX: usize = 5;
 
 /// Counts of files, entities and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct AdoptSummary {
     /// Files that changed the truth.
     pub files_adopted: u64,
     /// Files that say nothing new.
@@ -28,20 +28,20 @@ pub struct Summary {
     /// Source of both kinds of files.
     pub bytes: u64,
     /// Files of which no code was taken.
-    pub skipped: BTreeMap<SkipReason, Skipped>,
+    pub skipped: BTreeMap<SkipReason, SkippedFiles>,
 }
 
 /// Files skipped for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedFiles {
     /// Their number.
     pub files: u64,
     /// The first of them, in the order of the walk.
     pub names: Vec<String>,
 }
 
-impl Summary {
-    pub(super) fn skip(&mut self, name: &str, why: SkipReason) {
+impl AdoptSummary {
+    pub(super) fn count_skipped(&mut self, name: &str, why: SkipReason) {
         let skipped = self.skipped.entry(why).or_default();
         skipped.files += 1;
         if skipped.names.len() < NAMES_MAX {
@@ -49,7 +49,7 @@ impl Summary {
         }
     }
 
-    pub(super) fn add(&mut self, walked: Self) {
+    pub(super) fn add_walked(&mut self, walked: Self) {
         for (why, more) in walked.skipped {
             let skipped = self.skipped.entry(why).or_default();
             skipped.files += more.files;
@@ -58,9 +58,9 @@ impl Summary {
         }
     }
 
-    /// The page.
+    /// The summary as JSON.
     #[must_use]
-    pub fn json(&self, mode: Mode) -> Value {
+    pub fn json(&self, mode: AdoptMode) -> Value {
         let skipped: serde_json::Map<String, Value> = self
             .skipped
             .iter()
@@ -71,7 +71,7 @@ impl Summary {
             .collect();
         json!({
             "bytes": self.bytes,
-            "dry_run": mode == Mode::DryRun,
+            "dry_run": mode == AdoptMode::DryRun,
             "entities": self.entities,
             "entities_removed": self.entities_removed,
             "files_adopted": self.files_adopted,
@@ -82,12 +82,12 @@ impl Summary {
         })
     }
 
-    /// The page for people.
+    /// The summary, for people.
     #[must_use]
-    pub fn human(&self, mode: Mode) -> Vec<String> {
+    pub fn text_lines(&self, mode: AdoptMode) -> Vec<String> {
         let (adopted, removed) = match mode {
-            Mode::Append => ("adopted", "no longer in their files, removed"),
-            Mode::DryRun => (
+            AdoptMode::Append => ("adopted", "no longer in their files, removed"),
+            AdoptMode::DryRun => (
                 "would be adopted",
                 "no longer in their files, would be removed",
             ),
@@ -116,7 +116,7 @@ impl Summary {
             );
         }
         for (why, skipped) in &self.skipped {
-            let what = format!("skipped: {}", why.words());
+            let what = format!("skipped: {}", why.description());
             row(&what, skipped.files, "", "");
         }
         if self.entities_removed > 0 {
@@ -146,7 +146,7 @@ impl Summary {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            lines.push(format!("{}: {names}{more}", why.words()));
+            lines.push(format!("{}: {names}{more}", why.description()));
         }
         lines
     }

@@ -10,7 +10,7 @@ use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 
 use super::reading::SkipReason;
-use crate::target::{self, Target};
+use crate::target::{self, NamedTarget};
 
 /// A file of the tree.
 #[derive(Debug)]
@@ -22,16 +22,16 @@ pub(super) enum WalkedFile {
 }
 
 /// Visits every file under the targets once, until `visit` breaks. A target itself is taken even if it is hidden or ignored.
-pub(super) fn walk(
+pub(super) fn visit_files(
     workspace: &Path,
-    targets: &[Target],
+    targets: &[NamedTarget],
     visit: &mut dyn FnMut(WalkedFile) -> std::ops::ControlFlow<()>,
 ) {
     let named: BTreeSet<&RelPath> = targets
         .iter()
         .filter_map(|target| match target {
-            Target::File(path) => Some(path),
-            Target::Workspace | Target::Folder(_) => None,
+            NamedTarget::File(path) => Some(path),
+            NamedTarget::Workspace | NamedTarget::Folder(_) => None,
         })
         .collect();
     for path in &named {
@@ -73,14 +73,13 @@ pub(super) fn walk(
     }
 }
 
-/// The outermost folders among the targets.
-fn outermost_folders(workspace: &Path, targets: &[Target]) -> BTreeSet<PathBuf> {
+fn outermost_folders(workspace: &Path, targets: &[NamedTarget]) -> BTreeSet<PathBuf> {
     let all: BTreeSet<PathBuf> = targets
         .iter()
         .filter_map(|target| match target {
-            Target::Workspace => Some(workspace.to_owned()),
-            Target::Folder(path) => Some(workspace.join(path.as_str())),
-            Target::File(_) => None,
+            NamedTarget::Workspace => Some(workspace.to_owned()),
+            NamedTarget::Folder(path) => Some(workspace.join(path.as_str())),
+            NamedTarget::File(_) => None,
         })
         .collect();
     let is_outermost =

@@ -13,7 +13,7 @@ use crate::config::secret::Secret;
 /// Audits that may wait; they wait only while replies of other conversations are under way.
 const WAITING_MAX: usize = 16;
 
-/// A question, and all that is needed to put it.
+/// A question, and all that is needed to ask it.
 #[derive(Debug)]
 pub struct Audit {
     /// The episode whose reply is audited.
@@ -23,12 +23,12 @@ pub struct Audit {
     /// The question for the model.
     pub question: AuditQuestion,
     /// The model, and how to speak to it.
-    pub addressee: Addressee,
+    pub addressee: AuditedModel,
 }
 
-/// The model as the audited request spoke to it.
+/// The model of the audited request, and how the request reached it.
 #[derive(Clone, Debug, Default)]
-pub struct Addressee {
+pub struct AuditedModel {
     /// The JSON text of the request's `model`, if it had one.
     pub model: Option<String>,
     /// The value of the client's `Authorization` header, if it wasn't for the proxy.
@@ -42,7 +42,7 @@ pub struct RequestMark(u64);
 /// A task for the auditor's thread.
 #[derive(Debug)]
 pub enum AuditorTask {
-    /// Put this question.
+    /// Ask this question.
     Ask(Audit),
     /// Report that these audits were called off before they began.
     Report(Vec<EpisodeId>),
@@ -130,7 +130,7 @@ impl fmt::Debug for AuditQueue {
 impl AuditQueue {
     /// A client's request for the model comes in: every audit gives way to it, at once.
     #[must_use]
-    pub fn request(&self) -> InUse {
+    pub fn begin_request(&self) -> InUse {
         let mut state = self.lock();
         state.requests += 1;
         state.in_flight += 1;
@@ -138,13 +138,13 @@ impl AuditQueue {
         InUse(self.clone())
     }
 
-    /// Now, to be held against the requests that come later.
+    /// Marks this moment, for comparison with later requests.
     #[must_use]
-    pub fn mark(&self) -> RequestMark {
+    pub fn mark_now(&self) -> RequestMark {
         RequestMark(self.lock().requests)
     }
 
-    /// Nothing is asked any more.
+    /// Ends the queue: nothing is asked any more.
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -266,7 +266,7 @@ mod tests {
                 system: String::new(),
                 user: String::new(),
             },
-            addressee: Addressee::default(),
+            addressee: AuditedModel::default(),
         }
     }
 
@@ -282,16 +282,16 @@ mod tests {
     #[test]
     fn an_audit_waits_for_replies_under_way_and_gives_way_to_new_requests() {
         let queue = AuditQueue::default();
-        let (first, other) = (queue.request(), queue.request());
+        let (first, other) = (queue.begin_request(), queue.begin_request());
         drop(first);
-        queue.ask(audit(1, queue.mark())).unwrap();
+        queue.ask(audit(1, queue.mark_now())).unwrap();
         drop(other);
         check_next(&queue, "ask e1");
         assert_eq!(queue.end_audit(), Ok(()));
 
-        let since = queue.mark();
+        let since = queue.mark_now();
         queue.ask(audit(2, since)).unwrap();
-        let newer = queue.request();
+        let newer = queue.begin_request();
         check_next(&queue, "report [EpisodeId(2)]");
         assert_eq!(queue.ask(audit(3, since)), Err(CalledOff));
         drop(newer);
@@ -304,12 +304,12 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut theirs, _) = listener.accept().unwrap();
-        queue.ask(audit(1, queue.mark())).unwrap();
+        queue.ask(audit(1, queue.mark_now())).unwrap();
         check_next(&queue, "ask e1");
         queue
             .keep_stream_to_cancel(ours.try_clone().unwrap())
             .unwrap();
-        drop(queue.request());
+        drop(queue.begin_request());
         assert_eq!(theirs.read(&mut [0]).unwrap(), 0);
         assert_eq!((&ours).read(&mut [0]).unwrap(), 0);
         assert_eq!(queue.end_audit(), Err(CalledOff));
@@ -321,7 +321,7 @@ mod tests {
         let queue = AuditQueue::default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        queue.ask(audit(1, queue.mark())).unwrap();
+        queue.ask(audit(1, queue.mark_now())).unwrap();
         check_next(&queue, "ask e1");
         queue.close();
         assert_eq!(queue.keep_stream_to_cancel(stream), Err(CalledOff));
@@ -332,8 +332,8 @@ mod tests {
     #[test]
     fn audits_that_wait_are_bounded_and_reported_when_the_queue_closes() {
         let queue = AuditQueue::default();
-        let busy = queue.request();
-        let since = queue.mark();
+        let busy = queue.begin_request();
+        let since = queue.mark_now();
         for episode in 0..WAITING_MAX as u64 {
             queue.ask(audit(episode, since)).unwrap();
         }

@@ -49,7 +49,7 @@ const BEGINNINGS_KEPT: usize = 8;
 /// Positions and hashes of the last bodies, up to their last message. No text is kept.
 #[derive(Default)]
 pub(super) struct KnownBeginnings {
-    /// The latest last.
+    /// Oldest first.
     kept: VecDeque<BodyBeginning>,
 }
 
@@ -67,12 +67,11 @@ struct BodyBeginning {
 struct BegunWalk<'b> {
     body: WalkedBody<'b>,
     at: usize,
-    /// Over the bytes up to `at`.
+    /// Has hashed the bytes up to `at`.
     hasher: blake3::Hasher,
 }
 
 impl KnownBeginnings {
-    /// Walks through a body.
     pub(super) fn walk_body<'b>(
         &mut self,
         dialect: Dialect,

@@ -14,7 +14,7 @@ const ID_BYTES_MAX: usize = 128;
 #[derive(Debug, Default)]
 pub struct KeptResponses {
     sessions: HashMap<String, SessionId>,
-    /// The oldest first.
+    /// The ids, oldest first.
     order: VecDeque<String>,
 }
 

@@ -366,7 +366,6 @@ impl ReplyDecoder {
         self.has_thoughts = true;
     }
 
-    /// Whether thoughts came piece by piece.
     pub(super) const fn has_thoughts(&self) -> bool {
         self.has_thoughts
     }

@@ -130,15 +130,15 @@ impl KnownMessages {
             };
             let is_system = |read: &WireMessage| read.message.role == Role::System;
             let system_role = role.filter(|_| messages.iter().any(is_system));
-            Ok(KnownUnit::weighed(messages, system_role))
+            Ok(KnownUnit::with_weight(messages, system_role))
         })?;
         Ok(known)
     }
 }
 
 impl KnownUnit {
-    /// With its weight.
-    fn weighed(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
+    /// The unit, and its size in bytes of memory.
+    fn with_weight(messages: Vec<WireMessage>, system_role: Option<String>) -> (Self, usize) {
         let messages = messages.into_iter().map(|WireMessage { message, slots }| {
             let message: Arc<ReadMessage> = message.into();
             (message, Arc::new(slots))

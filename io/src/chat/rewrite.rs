@@ -76,7 +76,7 @@ impl RequestBody<'_> {
         let fields = walked.fields.iter().map(|(_, json)| json.len());
         let messages = walked.messages.iter().map(|(_, json)| json.len());
         let bytes: usize = fields.chain(messages).map(|len| len + 32).sum();
-        let mut out = memory::room(bytes);
+        let mut out = memory::large_buffer(bytes);
         let system = self.system_field(request, outgoing);
         let (before, after) = walked.fields.split_at(walked.fields_before_messages);
         let write_field_or_system = |name: &str, json: &str, out: &mut Vec<u8>| match &system {

@@ -52,7 +52,7 @@ pub struct ResponseRounds {
 }
 
 impl ResponseRounds {
-    /// Nothing came yet.
+    /// Before the first byte.
     #[must_use]
     pub fn new(form: ResponseForm) -> Self {
         Self {

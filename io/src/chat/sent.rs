@@ -35,13 +35,12 @@ pub struct SentMessage {
 /// A bounded cache of recorded pieces. Empty after a restart: then a prompt names all its messages.
 #[derive(Debug)]
 pub struct SentPrompts {
-    /// The latest last.
+    /// Oldest first.
     sessions: VecDeque<(SessionId, LastSent)>,
     /// The template of each piece, by the hash of its JSON.
     templates: RecentMap<[u8; 32], ArtifactHash>,
 }
 
-/// A session's last prompt.
 #[derive(Debug)]
 struct LastSent {
     episode: EpisodeId,

@@ -14,10 +14,39 @@ pub struct StreamMarks {
     pub reply_end: &'static [u8],
 }
 
+impl Dialect {
+    /// The bytes by which a streamed reply shows how far it has come. A model that writes them in its text, where it can, has
+    /// the rest of its reply wait for the end.
+    #[must_use]
+    pub const fn stream_marks(self) -> StreamMarks {
+        let (tool_call, reply_end): (_, &[u8]) = match self {
+            // These don't mark the end of a call: clients act on the end of the reply.
+            Self::ChatCompletions | Self::Completions => (None, b"[DONE]"),
+            Self::Responses => (
+                Some([b"_call\"".as_slice(), b"event: response.output_item.done"]),
+                b"event: response.completed",
+            ),
+            Self::Messages => (
+                Some([b"\"tool_use\"".as_slice(), b"event: content_block_stop"]),
+                b"event: message_stop",
+            ),
+            // A call comes whole.
+            Self::OllamaChat | Self::OllamaGenerate => (
+                Some([b"\"tool_calls\"".as_slice(), b"\"tool_calls\""]),
+                b"\"done\":true",
+            ),
+        };
+        StreamMarks {
+            tool_call,
+            reply_end,
+        }
+    }
+}
+
 /// The stages of a streamed reply, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StreamStage {
-    /// Text, as far as is known.
+    /// Text, or nothing recognised yet.
     #[default]
     Text,
     /// A tool call has begun.

@@ -39,7 +39,7 @@ pub struct KnownText<'t> {
 /// Why a template can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// It isn't one.
+    /// It has no template's layout.
     #[error("it isn't laid out as tslp lays it out")]
     Malformed,
     /// The Vault lacks a text.

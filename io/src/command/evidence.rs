@@ -27,10 +27,10 @@ use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError, moments};
 use crate::evidence::scan::LedgerScan;
 use crate::evidence::sent::SentIndex;
-use crate::evidence::{near, why as stories};
+use crate::evidence::{suggestions, why as stories};
 use crate::exit::Exit;
 use crate::ledger::LedgerError;
-use crate::out::{Out, Reader};
+use crate::out::{Out, OutputReader};
 use crate::serve;
 use crate::startup::StartError;
 
@@ -83,7 +83,7 @@ fn follow_log(
     interrupted: &Receiver<()>,
     out: &mut Out,
 ) -> Result<(), CommandFailure> {
-    while out.look_for_reader()? == Reader::Present {
+    while out.look_for_reader()? == OutputReader::Present {
         match interrupted.recv_timeout(FOLLOW_INTERVAL) {
             Err(RecvTimeoutError::Timeout) => log.print_appended(out)?,
             Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
@@ -160,7 +160,7 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
 fn event_kind(name: &str) -> Result<EventKind, String> {
     kind_of_name(name).ok_or_else(|| {
         let names = EventKind::WORDS;
-        let hint = near::did_you_mean(name, names.iter().copied());
+        let hint = suggestions::did_you_mean(name, names.iter().copied());
         format!(
             "`{name}` isn't a kind of event{hint} Known kinds: {}",
             names.join(", ")
@@ -170,7 +170,7 @@ fn event_kind(name: &str) -> Result<EventKind, String> {
 
 fn known_reason(code: &str) -> Result<Reason, String> {
     Reason::from_code(code).ok_or_else(|| {
-        let hint = near::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
+        let hint = suggestions::did_you_mean(code, Reason::ALL.iter().map(|reason| reason.code()));
         format!("`{code}` isn't a reason code{hint} docs/law.md lists all of them")
     })
 }
@@ -188,11 +188,11 @@ pub(super) fn run_why(
         read?;
         return Err(CommandFailure::new(
             Exit::Failure,
-            near::no_entity(written, &known),
+            suggestions::unknown_entity(written, &known),
         ));
     };
     let (story, flaw) = stories::entity_history(&mut begin_scan(config)?, &entity);
-    let exit = print_page(output, || story.json().to_string(), || story.human())?;
+    let exit = print_page(output, || story.json().to_string(), || story.text_lines())?;
     match flaw {
         Some(flaw) => Err(flaw.into()),
         None => Ok(exit),
@@ -301,7 +301,7 @@ pub(super) fn run_import(file: &Path, to: &Path) -> Result<Exit, CommandFailure>
 pub(super) fn run_backup(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let file = outside_workspace(config, to)?;
-    let copied = backups::backup(&config.data_dir, &diagnosed_subject(config).readers, &file)
+    let copied = backups::back_up(&config.data_dir, &diagnosed_subject(config).readers, &file)
         .map_err(|error| match error {
             backups::BackupError::Ledger(error) => error.into(),
             other => CommandFailure::new(Exit::Failure, other),

@@ -14,7 +14,7 @@ use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_conf
 use crate::approve;
 use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
-use crate::config::layers::Flags;
+use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
 use crate::diagnostics::utc_moment;
 use crate::exit::Exit;
@@ -194,7 +194,7 @@ fn json_of(cell: &Cell) -> Value {
 /// Records a profile as the one in force.
 pub(super) fn run_approve(
     file: &Path,
-    flags: &Flags,
+    flags: &WrittenFlags,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(flags)?;
@@ -213,7 +213,7 @@ pub(super) fn run_approve(
     let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;
     let profile =
         profile_file::parse_profile(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
-    let hash = approve::approve(&config, &profile.id, &text)?;
+    let hash = approve::approve_profile(&config, &profile.id, &text)?;
     print_page(
         output,
         || json!({ "profile_id": profile.id, "text": hash.to_string() }).to_string(),

@@ -12,7 +12,7 @@ use tslp_core::guardian::{
 use super::{CommandFailure, LedgerUse, config_layers, print_page, read_config, start_logging};
 use crate::cli::{OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
-use crate::config::layers::Flags;
+use crate::config::layers::WrittenFlags;
 use crate::exit::Exit;
 use crate::guardian::profile_file;
 use crate::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
@@ -126,7 +126,7 @@ impl JudgedRequest {
     fn from_line(
         line: &ToolLine,
         config: &ServeConfig,
-        flags: &Flags,
+        flags: &WrittenFlags,
     ) -> Result<Self, CommandFailure> {
         let mut toolchains = Vec::new();
         for folder in &line.toolchain {

@@ -6,14 +6,12 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
-use super::key::{Key, Kind};
+use super::key::{ConfigKey, ValueKind};
 use super::table::{KEYS, key_named, nearest_name};
 use super::upstream::{BEFORE_URL, BETWEEN_MODELS};
 
-/// One key of the file.
 pub(super) struct FileEntry {
-    /// The key.
-    pub(super) key: &'static Key,
+    pub(super) key: &'static ConfigKey,
     /// Its value as text; several for an array.
     pub(super) texts: Vec<String>,
     /// Line from 1.
@@ -78,24 +76,24 @@ impl FileText<'_> {
 
     fn texts_of(
         &self,
-        key: &'static Key,
+        key: &'static ConfigKey,
         value: &DeValue<'_>,
         line: usize,
     ) -> Result<Vec<String>, ConfigError> {
         let one = |text: &str| Some(vec![text.to_owned()]);
         let texts = match (key.kind, value) {
-            (Kind::Switch, DeValue::Boolean(switch)) => one(&switch.to_string()),
-            (Kind::Number | Kind::NumberOrWord, DeValue::Integer(number)) => {
+            (ValueKind::Switch, DeValue::Boolean(switch)) => one(&switch.to_string()),
+            (ValueKind::Number | ValueKind::NumberOrWord, DeValue::Integer(number)) => {
                 i128::from_str_radix(number.as_str(), number.radix())
                     .ok()
                     .and_then(|number| one(&number.to_string()))
             }
-            (Kind::Switch | Kind::Number, _) => None,
-            (Kind::List(_), DeValue::Array(items)) => items
+            (ValueKind::Switch | ValueKind::Number, _) => None,
+            (ValueKind::List(_), DeValue::Array(items)) => items
                 .iter()
                 .map(|item| item.get_ref().as_str().map(str::to_owned))
                 .collect(),
-            (Kind::Servers(_), DeValue::Array(items)) => items
+            (ValueKind::Servers(_), DeValue::Array(items)) => items
                 .iter()
                 .map(|item| match item.get_ref() {
                     DeValue::Table(server) => server_text(server),
@@ -143,17 +141,19 @@ fn server_text(table: &DeTable<'_>) -> Option<String> {
     ))
 }
 
-fn type_wanted(kind: Kind) -> &'static str {
+fn type_wanted(kind: ValueKind) -> &'static str {
     match kind {
-        Kind::Switch => "true or false, without quotes",
-        Kind::Number => "a whole number, without quotes",
-        Kind::NumberOrWord => "a whole number, or a word in quotes",
-        Kind::List(_) => "an array of texts in quotes",
-        Kind::Servers(_) => {
+        ValueKind::Switch => "true or false, without quotes",
+        ValueKind::Number => "a whole number, without quotes",
+        ValueKind::NumberOrWord => "a whole number, or a word in quotes",
+        ValueKind::List(_) => "an array of texts in quotes",
+        ValueKind::Servers(_) => {
             "a text in quotes, or tables `[[upstream]]` with `url = \"…\"` and, for some models, `models = [\"…\"]`"
         }
-        Kind::Text(_) | Kind::Secret | Kind::Folder | Kind::File | Kind::Choice(_) => {
-            "a text in quotes"
-        }
+        ValueKind::Text(_)
+        | ValueKind::Secret
+        | ValueKind::Folder
+        | ValueKind::File
+        | ValueKind::Choice(_) => "a text in quotes",
     }
 }

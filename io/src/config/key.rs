@@ -1,36 +1,36 @@
 //! One configuration key: its names, its kind, and how text becomes a setting and a setting becomes text again.
 
 use super::settings::Settings;
-use super::written::Written;
+use super::written::WrittenValue;
 
 /// A row of the table of all keys.
 #[derive(Clone, Copy)]
-pub struct Key {
+pub struct ConfigKey {
     /// Name in the TOML file, with a dot after its table.
     pub name: &'static str,
     /// Name of the flag, without its dashes.
     pub flag: &'static str,
     /// Name of the environment variable.
     pub variable: &'static str,
-    /// What may be written.
-    pub kind: Kind,
+    /// The kind of its value.
+    pub kind: ValueKind,
     /// Which commands take the flag.
-    pub audience: Audience,
+    pub audience: FlagAudience,
     /// Unit of the number; empty if there is none.
     pub unit: &'static str,
-    /// What applies when nothing is set and the default is computed; empty if the default is a plain value.
+    /// What applies if nothing is set and the default is computed; empty if the default is a plain value.
     pub unset: &'static str,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub meaning: &'static str,
     /// Puts what was written into the settings; an error is the end of a sentence that begins with the key.
-    pub set: fn(&mut Settings, &Written<'_>) -> Result<(), String>,
+    pub set: fn(&mut Settings, &WrittenValue<'_>) -> Result<(), String>,
     /// The setting as it would be written; empty if nothing is set.
     pub show: fn(&Settings) -> String,
 }
 
-/// What may be written for a key.
+/// The kind of value that a key takes.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum ValueKind {
     /// A text, with its placeholder in the help.
     Text(&'static str),
     /// A credential: never shown.
@@ -55,7 +55,7 @@ pub enum Kind {
 
 /// Which commands take a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
+pub enum FlagAudience {
     /// Every command that works on a workspace; shown in the short help.
     Common,
     /// The same commands; shown in the long help only.
@@ -64,21 +64,21 @@ pub enum Audience {
     Everyone,
 }
 
-impl Key {
-    /// The setting for a person's eyes: credentials masked.
+impl ConfigKey {
+    /// The setting as text, with credentials masked.
     #[must_use]
-    pub fn shown(&self, settings: &Settings) -> String {
+    pub fn masked_text(&self, settings: &Settings) -> String {
         let text = (self.show)(settings);
         match self.kind {
-            Kind::Secret if !text.is_empty() => "********".into(),
+            ValueKind::Secret if !text.is_empty() => "********".into(),
             _ => text,
         }
     }
 
-    /// The default for a person's eyes: the value, or what it is computed from.
+    /// The default as text: the value, or what it is computed from.
     #[must_use]
     pub fn default_shown(&self) -> String {
-        let text = self.shown(&Settings::default());
+        let text = self.masked_text(&Settings::default());
         if text.is_empty() {
             self.unset.into()
         } else {
@@ -87,11 +87,11 @@ impl Key {
     }
 }
 
-/// The part of a [`Key`] that follows from the field with its setting.
+/// The part of a [`ConfigKey`] that follows from the field with its setting.
 pub(super) struct SettingAccess {
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     pub(super) unit: &'static str,
-    pub(super) set: fn(&mut Settings, &Written<'_>) -> Result<(), String>,
+    pub(super) set: fn(&mut Settings, &WrittenValue<'_>) -> Result<(), String>,
     pub(super) show: fn(&Settings) -> String,
 }
 

@@ -3,30 +3,30 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::environment::Environment;
 use super::error::ConfigError;
 use super::file;
-use super::key::{Key, Kind};
+use super::key::{ConfigKey, ValueKind};
 use super::settings::Settings;
-use super::surroundings::Surroundings;
 use super::table::{KEYS, nearest_name};
-use super::written::Written;
+use super::written::WrittenValue;
 
 /// Environment variable that names the configuration file, as `--config` does.
 pub const FILE_VARIABLE: &str = "TSLP_CONFIG";
 
-/// What the command line says about the configuration.
+/// The command line's part of the configuration.
 #[derive(Clone, Default)]
-pub struct Flags {
+pub struct WrittenFlags {
     /// `--config`.
     pub file: Option<PathBuf>,
     /// The flags of keys, with their texts.
-    pub written: Vec<(&'static Key, Vec<String>)>,
+    pub written: Vec<(&'static ConfigKey, Vec<String>)>,
 }
 
 /// The layer that a value comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Source {
-    /// Nobody wrote it.
+pub enum ConfigSource {
+    /// The built-in default.
     #[default]
     Default,
     /// This line of the configuration file.
@@ -44,56 +44,60 @@ pub enum Source {
 
 /// The settings in force and where each comes from.
 #[derive(Clone, Debug, Default)]
-pub struct Layers {
+pub struct ConfigLayers {
     /// The settings.
     pub settings: Settings,
     /// For each row of the table of keys.
-    pub sources: Vec<Source>,
+    pub sources: Vec<ConfigSource>,
     /// The configuration file that was read.
     pub file: Option<PathBuf>,
     /// What should be logged once logging runs, such as variables that nobody reads.
     pub warnings: Vec<String>,
 }
 
-impl Layers {
+impl ConfigLayers {
     /// Reads every layer.
     ///
     /// # Errors
     /// If a file can't be read, a key is unknown, or a value isn't allowed, also one that a later layer overrides.
-    pub fn read(flags: &Flags, surroundings: &Surroundings) -> Result<Self, ConfigError> {
+    pub fn read(flags: &WrittenFlags, environment: &Environment) -> Result<Self, ConfigError> {
         let mut layers = Self {
-            sources: vec![Source::Default; KEYS.len()],
+            sources: vec![ConfigSource::Default; KEYS.len()],
             ..Self::default()
         };
-        layers.read_file(flags, surroundings)?;
-        layers.read_variables(surroundings)?;
+        layers.read_file(flags, environment)?;
+        layers.read_variables(environment)?;
         for (key, texts) in &flags.written {
-            let source = Source::Flag(key.flag);
-            layers.apply_texts(key, texts, source, &surroundings.current_dir, None)?;
+            let source = ConfigSource::Flag(key.flag);
+            layers.apply_texts(key, texts, source, &environment.current_dir, None)?;
         }
         Ok(layers)
     }
 
     /// Where the value of the key with this name comes from.
     #[must_use]
-    pub fn source(&self, name: &str) -> Option<&Source> {
+    pub fn source_of_key(&self, name: &str) -> Option<&ConfigSource> {
         let row = KEYS.iter().position(|key| key.name == name)?;
         self.sources.get(row)
     }
 
-    fn read_file(&mut self, flags: &Flags, surroundings: &Surroundings) -> Result<(), ConfigError> {
+    fn read_file(
+        &mut self,
+        flags: &WrittenFlags,
+        environment: &Environment,
+    ) -> Result<(), ConfigError> {
         let named = flags
             .file
             .clone()
             .or_else(|| {
-                surroundings
+                environment
                     .variables
                     .get(FILE_VARIABLE)
                     .filter(|path| !path.is_empty())
                     .map(PathBuf::from)
             })
-            .map(|path| surroundings.current_dir.join(path));
-        let usual = surroundings
+            .map(|path| environment.current_dir.join(path));
+        let usual = environment
             .config_dir
             .as_ref()
             .map(|dir| dir.join("tslp").join("config.toml"))
@@ -107,7 +111,7 @@ impl Layers {
         })?;
         let base = path.parent().unwrap_or(Path::new(""));
         for entry in file::parse_file(&text, &path)? {
-            let source = Source::File {
+            let source = ConfigSource::File {
                 path: path.clone(),
                 line: entry.line,
             };
@@ -116,30 +120,30 @@ impl Layers {
                 &entry.texts,
                 source,
                 base,
-                surroundings.home_dir.as_deref(),
+                environment.home_dir.as_deref(),
             )?;
         }
         self.file = Some(path);
         Ok(())
     }
 
-    fn read_variables(&mut self, surroundings: &Surroundings) -> Result<(), ConfigError> {
+    fn read_variables(&mut self, environment: &Environment) -> Result<(), ConfigError> {
         for key in KEYS {
-            let value = surroundings.variables.get(key.variable);
+            let value = environment.variables.get(key.variable);
             if let Some(text) = value.filter(|text| !text.is_empty()) {
-                let source = Source::Variable(key.variable);
+                let source = ConfigSource::Variable(key.variable);
                 let texts = std::slice::from_ref(text);
                 self.apply_texts(
                     key,
                     texts,
                     source,
-                    &surroundings.current_dir,
-                    surroundings.home_dir.as_deref(),
+                    &environment.current_dir,
+                    environment.home_dir.as_deref(),
                 )?;
             }
         }
         let known = || KEYS.iter().map(|key| key.variable).chain([FILE_VARIABLE]);
-        for name in surroundings.variables.keys() {
+        for name in environment.variables.keys() {
             if !known().any(|variable| variable == name) {
                 let hint = nearest_name(name, known())
                     .map_or_else(String::new, |known| format!("; did you mean {known}?"));
@@ -147,7 +151,7 @@ impl Layers {
                     .push(format!("no setting reads the variable {name}{hint}"));
             }
         }
-        for name in &surroundings.unreadable_variables {
+        for name in &environment.unreadable_variables {
             self.warnings
                 .push(format!("the variable {name} is not UTF-8 and was not read"));
         }
@@ -156,13 +160,13 @@ impl Layers {
 
     fn apply_texts(
         &mut self,
-        key: &'static Key,
+        key: &'static ConfigKey,
         texts: &[String],
-        source: Source,
+        source: ConfigSource,
         base: &Path,
         home: Option<&Path>,
     ) -> Result<(), ConfigError> {
-        let written = Written { texts, base, home };
+        let written = WrittenValue { texts, base, home };
         (key.set)(&mut self.settings, &written).map_err(|problem| ConfigError::WrongValue {
             name: key.name,
             place: source.to_string(),
@@ -177,12 +181,12 @@ impl Layers {
 }
 
 /// What was written, for an error message; nothing that is or may hold a credential, as a URL with a password does.
-fn texts_to_show(key: &Key, texts: &[String]) -> Option<String> {
+fn texts_to_show(key: &ConfigKey, texts: &[String]) -> Option<String> {
     let text = texts.join(",");
-    (!matches!(key.kind, Kind::Secret) && !text.contains('@')).then_some(text)
+    (!matches!(key.kind, ValueKind::Secret) && !text.contains('@')).then_some(text)
 }
 
-impl fmt::Debug for Flags {
+impl fmt::Debug for WrittenFlags {
     /// Names without values: some are credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flags")
@@ -199,7 +203,7 @@ impl fmt::Debug for Flags {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ConfigSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),

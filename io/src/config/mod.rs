@@ -3,13 +3,13 @@
 //! [`table`] names every key once; [`layers`] puts defaults, file, environment and flags over each other;
 //! [`ServeConfig`] is the outcome, held against this machine.
 
+pub mod environment;
 pub mod error;
 pub mod key;
 pub mod layers;
 pub mod page;
 pub mod secret;
 pub mod settings;
-pub mod surroundings;
 pub mod table;
 pub mod upstream;
 pub mod written;
@@ -28,13 +28,13 @@ use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_core::policy::Policy;
 
 use crate::data_dir;
+use environment::Environment;
 use error::ConfigError;
-use layers::{Flags, Layers};
+use layers::{ConfigLayers, WrittenFlags};
 use settings::{
-    AccessConfig, AuditConfig, Budget, EtvConfig, HttpConfig, LogConfig, Settings, ToolsConfig,
-    UpstreamConfig,
+    AccessConfig, AuditConfig, EtvConfig, HttpConfig, LogConfig, Settings, TokenBudget,
+    ToolsConfig, UpstreamConfig,
 };
-use surroundings::Surroundings;
 
 /// Everything that a running proxy, or a command on its data, needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct ServeConfig {
     /// What steers decisions; its token budget is the fixed one, or the default while `budget` is `Auto`.
     pub policy: Policy,
     /// How much code a prompt is given.
-    pub budget: Budget,
+    pub budget: TokenBudget,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -75,9 +75,12 @@ impl ServeConfig {
     ///
     /// # Errors
     /// If anything at all is wrong; nothing has been created then.
-    pub fn load(flags: &Flags, surroundings: &Surroundings) -> Result<(Self, Layers), ConfigError> {
-        let mut layers = Layers::read(flags, surroundings)?;
-        let config = Self::from_settings(layers.settings.clone(), surroundings)?;
+    pub fn load(
+        flags: &WrittenFlags,
+        environment: &Environment,
+    ) -> Result<(Self, ConfigLayers), ConfigError> {
+        let mut layers = ConfigLayers::read(flags, environment)?;
+        let config = Self::from_settings(layers.settings.clone(), environment)?;
         layers.settings.workspace.clone_from(&config.workspace);
         layers.settings.data_dir = Some(config.data_dir.clone());
         Ok((config, layers))
@@ -89,18 +92,18 @@ impl ServeConfig {
     /// If the workspace can't be read, the data directory has no place, or a reachable proxy has no token.
     pub fn from_settings(
         settings: Settings,
-        surroundings: &Surroundings,
+        environment: &Environment,
     ) -> Result<Self, ConfigError> {
         let listen = settings.listen;
         if !listen.ip().to_canonical().is_loopback() && settings.access.token.is_none() {
             return Err(ConfigError::TokenNeeded { listen });
         }
-        let written = surroundings.current_dir.join(&settings.workspace);
+        let written = environment.current_dir.join(&settings.workspace);
         let (workspace, workspace_root) = workspace::canonical_folder(&written)?;
-        let data_dir = data_dir::place(
+        let data_dir = data_dir::choose_data_dir(
             &workspace,
             settings.data_dir.as_deref(),
-            surroundings.data_dir.as_deref(),
+            environment.data_dir.as_deref(),
         )?;
         Ok(Self {
             listen,
@@ -119,8 +122,8 @@ impl ServeConfig {
                 placement: settings.rules.placement,
                 tombstone_episodes: settings.rules.tombstone_episodes,
                 budget_tokens: match settings.rules.budget {
-                    Budget::Auto => HYDRATION_TOKENS_DEFAULT,
-                    Budget::Tokens(tokens) => tokens,
+                    TokenBudget::Auto => HYDRATION_TOKENS_DEFAULT,
+                    TokenBudget::Tokens(tokens) => tokens,
                 },
             },
             budget: settings.rules.budget,

@@ -1,11 +1,11 @@
 //! The `tslp config` page: every effective value and where it comes from, credentials masked.
 
-use super::layers::Layers;
+use super::layers::ConfigLayers;
 use super::table::KEYS;
 
 /// The page for people: a table of key, value and source.
 #[must_use]
-pub fn human(layers: &Layers) -> Vec<String> {
+pub fn lines(layers: &ConfigLayers) -> Vec<String> {
     let rows: Vec<[String; 3]> = page_rows(layers)
         .map(|row| [row.name.into(), value_or_dash(row.value), row.source])
         .collect();
@@ -30,7 +30,7 @@ pub fn human(layers: &Layers) -> Vec<String> {
 
 /// The page for programs: one JSON object, keys in the table's order.
 #[must_use]
-pub fn json(layers: &Layers) -> String {
+pub fn json(layers: &ConfigLayers) -> String {
     let values: Vec<serde_json::Value> = page_rows(layers)
         .map(|row| serde_json::json!({"key": row.name, "value": row.value, "source": row.source}))
         .collect();
@@ -44,12 +44,12 @@ struct PageRow {
     source: String,
 }
 
-fn page_rows(layers: &Layers) -> impl Iterator<Item = PageRow> {
+fn page_rows(layers: &ConfigLayers) -> impl Iterator<Item = PageRow> {
     KEYS.iter()
         .zip(&layers.sources)
         .map(|(key, source)| PageRow {
             name: key.name,
-            value: key.shown(&layers.settings),
+            value: key.masked_text(&layers.settings),
             source: source.to_string(),
         })
 }

@@ -10,8 +10,8 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 use tslp_core::words;
 
 use super::secret::Secret;
-use super::upstream::{ServerForModels, Upstream};
-use super::written::Written;
+use super::upstream::{ServerForModels, UpstreamSetting};
+use super::written::WrittenValue;
 
 /// Everything that can be set, before it was held against this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Settings {
     pub upstream: UpstreamConfig,
     /// Who may talk to us.
     pub access: AccessConfig,
-    /// What steers decisions.
+    /// Settings that decisions depend on.
     pub rules: RulesConfig,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
@@ -48,12 +48,12 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpstreamConfig {
     /// The server.
-    pub place: Upstream,
+    pub place: UpstreamSetting,
     /// Servers for some models.
     pub by_model: Vec<ServerForModels>,
     /// Sent as a bearer token in place of the client's own authorisation.
     pub api_key: Option<Secret>,
-    /// Certificates to trust besides the system's, PEM.
+    /// Certificates to trust in addition to the system's, PEM.
     pub ca_file: Option<PathBuf>,
     /// Longest wait for a connection.
     pub connect: Duration,
@@ -66,7 +66,7 @@ pub struct UpstreamConfig {
 /// Who may talk to us.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessConfig {
-    /// Names in `Host` headers that are accepted besides the loopback ones; lower case.
+    /// Names in `Host` headers that are accepted in addition to the loopback ones; lower case.
     pub hosts_allowed: Vec<String>,
     /// Origins of web pages that may call us; none by default.
     pub origins_allowed: Vec<String>,
@@ -74,7 +74,7 @@ pub struct AccessConfig {
     pub token: Option<Secret>,
 }
 
-/// What steers decisions.
+/// Settings that decisions depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Gate B's strictness.
@@ -88,7 +88,7 @@ pub struct RulesConfig {
     /// Where hydrated code goes.
     pub placement: Placement,
     /// How much code a prompt is given.
-    pub budget: Budget,
+    pub budget: TokenBudget,
 }
 
 impl Default for RulesConfig {
@@ -99,14 +99,14 @@ impl Default for RulesConfig {
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             history: HistoryChoice::default(),
             placement: Placement::default(),
-            budget: Budget::default(),
+            budget: TokenBudget::default(),
         }
     }
 }
 
 /// Tokens of hydrated code in one prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Budget {
+pub enum TokenBudget {
     /// Half of the model's context where the upstream reports its size, else the default of the core's limits.
     #[default]
     Auto,
@@ -151,7 +151,7 @@ pub struct ToolsConfig {
     pub shell_fences: bool,
     /// The Operator's policy profile.
     pub policy: Option<PathBuf>,
-    /// Folders with programs besides the system's.
+    /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
     /// Whether calls of the client's own tools are judged.
     pub client_tools: ClientTools,
@@ -264,14 +264,14 @@ impl UpstreamConfig {
     ///
     /// # Errors
     /// If they can't be read; the text says what is allowed, as the end of a sentence.
-    pub fn set_servers(&mut self, written: &Written<'_>) -> Result<(), String> {
-        written.filled()?;
+    pub fn set_servers(&mut self, written: &WrittenValue<'_>) -> Result<(), String> {
+        written.nonempty_text()?;
         let mut place = None;
         self.by_model.clear();
         for text in written.list() {
             match ServerForModels::parse(text) {
                 Some(server) => self.by_model.push(server?),
-                None if place.is_none() => place = Some(Upstream::parse(text)?),
+                None if place.is_none() => place = Some(UpstreamSetting::parse(text)?),
                 None => {
                     return Err("must name one server for all models; others stand for some, as in qwen*=URL".into());
                 }
@@ -285,7 +285,7 @@ impl UpstreamConfig {
 impl Default for UpstreamConfig {
     fn default() -> Self {
         Self {
-            place: Upstream::default(),
+            place: UpstreamSetting::default(),
             by_model: Vec::new(),
             api_key: None,
             ca_file: None,

@@ -6,9 +6,9 @@ use tslp_core::gate::Profile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
-use super::key::{self, Audience, Key, Kind, SettingAccess};
+use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
-use super::settings::{Budget, ClientTools, LogFormat, ToolsChoice};
+use super::settings::{ClientTools, LogFormat, TokenBudget, ToolsChoice};
 
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
@@ -17,7 +17,7 @@ const DAY_SECONDS: u64 = 86_400;
 macro_rules! number {
     ($allowed:expr, $unit:literal, $($field:ident).+) => {
         SettingAccess {
-            kind: Kind::Number,
+            kind: ValueKind::Number,
             unit: $unit,
             set: |s, written| written.number($allowed).map(|number| s.$($field).+ = number),
             show: |s| s.$($field).+.to_string(),
@@ -29,7 +29,7 @@ macro_rules! number {
 macro_rules! seconds {
     ($allowed:expr, $($field:ident).+) => {
         SettingAccess {
-            kind: Kind::Number,
+            kind: ValueKind::Number,
             unit: "seconds",
             set: |s, written| written.seconds($allowed).map(|time| s.$($field).+ = time),
             show: |s| s.$($field).+.as_secs().to_string(),
@@ -40,9 +40,9 @@ macro_rules! seconds {
 macro_rules! switch {
     ($($field:ident).+) => {
         SettingAccess {
-            kind: Kind::Switch,
+            kind: ValueKind::Switch,
             unit: "",
-            set: |s, written| written.switch().map(|switch| s.$($field).+ = switch),
+            set: |s, written| written.boolean().map(|switch| s.$($field).+ = switch),
             show: |s| s.$($field).+.to_string(),
         }
     };
@@ -52,10 +52,10 @@ macro_rules! switch {
 macro_rules! choice {
     ($words:ident, $($field:ident).+) => {
         SettingAccess {
-            kind: Kind::Choice($words::WORDS),
+            kind: ValueKind::Choice($words::WORDS),
             unit: "",
             set: |s, written| {
-                let choice = written.choice($words::WORDS, $words::of_word);
+                let choice = written.one_of($words::WORDS, $words::of_word);
                 choice.map(|choice| s.$($field).+ = choice)
             },
             show: |s| s.$($field).+.to_string(),
@@ -81,7 +81,7 @@ macro_rules! path {
 macro_rules! secret {
     ($read:path, $($field:ident).+) => {
         SettingAccess {
-            kind: Kind::Secret,
+            kind: ValueKind::Secret,
             unit: "",
             set: |s, written| $read(written.text()).map(|secret| s.$($field).+ = Some(secret)),
             show: |s| s.$($field).+.as_ref().map_or_else(String::new, ToString::to_string),
@@ -92,7 +92,7 @@ macro_rules! secret {
 macro_rules! list {
     ($item:literal, $read:path, $($field:ident).+) => {
         SettingAccess {
-            kind: Kind::List($item),
+            kind: ValueKind::List($item),
             unit: "",
             set: |s, written| $read(written.list()).map(|items| s.$($field).+ = items),
             show: |s| s.$($field).+.join(","),
@@ -106,10 +106,10 @@ macro_rules! keys {
     ($($name:literal: $audience:ident, $setting:expr, $meaning:literal
         $(, unset $unset:literal)? $(, variable $variable:literal)?;)+) => {
         /// All keys, in the order in which they are listed everywhere.
-        pub const KEYS: &[Key] = &[$({
+        pub const KEYS: &[ConfigKey] = &[$({
             const SETTING: SettingAccess = $setting;
             const FLAG: [u8; $name.len()] = key::flag_of_name($name);
-            Key {
+            ConfigKey {
                 name: $name,
                 flag: key::name_text(&FLAG),
                 variable: keys!(@first $($variable,)? {
@@ -117,7 +117,7 @@ macro_rules! keys {
                     key::name_text(&NAME)
                 }),
                 kind: SETTING.kind,
-                audience: Audience::$audience,
+                audience: FlagAudience::$audience,
                 unit: SETTING.unit,
                 unset: keys!(@first $($unset,)? ""),
                 meaning: $meaning,
@@ -133,12 +133,12 @@ macro_rules! keys {
 
 keys! {
     "listen": Common, SettingAccess {
-        kind: Kind::Text("ADDR:PORT"), unit: "",
+        kind: ValueKind::Text("ADDR:PORT"), unit: "",
         set: |s, written| network::parse_address(written.text()).map(|address| s.listen = address),
         show: |s| s.listen.to_string() },
         "Where clients connect; port 0 takes any free one. Anything but loopback needs a token.";
     "upstream": Common, SettingAccess {
-        kind: Kind::Servers("URL|auto|demo|MODELS=URL"), unit: "",
+        kind: ValueKind::Servers("URL|auto|demo|MODELS=URL"), unit: "",
         set: |s, written| s.upstream.set_servers(written),
         show: |s| {
             let servers = s.upstream.by_model.iter().map(ToString::to_string);
@@ -147,12 +147,12 @@ keys! {
         } },
         "The model server's base URL, with or without /v1. `auto` looks for Ollama, llama.cpp, LM Studio and vLLM on their usual local ports and falls back to `demo`, an embedded scripted model. `qwen*|phi4=http://127.0.0.1:8081` names another server for models of such names, and may be repeated; in the file, `[[upstream]]` with `models` and `url` does.";
     "workspace": Common, SettingAccess {
-        kind: Kind::Folder, unit: "",
+        kind: ValueKind::Folder, unit: "",
         set: |s, written| written.path().map(|path| s.workspace = path),
         show: |s| s.workspace.display().to_string() },
         "The project folder. It is only ever read.",
         unset "the current folder";
-    "data_dir": Common, path!(Kind::Folder, data_dir),
+    "data_dir": Common, path!(ValueKind::Folder, data_dir),
         "Where the ledger lives. Never inside the workspace.",
         unset "`tslp/NAME-HASH` in the user's data folder, one for each workspace";
     "debug": Common, switch!(debug),
@@ -171,7 +171,7 @@ keys! {
     "upstream_api_key": Tuning, secret!(network::parse_credential, upstream.api_key),
         "Sent to the model server in place of the client's own authorisation. Other users can read a process's flags, so prefer the file or the variable.",
         unset "the client's own authorisation is passed on";
-    "upstream_ca_file": Tuning, path!(Kind::File, upstream.ca_file),
+    "upstream_ca_file": Tuning, path!(ValueKind::File, upstream.ca_file),
         "PEM file of certificates to trust for an https upstream, besides the system's.",
         unset "only the system's certificates";
     "profile": Common, choice!(Profile, rules.profile),
@@ -185,20 +185,20 @@ keys! {
     "placement": Common, choice!(Placement, rules.placement),
         "Where the proxy's text goes: into the one system message, or in front of the prompt for models without a system role.";
     "budget_tokens": Common, SettingAccess {
-        kind: Kind::NumberOrWord, unit: "tokens",
+        kind: ValueKind::NumberOrWord, unit: "tokens",
         set: |s, written| {
             s.rules.budget = match written.text() {
-                "auto" => Budget::Auto,
+                "auto" => TokenBudget::Auto,
                 _ => written
                     .number(0..=10_000_000)
-                    .map(Budget::Tokens)
+                    .map(TokenBudget::Tokens)
                     .map_err(|problem| format!("{problem}, or auto"))?,
             };
             Ok(())
         },
         show: |s| match s.rules.budget {
-            Budget::Auto => "auto".into(),
-            Budget::Tokens(tokens) => tokens.to_string(),
+            TokenBudget::Auto => "auto".into(),
+            TokenBudget::Tokens(tokens) => tokens.to_string(),
         } },
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
     "parity.nodes_percent": Tuning, number!(0..=100, "percent", rules.thresholds.nodes_percent),
@@ -216,7 +216,7 @@ keys! {
     "etv.read_bytes_max": Tuning, number!(1..=1 << 30, "bytes", etv.read_bytes_max),
         "Larger files of the workspace count as unreadable.";
     "etv.timeout_ms": Tuning, SettingAccess {
-        kind: Kind::Number, unit: "milliseconds",
+        kind: ValueKind::Number, unit: "milliseconds",
         set: |s, written| written.milliseconds(1..=60_000).map(|timeout| s.etv.timeout = timeout),
         show: |s| s.etv.timeout.as_millis().to_string() },
         "Longest wait for the workspace's file system in front of a prompt; a file that doesn't answer in time counts as unreadable.";
@@ -232,11 +232,11 @@ keys! {
         "What is kept of a tool's output, half from each end. The model and the client see 8 KiB of it.";
     "tools.shell_fences": Tuning, switch!(tools.shell_fences),
         "Whether closed `bash` and `sh` fences of a reply are calls, too.";
-    "tools.policy": Tuning, path!(Kind::File, tools.policy),
+    "tools.policy": Tuning, path!(ValueKind::File, tools.policy),
         "Where the policy profile is kept. In force is the one that `tslp policy approve` recorded; if the file differs, the log says so.",
         unset "no profile is kept on disk";
     "tools.toolchains": Tuning, SettingAccess {
-        kind: Kind::List("FOLDER"), unit: "",
+        kind: ValueKind::List("FOLDER"), unit: "",
         set: |s, written| {
             let folders: Vec<_> = written.list().map(std::path::PathBuf::from).collect();
             if folders.iter().any(|folder| !folder.is_absolute()) {
@@ -274,8 +274,8 @@ keys! {
     "http.shutdown_seconds": Tuning, seconds!(0..=DAY_SECONDS, http.shutdown),
         "How long running responses may take to end after SIGTERM or Ctrl-C.";
     "log_level": Everyone, SettingAccess {
-        kind: Kind::Text("LEVEL"), unit: "",
-        set: |s, written| crate::logging::level(written.text()).map(|level| s.log.level = level),
+        kind: ValueKind::Text("LEVEL"), unit: "",
+        set: |s, written| crate::logging::check_level(written.text()).map(|level| s.log.level = level),
         show: |s| s.log.level.clone() },
         "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::http=debug`. Where it isn't set, commands other than `serve` log warnings only.", variable "TSLP_LOG";
     "log_format": Everyone, choice!(LogFormat, log.format),
@@ -284,7 +284,7 @@ keys! {
 
 /// The key with this name in the TOML file.
 #[must_use]
-pub fn key_named(name: &str) -> Option<&'static Key> {
+pub fn key_named(name: &str) -> Option<&'static ConfigKey> {
     KEYS.iter().find(|key| key.name == name)
 }
 

@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use tslp_core::policy::AuditChoice;
 
-use super::key::Kind;
-use super::layers::{Flags, Layers, Source};
+use super::environment::Environment;
+use super::key::ValueKind;
+use super::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use super::settings::Settings;
-use super::surroundings::Surroundings;
 use super::table::{KEYS, key_named};
 use super::{ServeConfig, page};
 
 /// A temporary machine: a home with a configuration file, a project as the current folder.
 struct Machine {
     root: tempfile::TempDir,
-    surroundings: Surroundings,
-    flags: Flags,
+    environment: Environment,
+    flags: WrittenFlags,
 }
 
 impl Machine {
@@ -29,17 +29,17 @@ impl Machine {
             std::fs::create_dir_all(at.join(dir)).unwrap();
         }
         let home = at.join("home");
-        let surroundings = Surroundings {
+        let environment = Environment {
             current_dir: at.join("proj"),
             config_dir: Some(home.join(".config")),
             data_dir: Some(home.join(".local/share")),
             home_dir: Some(home),
-            ..Surroundings::default()
+            ..Environment::default()
         };
         Self {
             root,
-            surroundings,
-            flags: Flags::default(),
+            environment,
+            flags: WrittenFlags::default(),
         }
     }
 
@@ -53,9 +53,7 @@ impl Machine {
     }
 
     fn variable(mut self, name: &str, value: &str) -> Self {
-        self.surroundings
-            .variables
-            .insert(name.into(), value.into());
+        self.environment.variables.insert(name.into(), value.into());
         self
     }
 
@@ -65,8 +63,8 @@ impl Machine {
         self
     }
 
-    fn load(&self) -> Result<(ServeConfig, Layers), String> {
-        ServeConfig::load(&self.flags, &self.surroundings).map_err(|error| error.to_string())
+    fn load(&self) -> Result<(ServeConfig, ConfigLayers), String> {
+        ServeConfig::load(&self.flags, &self.environment).map_err(|error| error.to_string())
     }
 
     /// The value of `name` and its source, or the error; the temporary folder is written as `~`.
@@ -74,8 +72,8 @@ impl Machine {
         let shown = match self.load() {
             Ok((_, layers)) => format!(
                 "{} from {}",
-                key_named(name).unwrap().shown(&layers.settings),
-                layers.source(name).unwrap()
+                key_named(name).unwrap().masked_text(&layers.settings),
+                layers.source_of_key(name).unwrap()
             ),
             Err(error) => error,
         };
@@ -293,7 +291,7 @@ fn credentials_are_shown_nowhere() {
         .flag("upstream_api_key", canary);
     let (config, layers) = machine.load().unwrap();
     let mut everything = format!("{config:?}{layers:?}{:?}", machine.flags);
-    everything += &page::human(&layers).join("\n");
+    everything += &page::lines(&layers).join("\n");
     everything += &page::json(&layers);
     assert!(!everything.contains(canary), "{everything}");
     assert_eq!(config.access.token.unwrap().reveal(), canary);
@@ -329,13 +327,16 @@ fn every_setting_can_be_written_as_it_is_shown() {
     let machine = Machine::new();
     let (_, layers) = machine.load().unwrap();
     let mut variables = BTreeMap::new();
-    for key in KEYS.iter().filter(|key| !matches!(key.kind, Kind::Secret)) {
+    for key in KEYS
+        .iter()
+        .filter(|key| !matches!(key.kind, ValueKind::Secret))
+    {
         let text = (key.show)(&layers.settings);
         variables.insert(key.variable.to_owned(), text);
     }
     let mut again = Machine::new();
-    again.surroundings = machine.surroundings.clone();
-    again.surroundings.variables = variables;
+    again.environment = machine.environment.clone();
+    again.environment.variables = variables;
     assert_eq!(again.load().unwrap().1.settings, layers.settings);
 }
 
@@ -343,7 +344,7 @@ fn every_setting_can_be_written_as_it_is_shown() {
 fn the_pages_list_every_key() {
     let machine = Machine::new().variable("TSLP_PROFILE", "strict");
     let (_, layers) = machine.load().unwrap();
-    let human = page::human(&layers).join("\n");
+    let human = page::lines(&layers).join("\n");
     let profile = human
         .lines()
         .find(|line| line.starts_with("profile "))
@@ -372,7 +373,7 @@ fn names_follow_one_rule() {
         );
     }
     assert!(Settings::default().workspace.as_os_str().is_empty());
-    assert_eq!(Source::default().to_string(), "default");
+    assert_eq!(ConfigSource::default().to_string(), "default");
 }
 
 #[test]

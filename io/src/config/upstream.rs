@@ -6,7 +6,7 @@ use tslp_core::words;
 
 /// The upstream as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Upstream {
+pub enum UpstreamSetting {
     /// Look for a model server on its usual local port, and use the demo if there is none.
     #[default]
     Auto,
@@ -52,7 +52,7 @@ pub struct UpstreamUrl {
     pub prefix: String,
 }
 
-impl Upstream {
+impl UpstreamSetting {
     /// Reads `auto`, `demo` or a URL.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Scheme {
     }
 }
 
-impl fmt::Display for Upstream {
+impl fmt::Display for UpstreamSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        let parsed = Upstream::parse(text).map(|upstream| upstream.to_string());
+        let parsed = UpstreamSetting::parse(text).map(|upstream| upstream.to_string());
         match (&parsed, expected) {
             (Ok(shown), Ok(wanted)) => assert_eq!(shown, wanted, "{text}"),
             (Err(problem), Err(wanted)) => assert!(problem.contains(wanted), "{text}: {problem}"),

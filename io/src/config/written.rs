@@ -1,22 +1,23 @@
-//! What somebody wrote for a key, and the ways to read it.
+//! The text given for a configuration key, and how it is parsed.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What somebody wrote, and where.
+/// The text given for a key, and what relative paths in it are relative to. Errors are the end of a sentence that says what is
+/// allowed.
 #[derive(Clone, Copy, Debug)]
-pub struct Written<'a> {
-    /// The text; several for a list.
+pub struct WrittenValue<'a> {
+    /// One text, or several for a list.
     pub texts: &'a [String],
-    /// Where relative paths start.
+    /// The folder that relative paths start from.
     pub base: &'a Path,
     /// The folder that `~/` means, where no shell has replaced it.
     pub home: Option<&'a Path>,
 }
 
-impl Written<'_> {
+impl WrittenValue<'_> {
     /// The one text; the last counts if there are several.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -27,7 +28,7 @@ impl Written<'_> {
     ///
     /// # Errors
     /// If it is empty.
-    pub fn filled(&self) -> Result<&str, String> {
+    pub fn nonempty_text(&self) -> Result<&str, String> {
         match self.text() {
             "" => Err("must not be empty".into()),
             text => Ok(text),
@@ -37,7 +38,7 @@ impl Written<'_> {
     /// A whole number within bounds.
     ///
     /// # Errors
-    /// If it is none; the text says what is allowed.
+    /// If it is anything else.
     pub fn number<T>(&self, allowed: RangeInclusive<T>) -> Result<T, String>
     where
         T: FromStr + PartialOrd + std::fmt::Display,
@@ -59,7 +60,7 @@ impl Written<'_> {
     /// Whole seconds within bounds.
     ///
     /// # Errors
-    /// If it is none; the text says what is allowed.
+    /// If it is anything else.
     pub fn seconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
         self.number(allowed).map(Duration::from_secs)
     }
@@ -67,7 +68,7 @@ impl Written<'_> {
     /// Whole milliseconds within bounds.
     ///
     /// # Errors
-    /// If it is none; the text says what is allowed.
+    /// If it is anything else.
     pub fn milliseconds(&self, allowed: RangeInclusive<u64>) -> Result<Duration, String> {
         self.number(allowed).map(Duration::from_millis)
     }
@@ -75,8 +76,8 @@ impl Written<'_> {
     /// `true` or `false`.
     ///
     /// # Errors
-    /// If it is none; the text says what is allowed.
-    pub fn switch(&self) -> Result<bool, String> {
+    /// If it is anything else.
+    pub fn boolean(&self) -> Result<bool, String> {
         match self.text() {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
@@ -87,8 +88,8 @@ impl Written<'_> {
     /// One of a few words.
     ///
     /// # Errors
-    /// If it is none; the text says what is allowed.
-    pub fn choice<T>(&self, words: &[&str], of_word: fn(&str) -> Option<T>) -> Result<T, String> {
+    /// If it is anything else.
+    pub fn one_of<T>(&self, words: &[&str], of_word: fn(&str) -> Option<T>) -> Result<T, String> {
         of_word(self.text()).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
     }
 
@@ -97,7 +98,7 @@ impl Written<'_> {
     /// # Errors
     /// If it is empty.
     pub fn path(&self) -> Result<PathBuf, String> {
-        let text = self.filled()?;
+        let text = self.nonempty_text()?;
         Ok(match (text.strip_prefix("~/"), self.home) {
             (Some(below), Some(home)) => home.join(below),
             _ => self.base.join(text),

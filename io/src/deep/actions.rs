@@ -14,23 +14,23 @@ use tslp_replay::trace::{Difference, DifferenceCause};
 
 use crate::guardian::profile_file;
 
-/// What is known of calls before the event at hand.
+/// The state before the current event that judging a call depends on.
 #[derive(Default)]
-pub(super) struct Actions {
+pub(super) struct ActionReplay {
     guardian: GuardianState,
     /// Evidence since the last other event.
     fresh: BTreeMap<ArtifactHash, String>,
     jails: BTreeMap<ArtifactHash, Jail>,
-    /// Approved profiles; none of one that can't be read.
+    /// Approved profiles; `None` for one that can't be read.
     profiles: BTreeMap<ArtifactHash, Option<Profile>>,
     /// The request that isn't decided yet.
     request: Option<ActionRequested>,
     rules: Option<u32>,
 }
 
-impl Actions {
-    /// Takes the next event of the ledger, and tells how its decision differs from today's.
-    pub(super) fn next(&mut self, recorded: &Recorded) -> Option<Difference> {
+impl ActionReplay {
+    /// Takes the next event of the ledger; returns how its decision differs from today's.
+    pub(super) fn next_event(&mut self, recorded: &Recorded) -> Option<Difference> {
         let difference = match &recorded.event {
             Event::Content(content) => {
                 let text = str::from_utf8(&content.bytes).ok();
@@ -58,7 +58,7 @@ impl Actions {
                 }
                 None
             }
-            Event::ActionJudged(_) => self.judged(recorded),
+            Event::ActionJudged(_) => self.compare_judgement(recorded),
             _ => None,
         };
         self.fresh.clear();
@@ -66,7 +66,7 @@ impl Actions {
         difference
     }
 
-    fn judged(&mut self, recorded: &Recorded) -> Option<Difference> {
+    fn compare_judgement(&mut self, recorded: &Recorded) -> Option<Difference> {
         let today = self.judge_again(recorded);
         (today.as_ref() != Some(&recorded.event)).then(|| Difference {
             seq: recorded.seq,

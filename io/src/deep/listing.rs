@@ -1,4 +1,4 @@
-//! A difference in words and in JSON: what is on record, what comes out today, in which fields, and why.
+//! A difference as text and JSON: the recorded decision, today's, the fields in which they differ, and the causes.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::evidence::json;
 use crate::evidence::log::filter;
 use crate::evidence::log::sentence;
 
-/// What deep verification takes as it is on record, because nothing that it follows from is.
+/// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
 pub const NOT_DERIVED: [&str; 9] = [
     "which conversation a prompt belongs to: older messages that the ledger holds aren't recorded again",
     "which known code stood in the client's own messages, and so wasn't shown twice",
@@ -25,23 +25,23 @@ pub const NOT_DERIVED: [&str; 9] = [
     "how a tool's command line was told apart, where links led and what the kernel enforced when it was asked for",
 ];
 
-/// Fields that a difference names; what is over is counted.
+/// Fields that a difference names; further ones are only counted.
 const FIELDS_MAX: usize = 12;
 
-/// Differences that people are shown; all that are listed stand in the JSON.
+/// Differences that people are shown; the JSON has all that are listed.
 const SHOWN_MAX: usize = 50;
 
 /// A difference, ready to be printed.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedDifference {
     json: Value,
     text: String,
     /// Its size as JSON.
     pub bytes: usize,
 }
 
-impl Listed {
-    /// Prepares a difference.
+impl ListedDifference {
+    /// Renders a difference.
     #[must_use]
     pub fn of(difference: &Difference) -> Self {
         let Difference {
@@ -51,10 +51,10 @@ impl Listed {
             causes,
         } = difference;
         let one = recorded.as_ref().or(today.as_ref());
-        let fields = fields(recorded.as_ref(), today.as_ref());
+        let fields = differing_fields(recorded.as_ref(), today.as_ref());
         let mut text = format!("#{} {}", seq.0, one.map_or("", Event::name));
-        let _ = write!(text, "\n    on record  {}", said(recorded.as_ref()));
-        let _ = write!(text, "\n    today      {}", said(today.as_ref()));
+        let _ = write!(text, "\n    on record  {}", event_text(recorded.as_ref()));
+        let _ = write!(text, "\n    today      {}", event_text(today.as_ref()));
         for field in fields.iter().take(FIELDS_MAX) {
             let _ = write!(
                 text,
@@ -69,10 +69,11 @@ impl Listed {
                 fields.len() - FIELDS_MAX
             );
         }
-        let why: Vec<String> = causes.iter().map(words).collect();
-        let why = match why.is_empty() {
-            true => "nothing on record explains it".to_owned(),
-            false => why.join(", "),
+        let why: Vec<String> = causes.iter().map(cause_text).collect();
+        let why = if why.is_empty() {
+            "nothing on record explains it".to_owned()
+        } else {
+            why.join(", ")
         };
         let _ = write!(text, "\n    because    {why}");
         let mut entities = Vec::new();
@@ -84,10 +85,10 @@ impl Listed {
             "seq": seq.0,
             "kind": one.map(Event::name),
             "entities": entities,
-            "recorded": recorded.as_ref().map(shown),
-            "today": today.as_ref().map(shown),
-            "fields": fields.iter().map(Field::json).collect::<Vec<_>>(),
-            "causes": causes.iter().map(cause).collect::<Vec<_>>(),
+            "recorded": recorded.as_ref().map(event_json),
+            "today": today.as_ref().map(event_json),
+            "fields": fields.iter().map(FieldDifference::json).collect::<Vec<_>>(),
+            "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
             "explained": difference.is_explained(),
         });
         Self {
@@ -99,7 +100,7 @@ impl Listed {
 }
 
 impl DeepReport {
-    /// The part of the JSON page that the other checks don't have.
+    /// The JSON page's part about decisions.
     #[must_use]
     pub fn json(&self) -> Value {
         let listed: Vec<&Value> = self.listed.iter().map(|listed| &listed.json).collect();
@@ -114,16 +115,16 @@ impl DeepReport {
         })
     }
 
-    /// The list for people.
+    /// The list, for people.
     #[must_use]
-    pub fn human(&self) -> Vec<String> {
+    pub fn text_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
             .listed
             .iter()
             .take(SHOWN_MAX)
             .map(|listed| listed.text.clone())
             .collect();
-        let unshown = self.differences() - lines.len() as u64;
+        let unshown = self.difference_count() - lines.len() as u64;
         if unshown > 0 {
             lines.push(format!("and {unshown} differences more; --json lists them"));
         }
@@ -133,9 +134,9 @@ impl DeepReport {
     }
 }
 
-/// A cause in words.
+/// A cause, for people.
 #[must_use]
-pub(super) fn words(cause: &DifferenceCause) -> String {
+pub(super) fn cause_text(cause: &DifferenceCause) -> String {
     match cause {
         DifferenceCause::Grammar {
             language,
@@ -150,7 +151,7 @@ pub(super) fn words(cause: &DifferenceCause) -> String {
     }
 }
 
-fn cause(cause: &DifferenceCause) -> Value {
+fn cause_json(cause: &DifferenceCause) -> Value {
     match cause {
         DifferenceCause::Grammar {
             language,
@@ -167,15 +168,15 @@ fn cause(cause: &DifferenceCause) -> Value {
     }
 }
 
-fn said(event: Option<&Event>) -> String {
+fn event_text(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
         |event| format!("{}: {}", event.name(), sentence::event_words(event)),
     )
 }
 
-/// The event's fields; of content its address alone.
-fn shown(event: &Event) -> Value {
+/// The event's fields, without the bytes of content.
+fn event_json(event: &Event) -> Value {
     let mut value = match event {
         Event::Content(content) => json::of_event(&Event::Content(Content {
             bytes: Arc::default(),
@@ -187,31 +188,36 @@ fn shown(event: &Event) -> Value {
     value
 }
 
-/// A field with two values.
-struct Field {
+/// A field whose recorded value differs from today's.
+struct FieldDifference {
     name: String,
     then: Value,
     now: Value,
 }
 
-impl Field {
+impl FieldDifference {
     fn json(&self) -> Value {
         json!({ "field": self.name, "recorded": self.then, "today": self.now })
     }
 }
 
 /// Where two events of one kind differ.
-fn fields(recorded: Option<&Event>, today: Option<&Event>) -> Vec<Field> {
+fn differing_fields(recorded: Option<&Event>, today: Option<&Event>) -> Vec<FieldDifference> {
     let mut fields = Vec::new();
     if let (Some(recorded), Some(today)) = (recorded, today)
         && recorded.name() == today.name()
     {
-        compare(String::new(), &shown(recorded), &shown(today), &mut fields);
+        compare_values(
+            String::new(),
+            &event_json(recorded),
+            &event_json(today),
+            &mut fields,
+        );
     }
     fields
 }
 
-fn compare(name: String, then: &Value, now: &Value, fields: &mut Vec<Field>) {
+fn compare_values(name: String, then: &Value, now: &Value, fields: &mut Vec<FieldDifference>) {
     match (then, now) {
         (then, now) if then == now => {}
         (Value::Object(then), Value::Object(now)) => {
@@ -221,15 +227,15 @@ fn compare(name: String, then: &Value, now: &Value, fields: &mut Vec<Field>) {
                 } else {
                     format!("{name}.{key}")
                 };
-                compare(inner, then, now.get(key).unwrap_or(&Value::Null), fields);
+                compare_values(inner, then, now.get(key).unwrap_or(&Value::Null), fields);
             }
         }
         (Value::Array(then), Value::Array(now)) if then.len() == now.len() => {
             for (at, (then, now)) in then.iter().zip(now).enumerate() {
-                compare(format!("{name}[{at}]"), then, now, fields);
+                compare_values(format!("{name}[{at}]"), then, now, fields);
             }
         }
-        (then, now) => fields.push(Field {
+        (then, now) => fields.push(FieldDifference {
             name,
             then: then.clone(),
             now: now.clone(),

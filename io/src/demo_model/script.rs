@@ -18,13 +18,13 @@ const AUDIT_TASK: &str = "You audit code changes.";
 
 /// One entity that the prompt showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Shown<'a> {
+struct ShownEntity<'a> {
     entity: &'a str,
     hash: &'a str,
     code: &'a str,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownEntity<'a> {
     fn path(&self) -> &'a str {
         self.entity.split("::").next().unwrap_or_default()
     }
@@ -45,9 +45,8 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The answer to a chat request.
 #[must_use]
-pub(super) fn answer(request: &Value) -> String {
+pub(super) fn answer_request(request: &Value) -> String {
     let texts = message_texts(request);
     let prompt = texts
         .iter()
@@ -55,35 +54,35 @@ pub(super) fn answer(request: &Value) -> String {
         .find(|(role, _)| role == "user")
         .map_or("", |(_, text)| text.as_str());
     if texts.iter().any(|(_, text)| text.starts_with(AUDIT_TASK)) {
-        return audited(prompt);
+        return audit_answer(prompt);
     }
-    let shown: Vec<Shown<'_>> = texts.iter().flat_map(|(_, text)| shown_in(text)).collect();
-    let asked = question(prompt);
+    let shown: Vec<ShownEntity<'_>> = texts.iter().flat_map(|(_, text)| shown_in(text)).collect();
+    let asked = question_text(prompt);
     let words = asked.to_lowercase();
     let has = |word: &str| {
         words
             .split(|c: char| !c.is_alphanumeric())
             .any(|found| found == word)
     };
-    let Some(target) = target(&shown, asked) else {
+    let Some(target) = wanted_entity(&shown, asked) else {
         return nothing_shown(prompt);
     };
     if has("lazy") {
-        return lazy(target);
+        return elided_code(target);
     }
     if has("rename")
         && let Some(name) = new_name(asked)
     {
-        return renamed(target, name);
+        return renamed_code(target, name);
     }
     if CHANGE_VERBS.iter().any(|verb| has(verb)) {
-        return changed(target);
+        return changed_code(target);
     }
-    explained(&shown)
+    explanation(&shown)
 }
 
 /// Each entity whose code is given is complete, as the demo's own changes are; where a part is left out, it isn't.
-fn audited(prompt: &str) -> String {
+fn audit_answer(prompt: &str) -> String {
     let parts = prompt.split("\nEntity: ").skip(1);
     let verdicts: Vec<Value> = parts
         .filter_map(|part| part.split_once("\nCode:\n"))
@@ -123,11 +122,11 @@ fn message_texts(request: &Value) -> Vec<(String, String)> {
 }
 
 /// The prompt without the blocks that may have been put before it.
-fn question(prompt: &str) -> &str {
+fn question_text(prompt: &str) -> &str {
     prompt.rsplit(BLOCK_END).next().unwrap_or_default()
 }
 
-fn shown_in(text: &str) -> Vec<Shown<'_>> {
+fn shown_in(text: &str) -> Vec<ShownEntity<'_>> {
     let mut shown = Vec::new();
     for part in text.split(BLOCK_START).skip(1) {
         let block = part.split(BLOCK_END).next().unwrap_or_default();
@@ -140,7 +139,7 @@ fn shown_in(text: &str) -> Vec<Shown<'_>> {
         };
         let entity = field("Entity:");
         if !entity.is_empty() {
-            shown.push(Shown {
+            shown.push(ShownEntity {
                 entity,
                 hash: field("Artifact:"),
                 code: code.trim_end_matches('\n'),
@@ -151,15 +150,15 @@ fn shown_in(text: &str) -> Vec<Shown<'_>> {
 }
 
 /// The entity that the question names; else the first one shown.
-fn target<'a>(shown: &'a [Shown<'a>], asked: &str) -> Option<&'a Shown<'a>> {
-    let named = |entity: &&Shown<'_>| asked.contains(entity.entity);
-    let mentioned = |entity: &&Shown<'_>| {
+fn wanted_entity<'a>(shown: &'a [ShownEntity<'a>], asked: &str) -> Option<&'a ShownEntity<'a>> {
+    let named = |entity: &&ShownEntity<'_>| asked.contains(entity.entity);
+    let mentioned = |entity: &&ShownEntity<'_>| {
         !entity.name().is_empty()
             && asked
                 .split(|c: char| !c.is_alphanumeric() && c != '_')
                 .any(|word| word == entity.name())
     };
-    let filed = |entity: &&Shown<'_>| asked.contains(entity.path());
+    let filed = |entity: &&ShownEntity<'_>| asked.contains(entity.path());
     shown
         .iter()
         .find(named)
@@ -177,7 +176,7 @@ fn new_name(asked: &str) -> Option<&str> {
         .then_some(name)
 }
 
-fn fenced(target: &Shown<'_>, code: &str) -> String {
+fn fenced_change(target: &ShownEntity<'_>, code: &str) -> String {
     let language = match target.extension() {
         "rs" => "rust",
         "py" => "python",
@@ -192,16 +191,16 @@ fn fenced(target: &Shown<'_>, code: &str) -> String {
     format!("{fence}{language}:{}\n{code}\n{fence}\n", target.path())
 }
 
-fn changed(target: &Shown<'_>) -> String {
+fn changed_code(target: &ShownEntity<'_>) -> String {
     let code = with_statement(target.code, target.extension());
     format!(
         "Here is `{}` with one statement added at its beginning:\n\n{}",
         target.entity,
-        fenced(target, &code)
+        fenced_change(target, &code)
     )
 }
 
-fn renamed(target: &Shown<'_>, name: &str) -> String {
+fn renamed_code(target: &ShownEntity<'_>, name: &str) -> String {
     let mut code = String::new();
     let mut word = String::new();
     let flush = |word: &mut String, code: &mut String| {
@@ -220,11 +219,11 @@ fn renamed(target: &Shown<'_>, name: &str) -> String {
     format!(
         "`{}` under its new name `{name}`:\n\n{}",
         target.entity,
-        fenced(target, &code)
+        fenced_change(target, &code)
     )
 }
 
-fn lazy(target: &Shown<'_>) -> String {
+fn elided_code(target: &ShownEntity<'_>) -> String {
     let comment = comment_mark(target.extension());
     let code = match body_start(target.code, target.extension()) {
         Some(at) if comment == "#" => format!("{}    # ... rest unchanged ...", &target.code[..at]),
@@ -234,11 +233,11 @@ fn lazy(target: &Shown<'_>) -> String {
     format!(
         "Here is the gist of `{}`:\n\n{}",
         target.entity,
-        fenced(target, &code)
+        fenced_change(target, &code)
     )
 }
 
-fn explained(shown: &[Shown<'_>]) -> String {
+fn explanation(shown: &[ShownEntity<'_>]) -> String {
     let mut text = String::from("I was shown the current code of:\n\n");
     for entity in shown {
         let hash: String = entity.hash.chars().take(12).collect();
@@ -271,7 +270,7 @@ fn comment_mark(extension: &str) -> &'static str {
 }
 
 /// A statement without effect, or a bare comment where the language isn't known.
-fn statement(extension: &str) -> &'static str {
+fn inserted_statement(extension: &str) -> &'static str {
     match extension {
         "py" => "assert True  # checked by the demo model",
         "rs" => "let () = (); // checked by the demo model",
@@ -285,7 +284,7 @@ fn statement(extension: &str) -> &'static str {
 }
 
 fn with_statement(code: &str, extension: &str) -> String {
-    let statement = statement(extension);
+    let statement = inserted_statement(extension);
     match body_start(code, extension) {
         None => format!(
             "{} changed by the demo model\n{code}",
@@ -315,7 +314,7 @@ fn with_statement(code: &str, extension: &str) -> String {
     }
 }
 
-/// Where a function's body begins: behind the first brace, or behind the line that ends a Python header.
+/// The offset of a function's body: after the first brace, or after the line that ends a Python header.
 fn body_start(code: &str, extension: &str) -> Option<usize> {
     let mut offset = 0;
     for line in code.split_inclusive('\n') {
@@ -353,7 +352,7 @@ mod tests {
             {"role": "system", "content": system},
             {"role": "user", "content": [{"type": "text", "text": prompt}]},
         ]});
-        assert_eq!(answer(&request), expected);
+        assert_eq!(answer_request(&request), expected);
     }
 
     #[test]
@@ -398,16 +397,16 @@ mod tests {
 
     #[test]
     fn without_code_it_says_what_to_do() {
-        let text = answer(&json!({"messages": [{"role": "user", "content": "update x"}]}));
+        let text = answer_request(&json!({"messages": [{"role": "user", "content": "update x"}]}));
         assert!(
             text.contains("Paste a function") && !text.contains("```"),
             "{text}"
         );
-        let pasted = answer(&json!({"messages": [{"role": "user", "content": "```c
+        let pasted = answer_request(&json!({"messages": [{"role": "user", "content": "```c
 int x;
 ```"}]}));
         assert!(pasted.contains("in your own message"), "{pasted}");
-        assert!(answer(&json!(null)).contains("demo model"));
+        assert!(answer_request(&json!(null)).contains("demo model"));
     }
 
     #[test]
@@ -438,7 +437,7 @@ int x;
             "int g(void) {\n    // ... rest unchanged ...\n}\n",
         ];
         let question = audit::question("Improve it.", about.iter().zip(code));
-        let said = answer(&json!({"messages": [
+        let said = answer_request(&json!({"messages": [
             {"role": "system", "content": question.system},
             {"role": "user", "content": question.user},
         ]}));

@@ -13,9 +13,9 @@ use super::price::{PriceSum, PromptPrice};
 use super::{DiagnosedSubject, TableRow, unread};
 use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::{DataFiles, LedgerError, LedgerReader};
-use crate::metrics::Tables;
-use crate::probe::{self, Target};
-use crate::scrub::{Progress, Watched};
+use crate::metrics::TableFigures;
+use crate::probe::{self, ProbeTarget};
+use crate::scrub::{ScrubProgress, SharedProgress};
 use crate::startup::{self, StartError};
 
 /// Advice for a ledger that can't be trusted.
@@ -188,7 +188,7 @@ pub fn examine_all(subject: &DiagnosedSubject) -> DoctorReport {
     if let Some(reason) = subject.safe_mode_reason() {
         report.add_check("safe mode", Err(reason));
     }
-    if let Some(progress) = subject.scrub.as_ref().map(Watched::progress) {
+    if let Some(progress) = subject.scrub.as_ref().map(SharedProgress::current) {
         report.add_check("scrub", scrub_words(progress));
     }
     match subject.readers.open() {
@@ -260,7 +260,7 @@ pub(crate) fn integrity_check(reader: &LedgerReader) -> Result<String, String> {
     }
 }
 
-/// What the ledger says it is.
+/// The ledger's schema version and workspace, for people.
 pub(crate) fn ledger_identity(reader: &LedgerReader) -> Result<String, String> {
     match reader.identity() {
         Ok((version, workspace)) => Ok(format!(
@@ -271,14 +271,16 @@ pub(crate) fn ledger_identity(reader: &LedgerReader) -> Result<String, String> {
     }
 }
 
-fn scrub_words(progress: Progress) -> Result<String, String> {
+fn scrub_words(progress: ScrubProgress) -> Result<String, String> {
     match progress {
-        Progress::Pages => Ok("looking at the pages of the file".into()),
-        Progress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
-        Progress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
-        Progress::Passed { events } => Ok(format!("every page and {} events are sound", events.0)),
-        Progress::Stopped => Ok("stopped".into()),
-        Progress::Failed(reason) => Err(reason),
+        ScrubProgress::Pages => Ok("looking at the pages of the file".into()),
+        ScrubProgress::Events { done, of } => Ok(format!("{} of {} events verified", done.0, of.0)),
+        ScrubProgress::Passed { events: Seq(0) } => Ok("every page is sound".into()),
+        ScrubProgress::Passed { events } => {
+            Ok(format!("every page and {} events are sound", events.0))
+        }
+        ScrubProgress::Stopped => Ok("stopped".into()),
+        ScrubProgress::Failed(reason) => Err(reason),
     }
 }
 
@@ -354,9 +356,9 @@ fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
 pub(super) fn metric_tables(
     subject: &DiagnosedSubject,
     reader: &LedgerReader,
-) -> Result<Tables, LedgerError> {
+) -> Result<TableFigures, LedgerError> {
     let truths = count_truths(subject, reader)?;
-    Ok(Tables {
+    Ok(TableFigures {
         head: reader.head()?.seq,
         entities: truths.entities,
         stale: truths.stale,
@@ -514,12 +516,12 @@ fn upstream_check(subject: &DiagnosedSubject) -> Result<String, String> {
     let Some(url) = &subject.upstream else {
         return Err("the embedded demo: no model server is configured or found".into());
     };
-    let target = Target {
+    let target = ProbeTarget {
         url,
         api_key: subject.api_key.as_ref(),
         ca_file: subject.ca_file.as_deref(),
     };
-    match probe::ask(&target) {
+    match probe::ask_server(&target) {
         Ok(server) => Ok(format!("{url} answers; models: {}", server.models.len())),
         Err(error) => Err(format!("{url} doesn't answer: {error}")),
     }

@@ -9,7 +9,7 @@ use tslp_replay::state::State;
 use tslp_replay::store::EmptyStore;
 
 use crate::config::ServeConfig;
-use crate::observer::{Look as _, Observer, SystemClock, WallClock as _};
+use crate::observer::{Observer, SystemClock, WallClock as _, WorkspaceObserver as _};
 use crate::startup;
 
 /// Nobody waits for this look but the person who asked for it.

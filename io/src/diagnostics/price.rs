@@ -125,7 +125,7 @@ pub struct PriceSum {
 }
 
 impl PriceSum {
-    /// Of all these.
+    /// The totals of all these.
     #[must_use]
     pub fn sum_of(prices: impl IntoIterator<Item = PromptPrice>) -> Self {
         let mut sum = Self::default();

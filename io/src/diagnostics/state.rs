@@ -10,7 +10,7 @@ use tslp_core::ids::{Seq, UnixMillis};
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
 
-use crate::out::visible;
+use crate::out::visible_text;
 
 use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
 use crate::ledger::LedgerError;
@@ -281,7 +281,7 @@ pub fn state_lines(entities: &[EntityState], unread: &[String]) -> Vec<String> {
         };
         table.add_row([
             // The table breaks cells at line feeds.
-            &visible(&entity.entity),
+            &visible_text(&entity.entity),
             entity.artifact.get(..12).unwrap_or_default(),
             &origin,
             &entity.last_updated,

@@ -9,13 +9,13 @@ use crate::config::settings::ToolsChoice;
 use crate::guardian::ToolScope;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
-/// How long an answer holds.
+/// Age after which an answer is checked again.
 const HOLDS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What tries the sandbox, and what the last try said.
 #[derive(Debug, Default)]
 pub struct ToolCheck {
-    /// None: tools are off.
+    /// `None` if tools are off.
     scope: Option<ToolScope>,
     last: Mutex<Option<(Instant, Result<String, String>)>>,
 }

@@ -31,7 +31,7 @@ use tslp_replay::pending::Batch;
 
 use super::{EngineThread, take_said};
 use crate::auditor::queue::RequestMark;
-use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
+use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::chat::dialect::Dialect;
 use crate::chat::reply::ReplyDecoder;
 use crate::config::settings::{ClientTools, ToolsChoice};
@@ -46,7 +46,7 @@ use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
 pub(super) struct ToolLoop {
     config: ToolLoopConfig,
     to_engine: Sender<ToEngine>,
-    /// The worker's, once it has started.
+    /// The worker's queue, once it has started.
     jobs: Option<Sender<ToolJob>>,
     /// The result of the sandbox's test; `None` until it ends.
     tested: Option<Result<(), String>>,
@@ -73,9 +73,9 @@ pub(super) struct ToolReply {
     session: SessionId,
     /// The request body of the first round.
     body: Arc<Vec<u8>>,
-    /// Where its messages end.
+    /// The offset after its last message.
     tail: usize,
-    /// From 1.
+    /// The round under way, from 1.
     round: u32,
     /// Where the round begins in the reply's text.
     round_from: usize,
@@ -87,9 +87,9 @@ pub(super) struct ToolReply {
 
 /// The party that a reply waits for.
 enum ReplyPhase {
-    /// The model.
+    /// The model is replying.
     Speaking,
-    /// Tools.
+    /// Tools are running.
     Working(CallsInProgress),
 }
 
@@ -213,7 +213,7 @@ impl EngineThread {
     pub(super) fn begins_another_round(
         &mut self,
         exchange: ExchangeId,
-        ending: Ending,
+        ending: ResponseEnd,
         at: RequestMark,
     ) -> bool {
         if self.keeps_calls_back(exchange, ending) {
@@ -233,11 +233,13 @@ impl EngineThread {
                 running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
                 false
             }
-            (ReplyPhase::Speaking, Ending::Complete { status: 200..=299 }) => {
+            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
                 self.begin_calls(exchange, at)
             }
             // Some servers answer 500 where their template takes no such role.
-            (ReplyPhase::Speaking, Ending::Complete { status: 400..=500 }) if reply.round > 1 => {
+            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 400..=500 })
+                if reply.round > 1 =>
+            {
                 self.tell_otherwise(exchange)
             }
             (ReplyPhase::Speaking, _) => false,
@@ -502,7 +504,7 @@ impl EngineThread {
         // The commit runs on while the plan is made; the worker waits for it. So nothing runs whose decision a crash could
         // still lose.
         let durable_at = batch.last().unwrap_or(Seq(0));
-        self.commit(batch);
+        self.commit_batch(batch);
         match read.filter(|_| judged.decision != Decision::Deny) {
             None => {
                 let why = denial_text(&judged);
@@ -587,7 +589,7 @@ impl EngineThread {
         let at = self.wiring.clock.now();
         // Recorded before the reply is looked up: whatever ran is on record, even if the reply is gone.
         let batch = self.engine.tool_ran(at, ran, &output);
-        self.commit(batch);
+        self.commit_batch(batch);
         let Some(working) = self
             .tool_reply(exchange)
             .and_then(ToolReply::calls_in_progress)
@@ -662,7 +664,7 @@ impl EngineThread {
                 );
                 self.say_for_model(exchange, told);
             }
-            return self.reply_over(exchange, Ending::Complete { status: 200 }, working.at);
+            return self.reply_over(exchange, ResponseEnd::Complete { status: 200 }, working.at);
         }
         reply.round += 1;
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
@@ -720,14 +722,14 @@ impl EngineThread {
 
     /// Judges the calls of the client's own tools in a reply that is over. If one is denied, the client gets none of them,
     /// but a text that says so.
-    fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: Ending) -> bool {
+    fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| is_wanted && it.rounds != RoundsAllowed::One)
         else {
             return false;
         };
-        if !matches!(ending, Ending::Complete { status: 200..=299 }) {
+        if !matches!(ending, ResponseEnd::Complete { status: 200..=299 }) {
             // What wasn't judged didn't reach the client.
             running.decoder.drop_calls();
             return false;
@@ -799,7 +801,7 @@ impl EngineThread {
             mode: Mode::Ready,
         };
         let (batch, judged, _) = self.judge_command_line(&asker, &line, commands, Vec::new());
-        self.commit(batch);
+        self.commit_batch(batch);
         let is_denied = judged.decision == Decision::Deny;
         is_denied.then(|| format!("`{}` ({})", line_beginning(&line), denial_text(&judged)))
     }
@@ -859,7 +861,7 @@ impl EngineThread {
         let batch = self
             .engine
             .record_segment(at, episode, reply, SegmentExtent::Whole);
-        self.commit(batch);
+        self.commit_batch(batch);
     }
 
     /// Ends every tool that runs.

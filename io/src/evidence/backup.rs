@@ -15,7 +15,7 @@ use crate::diagnostics::doctor;
 use crate::ledger::anchor::Anchor;
 use crate::ledger::disk::sync_parent;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
-use crate::progress::Progress;
+use crate::progress::WalkProgress;
 use crate::startup::StartError;
 
 /// Why a backup didn't happen. None of them leaves a file that looks like one.
@@ -69,7 +69,7 @@ pub fn anchor_of(file: &Path) -> PathBuf {
 ///
 /// # Errors
 /// See [`BackupError`].
-pub fn backup(
+pub fn back_up(
     data_dir: &Path,
     readers: &ReaderFactory,
     file: &Path,
@@ -119,8 +119,8 @@ fn copy_database(source: &LedgerScan, database: &Path) -> Result<Head, BackupErr
         })?;
     let mut progress = None;
     let head = source.reader().copy_to(database, &mut |left, all| {
-        let bar = progress.get_or_insert_with(|| Progress::of(all, "pages"));
-        bar.at(all.saturating_sub(left));
+        let bar = progress.get_or_insert_with(|| WalkProgress::new(all, "pages"));
+        bar.set_done(all.saturating_sub(left));
     })?;
     Ok(head)
 }
@@ -131,9 +131,9 @@ fn verify_copy(files: &DataFiles, source: &LedgerScan) -> Result<(), BackupError
     let readers = ReaderFactory::new(files, &OpenOptions::default());
     let mut copy = LedgerScan::begin(&files.dir, &readers)?;
     copy.check_against_anchor_of(source);
-    let progress = Progress::of(copy.head().seq.0, "events verified");
+    let progress = WalkProgress::new(copy.head().seq.0, "events verified");
     while let Some((stored, _)) = copy.next_event()? {
-        progress.at(stored.seq.0);
+        progress.set_done(stored.seq.0);
     }
     doctor::integrity_check(copy.reader())
         .map(drop)

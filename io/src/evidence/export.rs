@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 use tslp_replay::log::Head;
 
-use super::line::{Header, event_line};
+use super::line::{ExportHeader, event_line};
 use super::scan::LedgerScan;
 use super::workshop::{self, ScratchPurpose};
 use crate::ledger::disk::sync_parent;
-use crate::progress::Progress;
+use crate::progress::WalkProgress;
 use crate::startup::StartError;
 
 /// Why an export didn't happen.
@@ -35,15 +35,15 @@ pub enum ExportError {
 /// See [`ExportError`]; what was written before a damage is sound.
 pub fn write_export(scan: &mut LedgerScan, out: &mut dyn Write) -> Result<Head, ExportError> {
     let head = scan.head();
-    let header = Header {
+    let header = ExportHeader {
         workspace: scan.reader().workspace().map_err(StartError::from)?,
         head,
     };
-    writeln!(out, "{}", header.line())?;
-    let progress = Progress::of(head.seq.0, "events");
+    writeln!(out, "{}", header.to_line())?;
+    let progress = WalkProgress::new(head.seq.0, "events");
     while let Some((stored, event)) = scan.next_event()? {
         writeln!(out, "{}", event_line(&stored, &event))?;
-        progress.at(stored.seq.0);
+        progress.set_done(stored.seq.0);
     }
     out.flush()?;
     Ok(head)

@@ -8,13 +8,13 @@ use tslp_migrations::PAYLOAD_BYTES_MAX;
 use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
-use super::line::{self, Header};
+use super::line::{self, ExportHeader};
 use super::workshop::{self, ScratchPurpose};
 use crate::data_dir::{self, DataDirError};
 use crate::ledger::disk::sync_parent;
 use crate::ledger::lock::DataDirLock;
-use crate::ledger::{self, Checkpoint, LedgerError, SqliteLog};
-use crate::progress::Progress;
+use crate::ledger::{self, CheckpointMode, LedgerError, SqliteLog};
+use crate::progress::WalkProgress;
 use crate::startup::{self, StartError};
 
 /// Events written in one transaction.
@@ -86,10 +86,10 @@ pub struct ImportedLedger {
 pub fn import_ledger(lines: &mut dyn BufRead, to: &Path) -> Result<ImportedLedger, ImportError> {
     let mut lines = CountedLines::new(lines);
     let header = match lines.next()? {
-        Some(line) => Header::read(&line).map_err(|error| lines.line_error(error))?,
+        Some(line) => ExportHeader::read(&line).map_err(|error| lines.line_error(error))?,
         None => return Err(lines.line_error("the file is empty")),
     };
-    let to = data_dir::place(&header.workspace, Some(to), None)?;
+    let to = data_dir::choose_data_dir(&header.workspace, Some(to), None)?;
     check_empty(&to)?;
     let unwritable = |cause| ImportError::Write {
         path: to.clone(),
@@ -127,11 +127,11 @@ fn check_empty(to: &Path) -> Result<(), ImportError> {
 /// Returns the new ledger's lock.
 fn fill_ledger(
     lines: &mut CountedLines<'_>,
-    header: &Header,
+    header: &ExportHeader,
     dir: &Path,
 ) -> Result<Arc<DataDirLock>, ImportError> {
-    let mut opened = ledger::open(dir, &header.workspace)?;
-    let progress = Progress::of(header.head.seq.0, "events");
+    let mut opened = ledger::open_ledger(dir, &header.workspace)?;
+    let progress = WalkProgress::new(header.head.seq.0, "events");
     let mut chain = ChainCheck::default();
     let (mut waiting, mut bytes) = (Vec::new(), 0);
     while let Some(text) = lines.next()? {
@@ -139,7 +139,7 @@ fn fill_ledger(
         chain
             .step_decoded(&stored, tslp_migrations::decode)
             .map_err(|error| lines.line_error(error))?;
-        progress.at(stored.seq.0);
+        progress.set_done(stored.seq.0);
         bytes += stored.payload.len();
         waiting.push(stored);
         if waiting.len() == BATCH_EVENTS || bytes >= BATCH_BYTES {
@@ -157,8 +157,8 @@ fn fill_ledger(
             header.head.chain.to_string()
         )));
     }
-    startup::rebuild(&mut opened.log, Progress::of)?;
-    opened.log.checkpoint(Checkpoint::Truncate)?;
+    startup::rebuild_tables(&mut opened.log, WalkProgress::new)?;
+    opened.log.checkpoint(CheckpointMode::Truncate)?;
     Ok(opened.lock)
 }
 

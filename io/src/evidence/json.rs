@@ -35,40 +35,40 @@ use tslp_replay::chain::ChainHash;
 /// A JSON value that isn't what an event has in its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{member}` {detail}")]
-pub struct Unreadable {
+pub struct JsonMismatch {
     /// The innermost member of an object that holds it.
     pub member: &'static str,
     /// What is wrong with it.
     pub detail: String,
 }
 
-pub(super) type Read<T> = Result<T, Unreadable>;
+pub(super) type JsonResult<T> = Result<T, JsonMismatch>;
 
 /// A value that has one form in JSON.
-pub(super) trait Json: Sized {
+pub(super) trait JsonValue: Sized {
     fn to_json(&self) -> Value;
 
     /// # Errors
     /// When the JSON is no such value.
-    fn from_json(value: &Value) -> Read<Self>;
+    fn from_json(value: &Value) -> JsonResult<Self>;
 }
 
 /// A value whose parts are members of an object.
-trait Members: Sized {
+trait JsonMembers: Sized {
     /// Adds its members at the object's end.
     fn add_to(&self, object: &mut Map<String, Value>);
 
     /// # Errors
     /// When a member is missing or isn't what it should be.
-    fn read_from(object: &Value) -> Read<Self>;
+    fn read_from(object: &Value) -> JsonResult<Self>;
 }
 
 /// The member of an object with this name.
 ///
 /// # Errors
 /// When it is missing or isn't what it should be.
-pub(super) fn member<T: Json>(object: &Value, name: &'static str) -> Read<T> {
-    T::from_json(field(object, name)?).map_err(|mut error| {
+pub(super) fn read_member<T: JsonValue>(object: &Value, name: &'static str) -> JsonResult<T> {
+    T::from_json(member_value(object, name)?).map_err(|mut error| {
         if error.member.is_empty() {
             error.member = name;
         }
@@ -77,16 +77,16 @@ pub(super) fn member<T: Json>(object: &Value, name: &'static str) -> Read<T> {
 }
 
 /// The JSON of that member.
-pub(super) fn field<'v>(object: &'v Value, name: &'static str) -> Read<&'v Value> {
-    object.get(name).ok_or_else(|| Unreadable {
+pub(super) fn member_value<'v>(object: &'v Value, name: &'static str) -> JsonResult<&'v Value> {
+    object.get(name).ok_or_else(|| JsonMismatch {
         member: name,
         detail: "is missing".to_owned(),
     })
 }
 
-/// An error without the name of the member, which [`member`] adds.
-fn wrong<T>(detail: impl Into<String>) -> Read<T> {
-    Err(Unreadable {
+/// An error without the name of the member, which [`read_member`] adds.
+fn mismatch<T>(detail: impl Into<String>) -> JsonResult<T> {
+    Err(JsonMismatch {
         member: "",
         detail: detail.into(),
     })
@@ -108,10 +108,10 @@ macro_rules! add_member {
 
 macro_rules! read_member {
     ($object:ident, $field:ident) => {
-        member($object, stringify!($field))?
+        read_member($object, stringify!($field))?
     };
     ($object:ident, $field:ident among_them) => {
-        Members::read_from($object)?
+        JsonMembers::read_from($object)?
     };
     ($object:ident, $field:ident unless $default:ident) => {
         match $object.get(stringify!($field)) {
@@ -125,25 +125,25 @@ macro_rules! read_member {
 /// field is left out where it has the value that `unless` names.
 macro_rules! objects {
     ($($type:ident { $($field:ident $($how:ident $($default:ident)?)?),+ })+) => {
-        $(impl Members for $type {
+        $(impl JsonMembers for $type {
             fn add_to(&self, object: &mut Map<String, Value>) {
                 let Self { $($field),+ } = self;
                 $(add_member!(object, $field $($how $($default)?)?);)+
             }
 
-            fn read_from(object: &Value) -> Read<Self> {
+            fn read_from(object: &Value) -> JsonResult<Self> {
                 Ok(Self { $($field: read_member!(object, $field $($how $($default)?)?)),+ })
             }
         }
 
-        impl Json for $type {
+        impl JsonValue for $type {
             fn to_json(&self) -> Value {
                 let mut object = Map::new();
                 self.add_to(&mut object);
                 object.into()
             }
 
-            fn from_json(value: &Value) -> Read<Self> {
+            fn from_json(value: &Value) -> JsonResult<Self> {
                 Self::read_from(value)
             }
         })+
@@ -154,7 +154,7 @@ macro_rules! objects {
 macro_rules! variants {
     ($($type:ident, $name:literal:
         $($word:literal $plain:ident),+; $($key:literal $holding:ident),+;)+) => {
-        $(impl Json for $type {
+        $(impl JsonValue for $type {
             fn to_json(&self) -> Value {
                 match self {
                     $(Self::$plain => json!($word),)+
@@ -162,15 +162,15 @@ macro_rules! variants {
                 }
             }
 
-            fn from_json(value: &Value) -> Read<Self> {
+            fn from_json(value: &Value) -> JsonResult<Self> {
                 match value.as_str() {
                     $(Some($word) => return Ok(Self::$plain),)+
                     _ => {}
                 }
                 $(if value.get($key).is_some() {
-                    return member(value, $key).map(Self::$holding);
+                    return read_member(value, $key).map(Self::$holding);
                 })+
-                wrong(format!("is {value}, which is no {}", $name))
+                mismatch(format!("is {value}, which is no {}", $name))
             }
         })+
     };
@@ -179,13 +179,13 @@ macro_rules! variants {
 /// Structs of one field, which are in JSON what that is.
 macro_rules! wrappers {
     ($($type:ident),+) => {
-        $(impl Json for $type {
+        $(impl JsonValue for $type {
             fn to_json(&self) -> Value {
                 self.0.to_json()
             }
 
-            fn from_json(value: &Value) -> Read<Self> {
-                Json::from_json(value).map(Self)
+            fn from_json(value: &Value) -> JsonResult<Self> {
+                JsonValue::from_json(value).map(Self)
             }
         })+
     };
@@ -193,15 +193,15 @@ macro_rules! wrappers {
 
 macro_rules! words {
     ($($type:ident),+) => {
-        $(impl Json for $type {
+        $(impl JsonValue for $type {
             fn to_json(&self) -> Value {
                 self.as_str().into()
             }
 
-            fn from_json(value: &Value) -> Read<Self> {
-                let word = text(value)?;
+            fn from_json(value: &Value) -> JsonResult<Self> {
+                let word = string_value(value)?;
                 let found = Self::of_word(word);
-                found.map_or_else(|| wrong(format!("is `{word}`, which is no {}", Self::TITLE)), Ok)
+                found.map_or_else(|| mismatch(format!("is `{word}`, which is no {}", Self::TITLE)), Ok)
             }
         })+
     };
@@ -209,15 +209,15 @@ macro_rules! words {
 
 macro_rules! numbers {
     ($($type:ident),+) => {
-        $(impl Json for $type {
+        $(impl JsonValue for $type {
             fn to_json(&self) -> Value {
                 (*self).into()
             }
 
-            fn from_json(value: &Value) -> Read<Self> {
+            fn from_json(value: &Value) -> JsonResult<Self> {
                 let number = value.as_number().and_then(serde_json::Number::as_i128);
                 number.and_then(|it| it.try_into().ok()).map_or_else(
-                    || wrong(format!("is no whole number from {} to {}", Self::MIN, Self::MAX)),
+                    || mismatch(format!("is no whole number from {} to {}", Self::MIN, Self::MAX)),
                     Ok,
                 )
             }
@@ -239,9 +239,9 @@ macro_rules! events {
         ///
         /// # Errors
         /// When a field is missing or isn't what it should be.
-        pub(super) fn read_event(kind: EventKind, fields: &Value) -> Read<Event> {
+        pub(super) fn read_event(kind: EventKind, fields: &Value) -> JsonResult<Event> {
             Ok(match kind {
-                $(EventKind::$kind => Event::$kind(Json::from_json(fields)?),)+
+                $(EventKind::$kind => Event::$kind(JsonValue::from_json(fields)?),)+
             })
         }
     };
@@ -386,97 +386,97 @@ words![Class, Door, Capability, Risk, Mode, Step];
 
 numbers![u8, u16, u32, u64, i32, i64];
 
-impl Json for Content {
+impl JsonValue for Content {
     fn to_json(&self) -> Value {
         let Self { hash, kind, bytes } = self;
         let (form, text) = text_or_base64(bytes);
         json!({ "hash": hash.to_json(), "kind": kind.to_json(), form: text })
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
+    fn from_json(value: &Value) -> JsonResult<Self> {
         Ok(Self {
-            hash: member(value, "hash")?,
-            kind: member(value, "kind")?,
-            bytes: bytes(value)?.into(),
+            hash: read_member(value, "hash")?,
+            kind: read_member(value, "kind")?,
+            bytes: member_bytes(value)?.into(),
         })
     }
 }
 
-impl Json for Reason {
+impl JsonValue for Reason {
     fn to_json(&self) -> Value {
         self.code().into()
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
-        let code = text(value)?;
+    fn from_json(value: &Value) -> JsonResult<Self> {
+        let code = string_value(value)?;
         Self::from_code(code).map_or_else(
-            || wrong(format!("is `{code}`, which is no reason known here")),
+            || mismatch(format!("is `{code}`, which is no reason known here")),
             Ok,
         )
     }
 }
 
-impl Json for bool {
+impl JsonValue for bool {
     fn to_json(&self) -> Value {
         (*self).into()
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
+    fn from_json(value: &Value) -> JsonResult<Self> {
         value
             .as_bool()
-            .map_or_else(|| wrong("is neither true nor false"), Ok)
+            .map_or_else(|| mismatch("is neither true nor false"), Ok)
     }
 }
 
-impl Json for String {
+impl JsonValue for String {
     fn to_json(&self) -> Value {
         self.as_str().into()
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
-        text(value).map(str::to_owned)
+    fn from_json(value: &Value) -> JsonResult<Self> {
+        string_value(value).map(str::to_owned)
     }
 }
 
-impl Json for RelPath {
+impl JsonValue for RelPath {
     fn to_json(&self) -> Value {
         self.as_str().into()
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
-        text(value).map(Self::from_normalised)
+    fn from_json(value: &Value) -> JsonResult<Self> {
+        string_value(value).map(Self::from_normalised)
     }
 }
 
-impl Json for Symbol {
+impl JsonValue for Symbol {
     fn to_json(&self) -> Value {
         self.as_str().into()
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
-        text(value).map(Self::new)
+    fn from_json(value: &Value) -> JsonResult<Self> {
+        string_value(value).map(Self::new)
     }
 }
 
-impl Json for [u8; 32] {
+impl JsonValue for [u8; 32] {
     fn to_json(&self) -> Value {
         blake3::Hash::from_bytes(*self).to_string().into()
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
-        match blake3::Hash::from_hex(text(value)?) {
+    fn from_json(value: &Value) -> JsonResult<Self> {
+        match blake3::Hash::from_hex(string_value(value)?) {
             Ok(hash) => Ok(hash.into()),
-            Err(_) => wrong("is no hash of 64 hexadecimal digits"),
+            Err(_) => mismatch("is no hash of 64 hexadecimal digits"),
         }
     }
 }
 
-impl<T: Json> Json for Option<T> {
+impl<T: JsonValue> JsonValue for Option<T> {
     fn to_json(&self) -> Value {
         self.as_ref().map_or(Value::Null, T::to_json)
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
+    fn from_json(value: &Value) -> JsonResult<Self> {
         match value {
             Value::Null => Ok(None),
             held => T::from_json(held).map(Some),
@@ -484,21 +484,21 @@ impl<T: Json> Json for Option<T> {
     }
 }
 
-impl<T: Json> Json for Vec<T> {
+impl<T: JsonValue> JsonValue for Vec<T> {
     fn to_json(&self) -> Value {
         self.iter().map(T::to_json).collect()
     }
 
-    fn from_json(value: &Value) -> Read<Self> {
+    fn from_json(value: &Value) -> JsonResult<Self> {
         match value.as_array() {
             Some(items) => items.iter().map(T::from_json).collect(),
-            None => wrong("is no list"),
+            None => mismatch("is no list"),
         }
     }
 }
 
-fn text(value: &Value) -> Read<&str> {
-    value.as_str().map_or_else(|| wrong("is no text"), Ok)
+fn string_value(value: &Value) -> JsonResult<&str> {
+    value.as_str().map_or_else(|| mismatch("is no text"), Ok)
 }
 
 /// Bytes as text where they are UTF-8, else as base64: the key says which.
@@ -511,12 +511,12 @@ pub fn text_or_base64(bytes: &[u8]) -> (&'static str, String) {
 }
 
 /// The bytes of an object that [`text_or_base64`] gave a member to.
-pub(super) fn bytes(object: &Value) -> Read<Vec<u8>> {
+pub(super) fn member_bytes(object: &Value) -> JsonResult<Vec<u8>> {
     if object.get("text").is_some() {
-        return member(object, "text").map(String::into_bytes);
+        return read_member(object, "text").map(String::into_bytes);
     }
-    let encoded: String = member(object, "base64")?;
-    bytes_of_base64(&encoded).ok_or_else(|| Unreadable {
+    let encoded: String = read_member(object, "base64")?;
+    bytes_of_base64(&encoded).ok_or_else(|| JsonMismatch {
         member: "base64",
         detail: "can't be decoded".to_owned(),
     })

@@ -13,7 +13,7 @@ use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
-use super::json::{self, Unreadable, field, member};
+use super::json::{self, JsonMismatch, member_value, read_member};
 use super::kind::kind_of_name;
 
 /// The value of `format` in a header.
@@ -30,7 +30,7 @@ pub enum LineError {
     Json(#[from] serde_json::Error),
     /// A field is missing or wrong.
     #[error(transparent)]
-    Field(#[from] Unreadable),
+    Field(#[from] JsonMismatch),
     /// It is no header of an export.
     #[error("it is no header of a tslp export")]
     NoHeader,
@@ -53,17 +53,17 @@ pub enum LineError {
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct ExportHeader {
     /// The workspace that the ledger belongs to.
     pub workspace: PathBuf,
     /// The last event.
     pub head: Head,
 }
 
-impl Header {
+impl ExportHeader {
     /// The line, without its end.
     #[must_use]
-    pub fn line(&self) -> String {
+    pub fn to_line(&self) -> String {
         let (form, workspace) = json::text_or_base64(self.workspace.as_os_str().as_bytes());
         let object = json!({
             "format": FORMAT,
@@ -82,25 +82,26 @@ impl Header {
     /// Reads a line.
     ///
     /// # Errors
-    /// When it isn't exactly what [`Self::line`] prints.
+    /// When it isn't exactly what [`Self::to_line`] prints.
     pub fn read(line: &str) -> Result<Self, LineError> {
         let value: Value = serde_json::from_str(line)?;
         if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
             return Err(LineError::NoHeader);
         }
-        match member(&value, "version")? {
+        match read_member(&value, "version")? {
             VERSION => {}
             other => return Err(LineError::Version(other)),
         }
-        let head = field(&value, "head")?;
+        let head = member_value(&value, "head")?;
         let header = Self {
-            workspace: OsString::from_vec(json::bytes(field(&value, "workspace")?)?).into(),
+            workspace: OsString::from_vec(json::member_bytes(member_value(&value, "workspace")?)?)
+                .into(),
             head: Head {
-                seq: member(head, "seq")?,
-                chain: member(head, "chain")?,
+                seq: read_member(head, "seq")?,
+                chain: read_member(head, "chain")?,
             },
         };
-        if header.line() == line {
+        if header.to_line() == line {
             Ok(header)
         } else {
             Err(LineError::Edited)
@@ -136,15 +137,15 @@ pub fn event_line(stored: &Stored, event: &Event) -> String {
 /// When it isn't exactly what [`event_line`] prints.
 pub fn read_event(line: &str) -> Result<Stored, LineError> {
     let value: Value = serde_json::from_str(line)?;
-    let kind: String = member(&value, "kind")?;
+    let kind: String = read_member(&value, "kind")?;
     let unknown = || LineError::Kind(kind.clone());
     let event = json::read_event(
         kind_of_name(&kind).ok_or_else(unknown)?,
-        field(&value, "event")?,
+        member_value(&value, "event")?,
     )?;
     let payload = match value.get("payload") {
         Some(_) => {
-            let text: String = member(&value, "payload")?;
+            let text: String = read_member(&value, "payload")?;
             let payload = json::bytes_of_base64(&text).ok_or(LineError::Payload)?;
             let same = decode(&kind, &payload).is_ok_and(|decoded| decoded == event);
             if !same {
@@ -161,11 +162,11 @@ pub fn read_event(line: &str) -> Result<Stored, LineError> {
         }
     };
     let stored = Stored {
-        seq: member(&value, "seq")?,
-        at: member(&value, "at")?,
+        seq: read_member(&value, "seq")?,
+        at: read_member(&value, "at")?,
         kind,
         payload,
-        chain: member(&value, "chain")?,
+        chain: read_member(&value, "chain")?,
     };
     if event_line(&stored, &event) == line {
         Ok(stored)

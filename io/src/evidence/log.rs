@@ -16,7 +16,7 @@ use self::filter::{EventFilter, EventOwners};
 use super::line::event_line;
 use super::scan::LedgerScan;
 use crate::cli::OutputFormat;
-use crate::out::{Out, Reader};
+use crate::out::{Out, OutputReader};
 use crate::startup::StartError;
 
 /// Why printing ended early.
@@ -45,7 +45,7 @@ pub struct EventPrinter {
 }
 
 impl EventPrinter {
-    /// Prints nothing yet.
+    /// An empty log.
     #[must_use]
     pub fn new(scan: LedgerScan, filter: EventFilter, form: OutputFormat) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl EventPrinter {
             };
             let Some(limit) = limit else {
                 self.print_event(&stored, &event, out)?;
-                if out.reader() == Reader::Gone {
+                if out.reader_state() == OutputReader::Gone {
                     return Ok(());
                 }
                 continue;
@@ -112,7 +112,7 @@ impl EventPrinter {
     pub fn check_entity(&self) -> Result<(), LogError> {
         match self.filter.wanted_entity() {
             Some(wanted) if !self.met => {
-                let text = super::near::no_entity(&wanted.to_string(), &self.known);
+                let text = super::suggestions::unknown_entity(&wanted.to_string(), &self.known);
                 Err(LogError::Unknown(text))
             }
             _ => Ok(()),

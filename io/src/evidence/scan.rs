@@ -12,7 +12,7 @@ use tslp_replay::log::{Head, Stored};
 use tslp_replay::state::State;
 
 use crate::ledger::anchor::{self, AnchorState};
-use crate::ledger::{DataFiles, LedgerError, LedgerReader, Mismatch, ReaderFactory};
+use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};
 use crate::startup::StartError;
 
 /// Events read at once. Between two pages no snapshot is held, so that a slow reader doesn't keep the WAL from being cut.
@@ -111,10 +111,10 @@ impl LedgerScan {
             && anchor.seq == stored.seq
             && anchor.chain != stored.chain
         {
-            return Err(self.anchor_mismatch(anchor, Mismatch::OtherHistory));
+            return Err(self.anchor_mismatch(anchor, AnchorMismatch::OtherHistory));
         }
         let event = tslp_migrations::decode(&stored.kind, &stored.payload)
-            .map_err(|error| StartError::undecodable(&stored, error))?;
+            .map_err(|error| StartError::from_decode_error(&stored, error))?;
         Ok(Some((stored, event)))
     }
 
@@ -153,7 +153,7 @@ impl LedgerScan {
         })?;
         let Some(stored) = found else { return Ok(None) };
         let event = tslp_migrations::decode(&stored.kind, &stored.payload)
-            .map_err(|error| StartError::undecodable(&stored, error))?;
+            .map_err(|error| StartError::from_decode_error(&stored, error))?;
         Ok(Some((stored, event)))
     }
 
@@ -184,7 +184,7 @@ impl LedgerScan {
         match self.anchor {
             Some(anchor) if anchor.seq > done.seq => Err(self.anchor_mismatch(
                 anchor,
-                Mismatch::LostTail {
+                AnchorMismatch::LostTail {
                     ledger_ends_at: done.seq,
                 },
             )),
@@ -197,7 +197,7 @@ impl LedgerScan {
         }
     }
 
-    fn anchor_mismatch(&self, anchor: Head, mismatch: Mismatch) -> StartError {
+    fn anchor_mismatch(&self, anchor: Head, mismatch: AnchorMismatch) -> StartError {
         StartError::Ledger(LedgerError::AnchorMismatch {
             path: self.reader.path().to_owned(),
             anchor,

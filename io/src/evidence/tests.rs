@@ -13,7 +13,7 @@ use tslp_replay::log::{Head, Log, Stored};
 use super::export;
 use super::import::{ImportError, import_ledger};
 use super::kind::kind_of_name;
-use super::line::{Header, event_line, read_event};
+use super::line::{ExportHeader, event_line, read_event};
 use super::scan::LedgerScan;
 use crate::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 
@@ -131,22 +131,22 @@ fn a_line_has_one_form() {
 #[test]
 fn a_header_vouches_for_itself() {
     for workspace in ["/home/u/größe", "/"] {
-        let header = Header {
+        let header = ExportHeader {
             workspace: workspace.into(),
             head: Head {
                 seq: Seq(3),
                 chain: ChainHash([7; 32]),
             },
         };
-        let line = header.line();
-        assert_eq!(Header::read(&line).unwrap(), header);
+        let line = header.to_line();
+        assert_eq!(ExportHeader::read(&line).unwrap(), header);
         let edited = line.replacen("\"text\":\"/", "\"text\":\"/x", 1);
-        assert!(Header::read(&edited).is_err());
+        assert!(ExportHeader::read(&edited).is_err());
     }
-    let error = Header::read("{\"format\":\"other\"}").unwrap_err();
+    let error = ExportHeader::read("{\"format\":\"other\"}").unwrap_err();
     assert!(error.to_string().contains("no header"), "{error}");
     let newer = "{\"format\":\"tslp-export\",\"version\":2}";
-    let error = Header::read(newer).unwrap_err().to_string();
+    let error = ExportHeader::read(newer).unwrap_err().to_string();
     assert!(error.contains("update tslp"), "{error}");
 }
 
@@ -177,7 +177,7 @@ fn refused(text: &str, to: &Path) -> (u64, String) {
 fn an_export_of_an_import_is_the_export() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
-    let mut opened = ledger::open(&old, Path::new("/home/u/project")).unwrap();
+    let mut opened = ledger::open_ledger(&old, Path::new("/home/u/project")).unwrap();
     let stored = chained(&events());
     opened.log.append(Seq(0), &stored).unwrap();
     drop(opened);
@@ -187,7 +187,7 @@ fn an_export_of_an_import_is_the_export() {
     assert_eq!(imported.head.seq.0, stored.len() as u64);
     assert_eq!(imported.workspace, Path::new("/home/u/project"));
     assert_eq!(exported(&new), text);
-    let opened = ledger::open(&new, Path::new("/home/u/project")).unwrap();
+    let opened = ledger::open_ledger(&new, Path::new("/home/u/project")).unwrap();
     assert_eq!(opened.tables, ledger::TablesState::Current);
     assert!(matches!(
         import_ledger(&mut text.as_bytes(), &new),
@@ -199,7 +199,7 @@ fn an_export_of_an_import_is_the_export() {
 fn whatever_is_done_to_a_line_is_noticed_at_that_line() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
-    let mut opened = ledger::open(&old, Path::new("/home/u/project")).unwrap();
+    let mut opened = ledger::open_ledger(&old, Path::new("/home/u/project")).unwrap();
     let texts = ["one", "two", "three", "four"];
     let events = texts.map(|text| content(text.as_bytes()));
     opened.log.append(Seq(0), &chained(&events)).unwrap();

@@ -12,7 +12,7 @@ use tslp_projections::table::Value as Cell;
 use tslp_replay::state::State;
 
 use self::story::EntityStory;
-pub use self::story::{Chapter, ChapterKind};
+pub use self::story::{ChapterKind, HistoryEntry, Occurrences};
 use super::log::filter;
 use super::scan::LedgerScan;
 use crate::diagnostics::state::{self, EntityState};
@@ -25,7 +25,7 @@ pub struct EntityHistory {
     /// The entity.
     pub entity: EntityId,
     /// The events in its life, in order.
-    pub chapters: Vec<Chapter>,
+    pub chapters: Vec<HistoryEntry>,
     /// The prompts in which its code was shown to the model.
     pub shown: Occurrences,
     /// The prompts in which its code was withheld.
@@ -36,17 +36,6 @@ pub struct EntityHistory {
     pub tombstoned: bool,
     /// For a file: its true definitions.
     pub definitions: Vec<String>,
-}
-
-/// A count, with the last episode and reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Occurrences {
-    /// The number of times.
-    pub times: u64,
-    /// The last episode.
-    pub last_episode: u64,
-    /// The last reason.
-    pub last_reason: &'static str,
 }
 
 /// Adds every entity of the ledger.
@@ -172,7 +161,7 @@ impl EntityHistory {
 
     /// For people.
     #[must_use]
-    pub fn human(&self) -> Vec<String> {
+    pub fn text_lines(&self) -> Vec<String> {
         let mut lines = vec![self.entity.to_string()];
         lines.extend(self.chapters.iter().map(|chapter| {
             format!(

@@ -25,7 +25,7 @@ pub enum BodyError {
 
 /// One step of decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct BodyPiece {
     /// The number of input bytes consumed. 0 means that more input is needed, or that the body is complete.
     pub consumed: usize,
     /// The range of body bytes in the input; may be empty.
@@ -51,11 +51,11 @@ enum ChunkState {
 /// Decodes one body. Any input gives a step or an error, never a panic.
 #[derive(Clone, Debug)]
 pub struct BodyDecoder {
-    framing: Framing,
+    framing: BodyFraming,
 }
 
 #[derive(Clone, Debug)]
-enum Framing {
+enum BodyFraming {
     Length {
         left: u64,
     },
@@ -70,9 +70,9 @@ enum Framing {
 impl BodyDecoder {
     /// A body of exactly this length.
     #[must_use]
-    pub const fn length(bytes: u64) -> Self {
+    pub const fn with_length(bytes: u64) -> Self {
         Self {
-            framing: Framing::Length { left: bytes },
+            framing: BodyFraming::Length { left: bytes },
         }
     }
 
@@ -80,7 +80,7 @@ impl BodyDecoder {
     #[must_use]
     pub const fn chunked() -> Self {
         Self {
-            framing: Framing::Chunked {
+            framing: BodyFraming::Chunked {
                 at: ChunkState::SizeFirst,
                 size: 0,
                 line: 0,
@@ -92,7 +92,7 @@ impl BodyDecoder {
     #[must_use]
     pub const fn until_close() -> Self {
         Self {
-            framing: Framing::UntilClose,
+            framing: BodyFraming::UntilClose,
         }
     }
 
@@ -100,39 +100,39 @@ impl BodyDecoder {
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         match &self.framing {
-            Framing::Length { left } => *left == 0,
-            Framing::Chunked { at, .. } => matches!(at, ChunkState::Done),
-            Framing::UntilClose => false,
+            BodyFraming::Length { left } => *left == 0,
+            BodyFraming::Chunked { at, .. } => matches!(at, ChunkState::Done),
+            BodyFraming::UntilClose => false,
         }
     }
 
     /// Whether the end of the connection is a proper end of this body.
     #[must_use]
     pub const fn ends_with_connection(&self) -> bool {
-        self.is_complete() || matches!(self.framing, Framing::UntilClose)
+        self.is_complete() || matches!(self.framing, BodyFraming::UntilClose)
     }
 
     /// Takes the next piece of `input`; call again with the rest until nothing is consumed.
-    pub fn step(&mut self, input: &[u8]) -> Result<Step, BodyError> {
+    pub fn next_piece(&mut self, input: &[u8]) -> Result<BodyPiece, BodyError> {
         match &mut self.framing {
-            Framing::Length { left } => {
-                let count = bounded(input.len(), *left);
+            BodyFraming::Length { left } => {
+                let count = bounded_len(input.len(), *left);
                 *left -= count as u64;
-                Ok(Step {
+                Ok(BodyPiece {
                     consumed: count,
                     data: 0..count,
                 })
             }
-            Framing::UntilClose => Ok(Step {
+            BodyFraming::UntilClose => Ok(BodyPiece {
                 consumed: input.len(),
                 data: 0..input.len(),
             }),
-            Framing::Chunked { at, size, line } => chunk_step(at, size, line, input),
+            BodyFraming::Chunked { at, size, line } => chunk_step(at, size, line, input),
         }
     }
 }
 
-fn bounded(available: usize, left: u64) -> usize {
+fn bounded_len(available: usize, left: u64) -> usize {
     usize::try_from(left).map_or(available, |left| available.min(left))
 }
 
@@ -141,17 +141,17 @@ fn chunk_step(
     size: &mut u64,
     line: &mut usize,
     input: &[u8],
-) -> Result<Step, BodyError> {
+) -> Result<BodyPiece, BodyError> {
     let mut position = 0;
     while position < input.len() && *at != ChunkState::Done {
         if let ChunkState::Data { left } = at {
-            let count = bounded(input.len() - position, *left);
+            let count = bounded_len(input.len() - position, *left);
             *left -= count as u64;
             if *left == 0 {
                 *at = ChunkState::DataCr;
             }
             let data = position..position + count;
-            return Ok(Step {
+            return Ok(BodyPiece {
                 consumed: data.end,
                 data,
             });
@@ -159,7 +159,7 @@ fn chunk_step(
         *at = chunk_byte(*at, size, line, input[position])?;
         position += 1;
     }
-    Ok(Step {
+    Ok(BodyPiece {
         consumed: position,
         data: position..position,
     })
@@ -182,7 +182,7 @@ fn chunk_byte(
     }
     match (at, byte) {
         (ChunkState::SizeFirst, _) => {
-            let value = hex(byte).ok_or(BodyError::ChunkSize)?;
+            let value = hex_digit(byte).ok_or(BodyError::ChunkSize)?;
             Ok(ChunkState::Size { value, digits: 1 })
         }
         (ChunkState::Size { value, .. }, b'\r') => Ok(ChunkState::SizeLf { value }),
@@ -191,7 +191,7 @@ fn chunk_byte(
             Ok(ChunkState::Extension)
         }
         (ChunkState::Size { value, digits }, _) => {
-            let digit = hex(byte).ok_or(BodyError::ChunkSize)?;
+            let digit = hex_digit(byte).ok_or(BodyError::ChunkSize)?;
             // 15 digits stay below 2^60: no honest chunk is longer.
             if digits >= 15 {
                 return Err(BodyError::ChunkSize);
@@ -232,7 +232,7 @@ fn chunk_byte(
     }
 }
 
-const fn hex(byte: u8) -> Option<u64> {
+const fn hex_digit(byte: u8) -> Option<u64> {
     match byte {
         b'0'..=b'9' => Some((byte - b'0') as u64),
         b'a'..=b'f' => Some((byte - b'a' + 10) as u64),
@@ -254,7 +254,7 @@ mod tests {
         for piece in pieces {
             let mut rest = *piece;
             loop {
-                let step = decoder.step(rest)?;
+                let step = decoder.next_piece(rest)?;
                 body.extend_from_slice(&rest[step.data.clone()]);
                 rest = &rest[step.consumed..];
                 if step.consumed == 0 || rest.is_empty() {
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_follows_a_body_stays_in_the_input() {
-        let found = decode(BodyDecoder::length(3), &[b"abcGET"]).unwrap();
+        let found = decode(BodyDecoder::with_length(3), &[b"abcGET"]).unwrap();
         assert_eq!(found, (b"abc".to_vec(), true, 3));
         let found = decode(BodyDecoder::chunked(), &[b"1\r\na\r\n0\r\n\r\nGET"]).unwrap();
         assert_eq!(found, (b"a".to_vec(), true, 3));

@@ -4,7 +4,7 @@ use crate::chat::dialect::ErrorShape;
 
 use super::error::Refusal;
 use super::headers::Headers;
-use super::request::{Persistence, Version};
+use super::request::{HttpVersion, Persistence};
 use super::response::ResponseHead;
 
 /// The framing of a response of ours.
@@ -22,7 +22,7 @@ pub enum ResponseFraming {
 
 /// Standard reason phrases of the statuses that TSLP itself sends.
 #[must_use]
-pub const fn reason(status: u16) -> &'static str {
+pub const fn reason_phrase(status: u16) -> &'static str {
     match status {
         200 => "OK",
         204 => "No Content",
@@ -57,19 +57,19 @@ pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// Appends one header line.
-pub fn field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+pub fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b": ");
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
 }
 
-fn number(out: &mut Vec<u8>, name: &str, value: u64) {
+fn write_number_field(out: &mut Vec<u8>, name: &str, value: u64) {
     let mut digits = [0; 20];
-    field(out, name, decimal(value, &mut digits));
+    write_field(out, name, decimal_digits(value, &mut digits));
 }
 
-fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &[u8] {
+fn decimal_digits(mut value: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut at = digits.len();
     loop {
         at -= 1;
@@ -81,20 +81,22 @@ fn decimal(mut value: u64, digits: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-fn status_line(out: &mut Vec<u8>, status: u16, reason: &str) {
+fn write_status_line(out: &mut Vec<u8>, status: u16, reason: &str) {
     let mut digits = [0; 20];
     out.extend_from_slice(b"HTTP/1.1 ");
-    out.extend_from_slice(decimal(u64::from(status), &mut digits));
+    out.extend_from_slice(decimal_digits(u64::from(status), &mut digits));
     out.push(b' ');
     out.extend_from_slice(reason.as_bytes());
     out.extend_from_slice(b"\r\n");
 }
 
-fn persistence_field(out: &mut Vec<u8>, version: Version, persistence: Persistence) {
+fn write_persistence_field(out: &mut Vec<u8>, version: HttpVersion, persistence: Persistence) {
     match (version, persistence) {
-        (_, Persistence::Close) => field(out, "connection", b"close"),
-        (Version::Http10, Persistence::KeepAlive) => field(out, "connection", b"keep-alive"),
-        (Version::Http11, Persistence::KeepAlive) => {}
+        (_, Persistence::Close) => write_field(out, "connection", b"close"),
+        (HttpVersion::Http10, Persistence::KeepAlive) => {
+            write_field(out, "connection", b"keep-alive")
+        }
+        (HttpVersion::Http11, Persistence::KeepAlive) => {}
     }
 }
 
@@ -102,18 +104,18 @@ fn persistence_field(out: &mut Vec<u8>, version: Version, persistence: Persisten
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseTo {
     /// The request's version.
-    pub version: Version,
+    pub version: HttpVersion,
     /// What happens to the connection afterwards.
     pub persistence: Persistence,
     /// Whether the body is sent or only measured (HEAD).
-    pub content: Content,
+    pub content: ResponseContent,
     /// The shape of error bodies that the client expects.
     pub errors: ErrorShape,
 }
 
 /// Whether a response carries its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum ResponseContent {
     /// Head and body.
     Whole,
     /// The head of what a GET would have got.
@@ -122,7 +124,7 @@ pub enum Content {
 
 /// A complete response with a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct OwnAnswer {
     /// HTTP status.
     pub status: u16,
     /// The body's media type.
@@ -131,7 +133,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl OwnAnswer {
     /// JSON text.
     #[must_use]
     pub const fn json(status: u16, body: Vec<u8>) -> Self {
@@ -144,51 +146,56 @@ impl Answer {
 }
 
 /// Appends a complete response of our own.
-pub fn own_response(out: &mut Vec<u8>, to: ResponseTo, extra: &[(&str, &str)], answer: &Answer) {
-    let Answer {
+pub fn write_own_response(
+    out: &mut Vec<u8>,
+    to: ResponseTo,
+    extra: &[(&str, &str)],
+    answer: &OwnAnswer,
+) {
+    let OwnAnswer {
         status,
         content_type,
         body,
     } = answer;
     let status = *status;
-    status_line(out, status, reason(status));
+    write_status_line(out, status, reason_phrase(status));
     if status != 204 {
-        field(out, "content-type", content_type.as_bytes());
-        number(out, "content-length", body.len() as u64);
+        write_field(out, "content-type", content_type.as_bytes());
+        write_number_field(out, "content-length", body.len() as u64);
     }
-    field(out, "cache-control", b"no-store");
-    field(out, "x-content-type-options", b"nosniff");
+    write_field(out, "cache-control", b"no-store");
+    write_field(out, "x-content-type-options", b"nosniff");
     for (name, value) in extra {
-        field(out, name, value.as_bytes());
+        write_field(out, name, value.as_bytes());
     }
-    persistence_field(out, to.version, to.persistence);
+    write_persistence_field(out, to.version, to.persistence);
     out.extend_from_slice(b"\r\n");
-    if to.content == Content::Whole && status != 204 {
+    if to.content == ResponseContent::Whole && status != 204 {
         out.extend_from_slice(body);
     }
 }
 
 /// Appends a complete refusal.
-pub fn refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&str, &str)]) {
+pub fn write_refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&str, &str)]) {
     let mut fields: Vec<(&str, &str)> = extra.to_vec();
     fields.extend(refusal.header);
     if refusal.code == "ledger_failed" {
         // SDKs retry a 503 unless this header forbids it.
         fields.push(("x-should-retry", "false"));
     }
-    let answer = Answer::json(refusal.status, refusal.body(to.errors));
-    own_response(out, to, &fields, &answer);
+    let answer = OwnAnswer::json(refusal.status, refusal.body(to.errors));
+    write_own_response(out, to, &fields, &answer);
 }
 
 /// Appends the upstream's response head with framing of ours.
-pub fn relayed_response(
+pub fn write_relayed_response(
     out: &mut Vec<u8>,
     to: ResponseTo,
     head: &ResponseHead,
     framing: ResponseFraming,
     extra: &[(&str, &str)],
 ) {
-    status_line(out, head.status, &head.reason);
+    write_status_line(out, head.status, &head.reason);
     for (name, value) in head.headers.iter() {
         let ours =
             name.eq_ignore_ascii_case("content-length") && framing != ResponseFraming::Bodiless;
@@ -199,18 +206,18 @@ pub fn relayed_response(
         };
         let withheld = starts("access-control-") || starts("x-tslp-");
         if !ours && !withheld && !head.headers.is_hop_by_hop(name) {
-            field(out, name, value);
+            write_field(out, name, value);
         }
     }
     match framing {
-        ResponseFraming::Length(bytes) => number(out, "content-length", bytes),
-        ResponseFraming::Chunked => field(out, "transfer-encoding", b"chunked"),
+        ResponseFraming::Length(bytes) => write_number_field(out, "content-length", bytes),
+        ResponseFraming::Chunked => write_field(out, "transfer-encoding", b"chunked"),
         ResponseFraming::Close | ResponseFraming::Bodiless => {}
     }
     for (name, value) in extra {
-        field(out, name, value.as_bytes());
+        write_field(out, name, value.as_bytes());
     }
-    persistence_field(out, to.version, to.persistence);
+    write_persistence_field(out, to.version, to.persistence);
     out.extend_from_slice(b"\r\n");
 }
 
@@ -226,7 +233,7 @@ pub struct RequestTo<'a> {
     /// How the body is framed.
     pub framing: RequestFraming,
     /// The content codings that the upstream may use.
-    pub coding: Coding,
+    pub coding: ContentCoding,
 }
 
 /// The framing of a request of ours.
@@ -242,7 +249,7 @@ pub enum RequestFraming {
 
 /// The handling of the client's `Accept-Encoding`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
+pub enum ContentCoding {
     /// Relayed as it is.
     AsAsked,
     /// Replaced by `identity`, because the engine reads along.
@@ -251,7 +258,7 @@ pub enum Coding {
 
 /// Appends a request head made from the client's: end-to-end headers stay in order, the framing is ours. `dropped` decides
 /// which further headers aren't relayed.
-pub fn relayed_request(
+pub fn write_relayed_request(
     out: &mut Vec<u8>,
     method: &str,
     headers: &Headers,
@@ -262,30 +269,31 @@ pub fn relayed_request(
     out.push(b' ');
     out.extend_from_slice(to.target.as_bytes());
     out.extend_from_slice(b" HTTP/1.1\r\n");
-    field(out, "host", to.host.as_bytes());
+    write_field(out, "host", to.host.as_bytes());
     for (name, value) in headers.iter() {
         let replaced = ["host", "content-length", "expect"]
             .iter()
             .any(|own| name.eq_ignore_ascii_case(own))
-            || (to.coding == Coding::Identity && name.eq_ignore_ascii_case("accept-encoding"))
+            || (to.coding == ContentCoding::Identity
+                && name.eq_ignore_ascii_case("accept-encoding"))
             || (to.authorization.is_some() && name.eq_ignore_ascii_case("authorization"));
         let stays = !replaced
             && !headers.is_hop_by_hop(name)
             && dropped(name, value) == HeaderFate::Relayed;
         if stays {
-            field(out, name, value);
+            write_field(out, name, value);
         }
     }
     if let Some(value) = to.authorization {
-        field(out, "authorization", value);
+        write_field(out, "authorization", value);
     }
-    if to.coding == Coding::Identity {
-        field(out, "accept-encoding", b"identity");
+    if to.coding == ContentCoding::Identity {
+        write_field(out, "accept-encoding", b"identity");
     }
     match to.framing {
         RequestFraming::Bodiless => {}
-        RequestFraming::Length(bytes) => number(out, "content-length", bytes),
-        RequestFraming::Chunked => field(out, "transfer-encoding", b"chunked"),
+        RequestFraming::Length(bytes) => write_number_field(out, "content-length", bytes),
+        RequestFraming::Chunked => write_field(out, "transfer-encoding", b"chunked"),
     }
     out.extend_from_slice(b"\r\n");
 }
@@ -300,7 +308,7 @@ pub enum HeaderFate {
 }
 
 /// Appends one chunk; an empty one is skipped, because it would end the body.
-pub fn chunk(out: &mut Vec<u8>, data: &[u8]) {
+pub fn write_chunk(out: &mut Vec<u8>, data: &[u8]) {
     if data.is_empty() {
         return;
     }

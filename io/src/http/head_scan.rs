@@ -32,7 +32,7 @@ pub struct HeadScan {
 impl HeadScan {
     /// The offset just after the empty line that ends the head, once it has arrived. `bytes` must begin with what the
     /// previous calls were given.
-    pub fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, HeadFault> {
+    pub fn find_end(&mut self, bytes: &[u8]) -> Result<Option<usize>, HeadFault> {
         while let Some(byte) = bytes.get(self.position) {
             match byte {
                 0 => return Err(HeadFault::Nul),
@@ -79,7 +79,7 @@ impl HeadScan {
 
     /// The number of whole lines seen.
     #[must_use]
-    pub const fn lines(&self) -> usize {
+    pub const fn line_count(&self) -> usize {
         self.lines
     }
 }

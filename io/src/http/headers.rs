@@ -13,26 +13,26 @@ pub struct Headers {
 impl Headers {
     /// Adds a field at the end.
     pub fn push(&mut self, name: &str, value: &[u8]) {
-        let name = self.store(name.as_bytes());
-        let value = self.store(value);
+        let name = self.store_text(name.as_bytes());
+        let value = self.store_text(value);
         self.fields.push((name, value));
     }
 
-    fn store(&mut self, bytes: &[u8]) -> Range<u32> {
+    fn store_text(&mut self, bytes: &[u8]) -> Range<u32> {
         let start = self.raw.len() as u32;
         self.raw.extend_from_slice(bytes);
         start..self.raw.len() as u32
     }
 
-    fn slice(&self, range: &Range<u32>) -> &[u8] {
+    fn stored_text(&self, range: &Range<u32>) -> &[u8] {
         &self.raw[range.start as usize..range.end as usize]
     }
 
     /// All fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.fields.iter().map(|(name, value)| {
-            let name = core::str::from_utf8(self.slice(name)).unwrap_or_default();
-            (name, self.slice(value))
+            let name = core::str::from_utf8(self.stored_text(name)).unwrap_or_default();
+            (name, self.stored_text(value))
         })
     }
 

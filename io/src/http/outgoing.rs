@@ -50,7 +50,7 @@ impl Outgoing {
     }
 
     /// Records that the peer's socket took `count` bytes.
-    pub fn sent(&mut self, count: usize) {
+    pub fn mark_sent(&mut self, count: usize) {
         self.start += count;
         debug_assert!(self.start <= self.bytes.len(), "sent more than there was");
         if self.start < self.bytes.len() {
@@ -96,7 +96,7 @@ impl Outgoing {
     }
 
     /// Frees the memory of an empty buffer, for connections that become idle.
-    pub fn shrink(&mut self) {
+    pub fn shrink_if_empty(&mut self) {
         if self.is_empty() {
             self.discard();
         }
@@ -123,7 +123,7 @@ mod tests {
             let count = out.released().len().saturating_sub(5000);
             let expected: Vec<u8> = heard.by_ref().take(count).collect();
             assert_eq!(out.released()[..count], expected, "in round {round}");
-            out.sent(count);
+            out.mark_sent(count);
             if round == 51 {
                 assert!(out.len() > 20_000, "the last round is held");
                 out.release();

@@ -7,7 +7,7 @@ use super::headers::Headers;
 
 /// HTTP version of a message; anything else is refused with 505.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
+pub enum HttpVersion {
     /// HTTP/1.0.
     Http10,
     /// HTTP/1.1.
@@ -56,8 +56,8 @@ impl BodyLength {
     #[must_use]
     pub const fn decoder(self) -> BodyDecoder {
         match self {
-            Self::Absent => BodyDecoder::length(0),
-            Self::Known(bytes) => BodyDecoder::length(bytes),
+            Self::Absent => BodyDecoder::with_length(0),
+            Self::Known(bytes) => BodyDecoder::with_length(bytes),
             Self::Chunked => BodyDecoder::chunked(),
         }
     }
@@ -82,7 +82,7 @@ pub struct RequestHead {
     /// The authority of an absolute-form target.
     pub authority: Option<String>,
     /// As sent.
-    pub version: Version,
+    pub version: HttpVersion,
     /// As sent.
     pub headers: Headers,
     /// Where the body ends.
@@ -129,15 +129,15 @@ pub enum HeadProgress {
 
 /// Looks for a request head at the start of `bytes`; `scan` is fresh for each request and carries on between calls.
 pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, limits: &HeadLimits) -> HeadProgress {
-    let end = match scan.end(bytes) {
+    let end = match scan.find_end(bytes) {
         Ok(end) => end,
         Err(fault) => return HeadProgress::Refused(Refusal::malformed(fault.to_string())),
     };
     if scan.first_line_bytes() > limits.line_bytes_max {
-        return refused(414, "target_too_long", "the request line is too long");
+        return refused_head(414, "target_too_long", "the request line is too long");
     }
     if end.unwrap_or(bytes.len()) > limits.head_bytes_max {
-        return refused(431, "head_too_large", "the request's headers are too large");
+        return refused_head(431, "head_too_large", "the request's headers are too large");
     }
     match end {
         None => HeadProgress::Partial,
@@ -148,7 +148,7 @@ pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, limits: &HeadLimits) -> Hea
     }
 }
 
-fn refused(status: u16, code: &'static str, message: &'static str) -> HeadProgress {
+fn refused_head(status: u16, code: &'static str, message: &'static str) -> HeadProgress {
     HeadProgress::Refused(Refusal::new(status, code, message))
 }
 
@@ -162,8 +162,8 @@ fn read_head(bytes: &[u8], limits: &HeadLimits) -> Result<RequestHead, Refusal> 
         Err(error) => return Err(parse_refusal(error, bytes)),
     }
     let version = match parsed.version {
-        Some(0) => Version::Http10,
-        _ => Version::Http11,
+        Some(0) => HttpVersion::Http10,
+        _ => HttpVersion::Http11,
     };
     let mut headers = Headers::default();
     for field in parsed.headers.iter() {
@@ -273,7 +273,7 @@ fn read_target(target: &str, method: &str) -> Result<(String, Option<String>), R
 }
 
 /// RFC 9112 §6.3, with everything doubtful refused rather than repaired.
-fn read_length(headers: &Headers, version: Version) -> Result<BodyLength, Refusal> {
+fn read_length(headers: &Headers, version: HttpVersion) -> Result<BodyLength, Refusal> {
     let mut lengths = headers.all("content-length");
     let length = lengths.next();
     if lengths.next().is_some() {
@@ -284,7 +284,7 @@ fn read_length(headers: &Headers, version: Version) -> Result<BodyLength, Refusa
         (Some(_), Some(_)) => Err(Refusal::malformed(
             "both Content-Length and Transfer-Encoding",
         )),
-        (Some(_), None) if version == Version::Http10 => Err(Refusal::malformed(
+        (Some(_), None) if version == HttpVersion::Http10 => Err(Refusal::malformed(
             "Transfer-Encoding in an HTTP/1.0 request",
         )),
         (Some(_), None) if codings.next().is_some() => {
@@ -342,10 +342,10 @@ pub fn parse_length(value: &[u8]) -> Option<u64> {
     core::str::from_utf8(value).ok()?.parse().ok()
 }
 
-fn read_expectation(headers: &Headers, version: Version) -> Result<Expectation, Refusal> {
+fn read_expectation(headers: &Headers, version: HttpVersion) -> Result<Expectation, Refusal> {
     match headers.first("expect") {
         None => Ok(Expectation::None),
-        Some(_) if version == Version::Http10 => Ok(Expectation::None),
+        Some(_) if version == HttpVersion::Http10 => Ok(Expectation::None),
         Some(value) if value.eq_ignore_ascii_case(b"100-continue") => Ok(Expectation::Continue),
         Some(_) => Err(Refusal::new(
             417,
@@ -355,16 +355,16 @@ fn read_expectation(headers: &Headers, version: Version) -> Result<Expectation, 
     }
 }
 
-fn read_persistence(headers: &Headers, version: Version) -> Persistence {
+fn read_persistence(headers: &Headers, version: HttpVersion) -> Persistence {
     match version {
-        Version::Http11 if headers.has_member("connection", "close") => Persistence::Close,
-        Version::Http11 => Persistence::KeepAlive,
-        Version::Http10
+        HttpVersion::Http11 if headers.has_member("connection", "close") => Persistence::Close,
+        HttpVersion::Http11 => Persistence::KeepAlive,
+        HttpVersion::Http10
             if headers.has_member("connection", "keep-alive")
                 && !headers.has_member("connection", "close") =>
         {
             Persistence::KeepAlive
         }
-        Version::Http10 => Persistence::Close,
+        HttpVersion::Http10 => Persistence::Close,
     }
 }

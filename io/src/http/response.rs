@@ -3,7 +3,7 @@
 use super::body::BodyDecoder;
 use super::head_scan::{HeadFault, HeadScan};
 use super::headers::Headers;
-use super::request::{FIELDS_MAX, Persistence, Version, parse_length};
+use super::request::{FIELDS_MAX, HttpVersion, Persistence, parse_length};
 
 /// Largest response head; model servers send well under 4 KB.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -46,8 +46,8 @@ impl ResponseBody {
     #[must_use]
     pub const fn decoder(self) -> BodyDecoder {
         match self {
-            Self::Absent => BodyDecoder::length(0),
-            Self::Known(bytes) => BodyDecoder::length(bytes),
+            Self::Absent => BodyDecoder::with_length(0),
+            Self::Known(bytes) => BodyDecoder::with_length(bytes),
             Self::Chunked => BodyDecoder::chunked(),
             Self::UntilClose => BodyDecoder::until_close(),
         }
@@ -82,9 +82,9 @@ impl ResponseHead {
     }
 }
 
-/// The request's method, as far as it decides whether the response has a body.
+/// Whether the request's method lets the response have a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ExpectedBody {
     /// HEAD.
     HeadOnly,
     /// Any other method.
@@ -96,7 +96,7 @@ pub enum Asked {
 pub enum ResponseProgress {
     /// More bytes are needed.
     Partial,
-    /// An interim response (1xx) took this many bytes; look again behind it with a fresh scan.
+    /// An interim response (1xx) took this many bytes; scan again after it, from the start.
     Interim(usize),
     /// The final head, and how many bytes it took.
     Complete(Box<ResponseHead>, usize),
@@ -106,9 +106,9 @@ pub enum ResponseProgress {
 pub fn parse_head(
     bytes: &[u8],
     scan: &mut HeadScan,
-    asked: Asked,
+    asked: ExpectedBody,
 ) -> Result<ResponseProgress, ResponseFault> {
-    let end = scan.end(bytes).map_err(ResponseFault::Head)?;
+    let end = scan.find_end(bytes).map_err(ResponseFault::Head)?;
     if end.unwrap_or(bytes.len()) > HEAD_BYTES_MAX {
         return Err(ResponseFault::TooLarge);
     }
@@ -139,11 +139,11 @@ pub fn parse_head(
 fn read_head(
     parsed: &httparse::Response<'_, '_>,
     status: u16,
-    asked: Asked,
+    asked: ExpectedBody,
 ) -> Result<ResponseHead, ResponseFault> {
     let version = match parsed.version {
-        Some(0) => Version::Http10,
-        _ => Version::Http11,
+        Some(0) => HttpVersion::Http10,
+        _ => HttpVersion::Http11,
     };
     let mut headers = Headers::default();
     for field in parsed.headers.iter() {
@@ -151,8 +151,8 @@ fn read_head(
     }
     let body = read_body(&headers, status, asked, version)?;
     let closes = match version {
-        Version::Http11 => headers.has_member("connection", "close"),
-        Version::Http10 => !headers.has_member("connection", "keep-alive"),
+        HttpVersion::Http11 => headers.has_member("connection", "close"),
+        HttpVersion::Http10 => !headers.has_member("connection", "keep-alive"),
     };
     let persistence = if closes || body == ResponseBody::UntilClose {
         Persistence::Close
@@ -171,17 +171,17 @@ fn read_head(
 fn read_body(
     headers: &Headers,
     status: u16,
-    asked: Asked,
-    version: Version,
+    asked: ExpectedBody,
+    version: HttpVersion,
 ) -> Result<ResponseBody, ResponseFault> {
-    if asked == Asked::HeadOnly || matches!(status, 204 | 304) {
+    if asked == ExpectedBody::HeadOnly || matches!(status, 204 | 304) {
         return Ok(ResponseBody::Absent);
     }
     let mut codings = headers.members("transfer-encoding");
     let mut lengths = headers.all("content-length");
     match (codings.next(), lengths.next()) {
         (Some(_), Some(_)) => Err(ResponseFault::Framing),
-        (Some(_), None) if version == Version::Http10 || codings.next().is_some() => {
+        (Some(_), None) if version == HttpVersion::Http10 || codings.next().is_some() => {
             Err(ResponseFault::Framing)
         }
         (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => {

@@ -33,7 +33,7 @@ pub enum ClientEvent<'a> {
 
 /// The part of a request that a client is expected to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expecting {
+pub enum ExpectedPart {
     /// The first byte of a request.
     Request,
     /// The rest of a head.
@@ -82,12 +82,12 @@ impl ServerConnection {
 
     /// The part that the client is expected to send next.
     #[must_use]
-    pub fn expecting(&self) -> Expecting {
+    pub fn expected_part(&self) -> ExpectedPart {
         match self.phase {
-            RequestPhase::Head if self.waiting_bytes() == 0 => Expecting::Request,
-            RequestPhase::Head => Expecting::Head,
-            RequestPhase::Body(_) => Expecting::Body,
-            RequestPhase::Answering => Expecting::Nothing,
+            RequestPhase::Head if self.waiting_bytes() == 0 => ExpectedPart::Request,
+            RequestPhase::Head => ExpectedPart::Head,
+            RequestPhase::Body(_) => ExpectedPart::Body,
+            RequestPhase::Answering => ExpectedPart::Nothing,
         }
     }
 
@@ -132,7 +132,7 @@ impl ServerConnection {
 
     fn next_head(&mut self, limits: &HeadLimits) -> ClientEvent<'_> {
         // RFC 9112 §2.2: an empty line before a request line is ignored.
-        while self.scan.lines() == 0 && self.input[self.start..].starts_with(b"\r\n") {
+        while self.scan.line_count() == 0 && self.input[self.start..].starts_with(b"\r\n") {
             self.start += 2;
             self.scan = HeadScan::default();
         }
@@ -152,7 +152,7 @@ impl ServerConnection {
             return ClientEvent::NeedMore;
         };
         let pending = self.start;
-        match decoder.step(&self.input[pending..]) {
+        match decoder.next_piece(&self.input[pending..]) {
             Err(fault) => ClientEvent::Refused(Refusal::malformed(fault.to_string())),
             Ok(step) => {
                 self.start += step.consumed;

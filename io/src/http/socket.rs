@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
 /// Bytes both ways without ever waiting, with the meaning that TCP gives to each call.
-pub trait Stream: fmt::Debug + Send {
+pub trait ByteStream: fmt::Debug + Send {
     /// Reads the available bytes; 0 means that the peer sends no more.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ pub trait Stream: fmt::Debug + Send {
     fn finish(&self);
 }
 
-impl Stream for TcpStream {
+impl ByteStream for TcpStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         Read::read(self, buffer)
     }
@@ -62,10 +62,10 @@ impl Stream for TcpStream {
 
 /// Result of one attempt to move bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transfer {
+pub enum TransferResult {
     /// This many bytes moved; never 0.
     Bytes(usize),
-    /// The socket isn't ready; an event will tell when it is.
+    /// The socket isn't ready; an event follows when it is.
     Blocked,
     /// The peer has closed its sending side.
     Ended,
@@ -90,9 +90,9 @@ pub enum Peer {
 
 /// A socket's readiness, as a poll event reports it.
 #[derive(Clone, Copy, Debug)]
-pub struct Ready(Readiness, Readiness, Peer);
+pub struct SocketReadiness(Readiness, Readiness, Peer);
 
-impl Ready {
+impl SocketReadiness {
     /// Anything may be possible: try.
     pub const FOR_ANYTHING: Self = Self(Readiness::Ready, Readiness::Ready, Peer::Open);
 
@@ -100,7 +100,7 @@ impl Ready {
     pub const AT_THE_END: Self = Self(Readiness::Ready, Readiness::Ready, Peer::Closed);
 }
 
-impl From<&mio::event::Event> for Ready {
+impl From<&mio::event::Event> for SocketReadiness {
     fn from(event: &mio::event::Event) -> Self {
         let ready = |is| {
             if is {
@@ -122,7 +122,7 @@ impl From<&mio::event::Event> for Ready {
 /// A connected or connecting TCP socket, or a substitute for one.
 #[derive(Debug)]
 pub struct Socket {
-    stream: Box<dyn Stream>,
+    stream: Box<dyn ByteStream>,
     read: Readiness,
     write: Readiness,
     peer: Peer,
@@ -130,7 +130,7 @@ pub struct Socket {
 
 impl Socket {
     /// Takes an accepted stream.
-    pub fn accepted(stream: TcpStream, registry: &Registry, key: usize) -> io::Result<Self> {
+    pub fn from_accepted(stream: TcpStream, registry: &Registry, key: usize) -> io::Result<Self> {
         // Without it, the end of a response can wait 40 ms for the acknowledgement of its beginning.
         stream.set_nodelay(true)?;
         Self::registered(stream, registry, key)
@@ -147,12 +147,12 @@ impl Socket {
             Token(key),
             Interest::READABLE | Interest::WRITABLE,
         )?;
-        Ok(Self::over(Box::new(stream)))
+        Ok(Self::from_stream(Box::new(stream)))
     }
 
-    /// A socket over any stream, whose events must be passed to [`note`](Self::note).
+    /// A socket over any stream, whose events must be passed to [`update_readiness`](Self::update_readiness).
     #[must_use]
-    pub fn over(stream: Box<dyn Stream>) -> Self {
+    pub fn from_stream(stream: Box<dyn ByteStream>) -> Self {
         Self {
             stream,
             read: Readiness::Blocked,
@@ -162,7 +162,7 @@ impl Socket {
     }
 
     /// Takes note of an event.
-    pub fn note(&mut self, ready: Ready) {
+    pub fn update_readiness(&mut self, ready: SocketReadiness) {
         if ready.0 == Readiness::Ready {
             self.read = Readiness::Ready;
         }
@@ -176,7 +176,7 @@ impl Socket {
 
     /// Whether the peer has closed its side, according to the events so far.
     #[must_use]
-    pub const fn peer(&self) -> Peer {
+    pub const fn peer_state(&self) -> Peer {
         self.peer
     }
 
@@ -199,46 +199,46 @@ impl Socket {
     }
 
     /// Reads once.
-    pub fn read(&mut self, buffer: &mut [u8]) -> Transfer {
+    pub fn read(&mut self, buffer: &mut [u8]) -> TransferResult {
         if self.read == Readiness::Blocked {
-            return Transfer::Blocked;
+            return TransferResult::Blocked;
         }
         loop {
             return match self.stream.read(buffer) {
-                Ok(0) => Transfer::Ended,
+                Ok(0) => TransferResult::Ended,
                 Ok(count) => {
                     // A short read has drained the socket; new bytes raise a new event. The peer's close may have
                     // been told already, so then the end has to be read.
                     if count < buffer.len() && self.peer == Peer::Open {
                         self.read = Readiness::Blocked;
                     }
-                    Transfer::Bytes(count)
+                    TransferResult::Bytes(count)
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.read = Readiness::Blocked;
-                    Transfer::Blocked
+                    TransferResult::Blocked
                 }
-                Err(_) => Transfer::Failed,
+                Err(_) => TransferResult::Failed,
             };
         }
     }
 
     /// Writes once, from two pieces in order.
-    pub fn write(&mut self, first: &[u8], second: &[u8]) -> Transfer {
+    pub fn write(&mut self, first: &[u8], second: &[u8]) -> TransferResult {
         if self.write == Readiness::Blocked {
-            return Transfer::Blocked;
+            return TransferResult::Blocked;
         }
         loop {
             return match self.stream.write(first, second) {
-                Ok(0) => Transfer::Failed,
-                Ok(count) => Transfer::Bytes(count),
+                Ok(0) => TransferResult::Failed,
+                Ok(count) => TransferResult::Bytes(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.write = Readiness::Blocked;
-                    Transfer::Blocked
+                    TransferResult::Blocked
                 }
-                Err(_) => Transfer::Failed,
+                Err(_) => TransferResult::Failed,
             };
         }
     }

@@ -21,7 +21,6 @@ const MAGIC: &[u8; 8] = b"TSLPANC1";
 const SLOT_BYTES: usize = 8 + 8 + 8 + 32 + 32;
 const FILE_BYTES: usize = 2 * SLOT_STRIDE;
 
-/// One slot's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct AnchorSlot {
     /// Counts writes; the higher one is newer.
@@ -61,8 +60,7 @@ impl AnchorSlot {
     }
 }
 
-/// The newest intact slot.
-fn newest(bytes: &[u8]) -> Option<AnchorSlot> {
+fn newest_slot(bytes: &[u8]) -> Option<AnchorSlot> {
     [0, SLOT_STRIDE]
         .into_iter()
         .filter_map(|offset| AnchorSlot::decode(bytes.get(offset..)?))
@@ -96,9 +94,9 @@ pub fn read_on(disk: &dyn Disk, path: &Path) -> Result<AnchorState, LedgerError>
     let bytes = match disk.read(path, FILE_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AnchorState::Missing),
-        Err(source) => return Err(failed("read", path, source)),
+        Err(source) => return Err(LedgerError::on_file("read", path)(source)),
     };
-    Ok(newest(&bytes).map_or(AnchorState::Damaged, |slot| AnchorState::Head(slot.head)))
+    Ok(newest_slot(&bytes).map_or(AnchorState::Damaged, |slot| AnchorState::Head(slot.head)))
 }
 
 /// An anchor file that follows the ledger's head.
@@ -141,7 +139,7 @@ impl Anchor {
             Ok(file)
         };
         Ok(Self {
-            medium: write().map_err(|source| failed("create", path, source))?,
+            medium: write().map_err(LedgerError::on_file("create", path))?,
             path: path.to_owned(),
             generation: 0,
             head,
@@ -164,27 +162,21 @@ impl Anchor {
     pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self, LedgerError> {
         let file = disk
             .open(path)
-            .map_err(|source| failed("open", path, source))?;
-        Self::over(file, path)
+            .map_err(LedgerError::on_file("open", path))?;
+        Self::on_medium(file, path)
     }
 
     /// Follows the head on any medium.
     ///
     /// # Errors
     /// When it can't be read, or no slot is intact.
-    pub fn over(mut medium: Box<dyn Medium>, path: &Path) -> Result<Self, LedgerError> {
+    pub fn on_medium(mut medium: Box<dyn Medium>, path: &Path) -> Result<Self, LedgerError> {
         let bytes = medium
             .read(FILE_BYTES)
-            .map_err(|source| failed("read", path, source))?;
-        let slot = newest(&bytes).ok_or_else(|| {
-            failed(
-                "read",
-                path,
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "no slot of the anchor is intact",
-                ),
-            )
+            .map_err(LedgerError::on_file("read", path))?;
+        let slot = newest_slot(&bytes).ok_or_else(|| {
+            let problem = "no slot of the anchor is intact";
+            LedgerError::on_file("read", path)(io::Error::new(io::ErrorKind::InvalidData, problem))
         })?;
         Ok(Self {
             medium,
@@ -219,20 +211,12 @@ impl Anchor {
         self.medium
             .write_at(AnchorSlot::offset(slot.generation), &slot.encode())
             .and_then(|()| self.medium.sync())
-            .map_err(|source| failed("write", &self.path, source))?;
+            .map_err(LedgerError::on_file("write", &self.path))?;
         // Only after the sync: a failed write leaves the generation, so that the next attempt overwrites the same, older slot.
         self.generation = slot.generation;
         self.head = head;
         self.synced = true;
         Ok(())
-    }
-}
-
-fn failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
-    LedgerError::File {
-        action,
-        path: path.to_owned(),
-        source,
     }
 }
 
@@ -314,7 +298,7 @@ mod tests {
         let path = dir.path().join("ledger.anchor");
         Anchor::create(&path, head(1)).unwrap();
         let medium = Failing(std::fs::read(&path).unwrap());
-        let mut anchor = Anchor::over(Box::new(medium), &path).unwrap();
+        let mut anchor = Anchor::on_medium(Box::new(medium), &path).unwrap();
         let error = anchor.advance(head(2)).unwrap_err().to_string();
         assert!(error.contains("the disk is gone"), "{error}");
     }

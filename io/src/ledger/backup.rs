@@ -19,7 +19,7 @@ const PAGES_PER_STEP: std::ffi::c_int = 256;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl LedgerReader {
-    /// Copies the database, as it stands at one moment, into a file that is empty or doesn't exist. `progress` hears of
+    /// Copies a consistent snapshot of the database into a file that is empty or doesn't exist. `progress` hears of
     /// the pages left and of all.
     ///
     /// The writer isn't blocked: the copy reads one snapshot of the WAL, which only can't be truncated meanwhile.
@@ -31,7 +31,7 @@ impl LedgerReader {
         file: &Path,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Head, LedgerError> {
-        let failed = self.database.failed("copy");
+        let failed = self.database.sqlite_error("copy");
         // Without a transaction of its own the copy would start over with every commit of the proxy.
         self.connection.execute_batch("BEGIN").map_err(&failed)?;
         let copied = self.copy_snapshot(file, progress);
@@ -44,9 +44,9 @@ impl LedgerReader {
         file: &Path,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Head, LedgerError> {
-        let failed = self.database.failed("read");
-        let unwritable = |error| LedgerError::sqlite(file, "write", error);
-        let head = connection::head(&self.connection).map_err(&failed)?;
+        let failed = self.database.sqlite_error("read");
+        let unwritable = |error| LedgerError::from_sqlite(file, "write", error);
+        let head = connection::last_head(&self.connection).map_err(&failed)?;
         let to = Database {
             path: file.to_owned(),
             disk: Arc::clone(&self.database.disk),

@@ -13,8 +13,7 @@ use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
 
 use super::disk::Disk;
-use super::error::LedgerError;
-use super::tables::TableError;
+use super::error::{LedgerError, TableError};
 
 /// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
 pub(super) const CACHE_KIB: i64 = 512;
@@ -22,9 +21,8 @@ pub(super) const CACHE_KIB: i64 = 512;
 /// Statements kept prepared: four for each projection's table and those of the ledger.
 const STATEMENTS: usize = 128;
 
-/// The purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum AccessKind {
     Read,
     Write,
 }
@@ -38,17 +36,17 @@ pub(crate) struct Database {
 
 impl Database {
     /// Connects to an existing database.
-    pub(crate) fn connect(&self, access: Access) -> Result<Connection, LedgerError> {
+    pub(crate) fn connect(&self, access: AccessKind) -> Result<Connection, LedgerError> {
         let mode = match access {
-            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-            Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            AccessKind::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            AccessKind::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
         self.connect_unconfigured(mode)
             .and_then(|connection| {
-                configure(&connection, access)?;
+                configure_connection(&connection, access)?;
                 Ok(connection)
             })
-            .map_err(self.failed("open"))
+            .map_err(self.sqlite_error("open"))
     }
 
     /// Connects, with SQLite's own settings.
@@ -61,7 +59,7 @@ impl Database {
     }
 
     /// Makes everything durable that was written to the database and its WAL, by whatever process.
-    pub(crate) fn sync(&self) -> Result<(), LedgerError> {
+    pub(crate) fn sync_files(&self) -> Result<(), LedgerError> {
         let wal = companion_file(&self.path, "-wal");
         let synced = match self.disk.bytes(&wal) {
             Ok(None) => Ok(()),
@@ -70,18 +68,18 @@ impl Database {
         };
         synced
             .and_then(|()| self.disk.sync_name(&wal))
-            .map_err(|source| not_synced(&wal, source))?;
+            .map_err(LedgerError::on_file("sync", &wal))?;
         self.sync_pages()?;
         self.disk
             .sync_name(&self.path)
-            .map_err(|source| not_synced(&self.path, source))
+            .map_err(LedgerError::on_file("sync", &self.path))
     }
 
     /// Makes the pages durable that were moved into the database, by whatever connection.
     pub(crate) fn sync_pages(&self) -> Result<(), LedgerError> {
         self.disk
             .sync_open_database(&self.path)
-            .map_err(|source| not_synced(&self.path, source))
+            .map_err(LedgerError::on_file("sync", &self.path))
     }
 
     /// The size of the WAL file in bytes.
@@ -96,32 +94,24 @@ impl Database {
     }
 
     /// Names this file in an error of SQLite.
-    pub(crate) fn failed(
+    pub(crate) fn sqlite_error(
         &self,
         action: &'static str,
     ) -> impl Fn(rusqlite::Error) -> LedgerError + use<> {
         let path = self.path.clone();
-        move |error| LedgerError::sqlite(&path, action, error)
+        move |error| LedgerError::from_sqlite(&path, action, error)
     }
 
     /// Names this file in an error of a projection's table.
     pub(super) fn table_failed(&self, action: &'static str, error: TableError) -> LedgerError {
         match error {
-            TableError::Sqlite(error) => LedgerError::sqlite(&self.path, action, error),
+            TableError::Sqlite(error) => LedgerError::from_sqlite(&self.path, action, error),
             TableError::Shape { table, detail } => LedgerError::Table {
                 path: self.path.clone(),
                 table: table.to_owned(),
                 detail,
             },
         }
-    }
-}
-
-fn not_synced(path: &Path, source: std::io::Error) -> LedgerError {
-    LedgerError::File {
-        action: "sync",
-        path: path.to_owned(),
-        source,
     }
 }
 
@@ -143,7 +133,7 @@ pub(super) fn run_checkpoint(
     })
 }
 
-fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
+fn configure_connection(connection: &Connection, access: AccessKind) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // Evidence in the WAL stays there until the writer moves it; closing a connection changes nothing.
@@ -154,8 +144,8 @@ fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     connection.pragma_update(None, "mmap_size", 0)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     match access {
-        Access::Read => connection.pragma_update(None, "query_only", true),
-        Access::Write => {
+        AccessKind::Read => connection.pragma_update(None, "query_only", true),
+        AccessKind::Write => {
             connection.pragma_update(None, "recursive_triggers", true)?;
             connection.pragma_update(None, "synchronous", "FULL")?;
             connection.pragma_update(None, "wal_autocheckpoint", 0)
@@ -163,13 +153,12 @@ fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     }
 }
 
-/// The ledger's last event.
-pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Head> {
+pub(crate) fn last_head(connection: &Connection) -> rusqlite::Result<Head> {
     let found = connection
         .prepare_cached("SELECT seq, chain FROM ledger ORDER BY seq DESC LIMIT 1")?
         .query_row([], |row| {
             Ok(Head {
-                seq: seq(row, 0)?,
+                seq: seq_column(row, 0)?,
                 chain: ChainHash(row.get(1)?),
             })
         })
@@ -202,7 +191,7 @@ pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
         chain: chain_at(connection, before).ok()??,
     };
     let mut found = None;
-    let read = stream(connection, at, &mut |stored| {
+    let read = visit_events(connection, at, &mut |stored| {
         let event = ChainCheck::from(head).step_decoded(&stored, tslp_migrations::decode);
         found = event.ok().map(|event| Recorded {
             seq: stored.seq,
@@ -226,7 +215,7 @@ pub(crate) fn recorded_at(
 }
 
 /// Hands every event from `from` on to `visit`; holds one at a time.
-pub(crate) fn stream(
+pub(crate) fn visit_events(
     connection: &Connection,
     from: Seq,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
@@ -237,7 +226,7 @@ pub(crate) fn stream(
     let mut rows = statement.query([to_sql(from)])?;
     while let Some(row) = rows.next()? {
         let stored = Stored {
-            seq: seq(row, 0)?,
+            seq: seq_column(row, 0)?,
             at: UnixMillis(row.get(1)?),
             kind: row.get(2)?,
             payload: row.get(3)?,
@@ -268,15 +257,14 @@ pub(crate) fn stream_back(
 }
 
 /// A number of the schema or the configuration.
-pub(crate) fn pragma<T: rusqlite::types::FromSql>(
+pub(crate) fn pragma_number<T: rusqlite::types::FromSql>(
     connection: &Connection,
     name: &str,
 ) -> rusqlite::Result<T> {
     connection.pragma_query_value(None, name, |row| row.get(0))
 }
 
-/// A value of the `meta` table.
-pub(crate) fn meta<T: rusqlite::types::FromSql>(
+pub(crate) fn meta_value<T: rusqlite::types::FromSql>(
     connection: &Connection,
     key: &str,
 ) -> rusqlite::Result<Option<T>> {
@@ -306,7 +294,7 @@ pub(crate) fn to_sql(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
 
-fn seq(row: &Row<'_>, column: usize) -> rusqlite::Result<Seq> {
+fn seq_column(row: &Row<'_>, column: usize) -> rusqlite::Result<Seq> {
     let stored: i64 = row.get(column)?;
     u64::try_from(stored)
         .map(Seq)

@@ -176,7 +176,7 @@ impl Disk for FileSystem {
     fn make_dir(&self, dir: &Path) -> io::Result<()> {
         let made: Vec<&Path> = dir.ancestors().take_while(|path| !path.exists()).collect();
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        restrict(dir, 0o700)?;
+        restrict_to_user(dir, 0o700)?;
         made.into_iter()
             .filter(|path| !path.as_os_str().is_empty())
             .try_for_each(sync_parent)
@@ -222,7 +222,7 @@ impl Disk for FileSystem {
     }
 
     fn sync_open_database(&self, file: &Path) -> io::Result<()> {
-        kept_open::sync(file)
+        kept_open::sync_file(file)
     }
 
     fn create(&self, file: &Path) -> io::Result<Box<dyn Medium>> {
@@ -237,7 +237,7 @@ impl Disk for FileSystem {
     }
 
     fn make_private(&self, file: &Path) -> io::Result<()> {
-        restrict(file, 0o600)
+        restrict_to_user(file, 0o600)
     }
 
     fn remove(&self, file: &Path) -> io::Result<()> {
@@ -270,7 +270,7 @@ pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
 }
 
 /// Removes other users' permissions.
-fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+fn restrict_to_user(path: &Path, mode: u32) -> io::Result<()> {
     let found = std::fs::metadata(path)?.permissions().mode();
     if found & 0o077 == 0 {
         return Ok(());

@@ -8,13 +8,13 @@ use tslp_core::ids::Seq;
 /// The reason why nothing more will become durable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Stopped(pub String);
+pub struct WriterStopped(pub String);
 
 /// The last durable position. Rises until the writer stops or fails.
 #[derive(Debug)]
 pub struct DurableHead {
     reached: AtomicU64,
-    stopped: Mutex<Option<Stopped>>,
+    stopped: Mutex<Option<WriterStopped>>,
     changed: Condvar,
 }
 
@@ -37,7 +37,7 @@ impl DurableHead {
 
     /// The reason why nothing more will become durable, if the writer has stopped.
     #[must_use]
-    pub fn stopped(&self) -> Option<Stopped> {
+    pub fn stop_reason(&self) -> Option<WriterStopped> {
         self.lock().clone()
     }
 
@@ -45,7 +45,7 @@ impl DurableHead {
     ///
     /// # Errors
     /// When the writer failed or ended before.
-    pub fn wait_for(&self, seq: Seq) -> Result<Seq, Stopped> {
+    pub fn wait_for(&self, seq: Seq) -> Result<Seq, WriterStopped> {
         if self.reached() >= seq {
             return Ok(self.reached());
         }
@@ -65,7 +65,7 @@ impl DurableHead {
     }
 
     /// Announces a durable position.
-    pub(crate) fn reach(&self, seq: Seq) {
+    pub(crate) fn advance_to(&self, seq: Seq) {
         let _stopped = self.lock();
         self.reached.store(seq.0, Ordering::Release);
         self.changed.notify_all();
@@ -73,11 +73,11 @@ impl DurableHead {
 
     /// Announces that nothing more will become durable. The first reason is kept.
     pub(crate) fn stop(&self, reason: String) {
-        self.lock().get_or_insert(Stopped(reason));
+        self.lock().get_or_insert(WriterStopped(reason));
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Stopped>> {
+    fn lock(&self) -> MutexGuard<'_, Option<WriterStopped>> {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -114,12 +114,12 @@ mod tests {
             let head = Arc::clone(&head);
             std::thread::spawn(move || (head.wait_for(Seq(5)), head.wait_for(Seq(9))))
         };
-        head.reach(Seq(6));
+        head.advance_to(Seq(6));
         head.stop("full".into());
         head.stop("later".into());
         let (five, nine) = waiter.join().unwrap();
         assert_eq!(five, Ok(Seq(6)));
-        assert_eq!(nine, Err(Stopped("full".into())));
+        assert_eq!(nine, Err(WriterStopped("full".into())));
         assert_eq!(head.wait_for(Seq(6)), Ok(Seq(6)));
     }
 }

@@ -9,6 +9,22 @@ use tslp_migrations::schema::NewerSchema;
 use tslp_migrations::{DecodeError, EncodeError};
 use tslp_replay::log::Head;
 
+/// An error while reading or writing a table.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// SQLite's error.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A row, or a request for one, doesn't fit the table's description.
+    #[error("{detail}")]
+    Shape {
+        /// The table.
+        table: &'static str,
+        /// The description of the misfit.
+        detail: String,
+    },
+}
+
 /// An error of the ledger on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
@@ -157,7 +173,7 @@ pub enum LedgerError {
         /// The ledger's head.
         ledger: Head,
         /// In which way they differ.
-        mismatch: Mismatch,
+        mismatch: AnchorMismatch,
     },
     /// There are events and no anchor that vouches for them.
     #[error(
@@ -305,7 +321,7 @@ pub enum LedgerError {
 
 /// The difference between ledger and anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Mismatch {
+pub enum AnchorMismatch {
     /// The ledger ends before the anchor.
     #[error("while the ledger ends at {ledger_ends_at}")]
     LostTail {
@@ -329,8 +345,17 @@ const fn is_no_value_of_ours(error: &rusqlite::Error) -> bool {
 }
 
 impl LedgerError {
+    /// Makes the error of an action on a file.
+    pub(crate) fn on_file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File {
+            action,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     /// Sorts an error of SQLite by what the user can do about it.
-    pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
+    pub(crate) fn from_sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
@@ -352,7 +377,7 @@ impl LedgerError {
     }
 
     /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
-    pub(crate) fn undecodable(path: &Path, seq: Seq, source: DecodeError) -> Self {
+    pub(crate) fn from_decode_error(path: &Path, seq: Seq, source: DecodeError) -> Self {
         let path = path.to_owned();
         if source.may_be_newer() {
             Self::NewerEvent { path, seq, source }
@@ -383,7 +408,7 @@ impl LedgerError {
         }
     }
 
-    /// Whether SQLite was told to stop.
+    /// Whether the statement was interrupted.
     #[must_use]
     pub fn is_interruption(&self) -> bool {
         matches!(self, Self::Sqlite { source, .. }

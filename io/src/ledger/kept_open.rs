@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 static FILES: Mutex<BTreeMap<(u64, u64), Arc<File>>> = Mutex::new(BTreeMap::new());
 
 /// Makes durable what any descriptor of this process wrote to a file.
-pub(super) fn sync(path: &Path) -> io::Result<()> {
-    descriptor(path)?.sync_data()
+pub(super) fn sync_file(path: &Path) -> io::Result<()> {
+    kept_descriptor(path)?.sync_data()
 }
 
-fn descriptor(path: &Path) -> io::Result<Arc<File>> {
+fn kept_descriptor(path: &Path) -> io::Result<Arc<File>> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let metadata = std::fs::metadata(path)?;
     let named = (metadata.dev(), metadata.ino());
@@ -39,13 +39,13 @@ mod tests {
     fn a_file_is_opened_once_and_another_of_the_same_name_is_another() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.db");
-        assert!(sync(&path).is_err());
+        assert!(sync_file(&path).is_err());
         std::fs::write(&path, "one").unwrap();
-        let first = descriptor(&path).unwrap();
-        sync(&path).unwrap();
-        assert!(Arc::ptr_eq(&first, &descriptor(&path).unwrap()));
+        let first = kept_descriptor(&path).unwrap();
+        sync_file(&path).unwrap();
+        assert!(Arc::ptr_eq(&first, &kept_descriptor(&path).unwrap()));
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "two").unwrap();
-        assert!(!Arc::ptr_eq(&first, &descriptor(&path).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &kept_descriptor(&path).unwrap()));
     }
 }

@@ -21,7 +21,7 @@ impl std::fmt::Debug for DataDirLock {
 
 impl DataDirLock {
     /// A lock that is held as long as this value lives.
-    pub fn holding(held: impl Any + Send + Sync) -> Self {
+    pub fn held_by(held: impl Any + Send + Sync) -> Self {
         Self {
             _held: Box::new(held),
         }
@@ -32,13 +32,7 @@ impl DataDirLock {
     /// # Errors
     /// [`LedgerError::InUse`] when another process holds it.
     pub fn acquire(path: &Path) -> Result<Self, LedgerError> {
-        let failed = |action: &'static str| {
-            move |source: std::io::Error| LedgerError::File {
-                action,
-                path: path.to_owned(),
-                source,
-            }
-        };
+        let failed = |action| LedgerError::on_file(action, path);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -52,7 +46,7 @@ impl DataDirLock {
             Err(TryLockError::WouldBlock) => {
                 return Err(LedgerError::InUse {
                     path: path.parent().unwrap_or(path).to_owned(),
-                    pid: holder(&mut file),
+                    pid: holder_pid(&mut file),
                 });
             }
             Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
@@ -62,12 +56,12 @@ impl DataDirLock {
         file.write_all(pid.as_bytes())
             .and_then(|()| file.set_len(pid.len() as u64))
             .map_err(failed("write"))?;
-        Ok(Self::holding(file))
+        Ok(Self::held_by(file))
     }
 }
 
 /// The pid that the holder left in the file.
-fn holder(file: &mut File) -> Option<u32> {
+fn holder_pid(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.rewind().ok()?;
     file.take(32).read_to_string(&mut text).ok()?;

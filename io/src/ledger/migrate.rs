@@ -13,16 +13,15 @@ use tslp_replay::log::{Head, Stored};
 
 use super::anchor::Anchor;
 use super::backup::copy_pages;
-use super::connection::{self, Access, Database, companion_file, pragma};
+use super::connection::{self, AccessKind, Database, companion_file, pragma_number};
 use super::error::LedgerError;
-use super::open::file_failed;
 use super::recognise::check_pages;
 use super::schema_version::is_at_the_top;
 
 /// Takes the steps that a ledger lacks, if there are any. If it holds events, it is copied first.
 ///
 /// A crash leaves the old ledger or the new one, and a copy that has its final name is complete.
-pub(super) fn migrate(
+pub(super) fn migrate_ledger(
     database: &Database,
     ladder: Ladder,
     version: i64,
@@ -37,10 +36,10 @@ pub(super) fn migrate(
         Seq(0) => None,
         _ => Some(keep_copy(database, ladder, version, head)?),
     };
-    let connection = database.connect(Access::Write)?;
+    let connection = database.connect(AccessKind::Write)?;
     check_pages(&connection, database)?;
     take_steps(&connection, steps, ladder, head).map_err(|error| match error {
-        MigrationFailure::Sqlite(error) => database.failed("migrate")(error),
+        MigrationFailure::Sqlite(error) => database.sqlite_error("migrate")(error),
         MigrationFailure::Defect(detail) => LedgerError::Migration {
             path: database.path.clone(),
             from,
@@ -60,7 +59,7 @@ pub(super) fn migrate(
 }
 
 /// Takes steps of the schema's ladder inside a transaction.
-pub(super) fn climb(connection: &Connection, steps: &[Step]) -> rusqlite::Result<()> {
+pub(super) fn apply_steps(connection: &Connection, steps: &[Step]) -> rusqlite::Result<()> {
     for step in steps {
         connection.execute_batch(step.sql)?;
         connection.pragma_update(None, "user_version", step.version)?;
@@ -103,9 +102,9 @@ fn climb_checked(
     ladder: Ladder,
     head: Head,
 ) -> Result<(), MigrationFailure> {
-    climb(connection, steps)?;
+    apply_steps(connection, steps)?;
     let count: i64 = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
-    if connection::head(connection)? != head || u64::try_from(count) != Ok(head.seq.0) {
+    if connection::last_head(connection)? != head || u64::try_from(count) != Ok(head.seq.0) {
         return Err(MigrationFailure::Defect("its events wouldn't be the same"));
     }
     if !is_at_the_top(connection, ladder)? {
@@ -134,7 +133,7 @@ fn keep_copy(
             Ok(Some(_)) => {
                 copy = companion_file(&database.path, &format!(".before-v{to}-{number}"))
             }
-            Err(source) => return Err(file_failed("look at", &copy, source)),
+            Err(source) => return Err(LedgerError::on_file("look at", &copy)(source)),
         }
     }
     let bytes = database.file_bytes() + database.wal_bytes();
@@ -175,8 +174,8 @@ fn is_copy(file: &Database, version: i64, head: Head) -> bool {
         .connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_ONLY)
         .and_then(|copy| {
             Ok((
-                pragma::<i64>(&copy, "user_version")?,
-                connection::head(&copy)?,
+                pragma_number::<i64>(&copy, "user_version")?,
+                connection::last_head(&copy)?,
             ))
         });
     looked_at.is_ok_and(|found| found == (version, head))
@@ -186,7 +185,7 @@ fn remove(fresh: &Database) -> Result<(), LedgerError> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let left_over = companion_file(&fresh.path, suffix);
         let removed = fresh.disk.remove(&left_over);
-        removed.map_err(|source| file_failed("remove", &left_over, source))?;
+        removed.map_err(LedgerError::on_file("remove", &left_over))?;
     }
     Ok(())
 }
@@ -197,7 +196,7 @@ fn make_copy(
     copy: &Path,
     head: Head,
 ) -> Result<(), LedgerError> {
-    let source = database.connect(Access::Read)?;
+    let source = database.connect(AccessKind::Read)?;
     copy_of_connection(&source, database, fresh, copy, head)
 }
 
@@ -213,12 +212,13 @@ pub(super) fn copy_of_connection(
     remove(fresh)?;
     // SQLite would create a file that other users can read.
     disk.create(&fresh.path)
-        .map_err(|source| file_failed("create", &fresh.path, source))?;
-    copy_pages(source, fresh, Duration::ZERO, &mut |_, _| {}).map_err(fresh.failed("write"))?;
-    leave_wal_mode(fresh).map_err(fresh.failed("write"))?;
-    verify(database, fresh, head)?;
+        .map_err(LedgerError::on_file("create", &fresh.path))?;
+    copy_pages(source, fresh, Duration::ZERO, &mut |_, _| {})
+        .map_err(fresh.sqlite_error("write"))?;
+    leave_wal_mode(fresh).map_err(fresh.sqlite_error("write"))?;
+    verify_copy(database, fresh, head)?;
     let durable = disk.open(&fresh.path).and_then(|mut file| file.sync());
-    durable.map_err(|source| file_failed("sync", &fresh.path, source))?;
+    durable.map_err(LedgerError::on_file("sync", &fresh.path))?;
     // The anchor first: the copy's name is what marks it as complete.
     drop(Anchor::create_on(
         disk,
@@ -227,7 +227,7 @@ pub(super) fn copy_of_connection(
     )?);
     disk.rename(&fresh.path, copy)
         .and_then(|()| disk.sync_name(copy))
-        .map_err(|source| file_failed("name", copy, source))
+        .map_err(LedgerError::on_file("name", copy))
 }
 
 /// Takes the copy out of WAL mode, so that it is one file and opening it creates no others.
@@ -238,17 +238,17 @@ fn leave_wal_mode(fresh: &Database) -> rusqlite::Result<()> {
 }
 
 /// Verifies every link and reads every event. A flaw of the copy is one of the ledger, so errors name the ledger.
-fn verify(database: &Database, fresh: &Database, head: Head) -> Result<(), LedgerError> {
+fn verify_copy(database: &Database, fresh: &Database, head: Head) -> Result<(), LedgerError> {
     let corrupt = |detail: String| LedgerError::Corrupt {
         path: database.path.clone(),
         detail,
     };
     let copy = fresh
         .connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(fresh.failed("open"))?;
+        .map_err(fresh.sqlite_error("open"))?;
     let mut chain = ChainCheck::default();
     let mut flaw = None;
-    let read = connection::stream(&copy, Seq(1), &mut |stored| match check_event(
+    let read = connection::visit_events(&copy, Seq(1), &mut |stored| match check_event(
         database, &mut chain, &stored,
     ) {
         Ok(()) => std::ops::ControlFlow::Continue(()),
@@ -257,7 +257,7 @@ fn verify(database: &Database, fresh: &Database, head: Head) -> Result<(), Ledge
             std::ops::ControlFlow::Break(())
         }
     });
-    read.map_err(fresh.failed("read"))?;
+    read.map_err(fresh.sqlite_error("read"))?;
     if let Some(flaw) = flaw {
         return Err(flaw);
     }
@@ -281,5 +281,5 @@ fn check_event(
     })?;
     tslp_migrations::decode(&stored.kind, &stored.payload)
         .map(drop)
-        .map_err(|source| LedgerError::undecodable(&database.path, stored.seq, source))
+        .map_err(|source| LedgerError::from_decode_error(&database.path, stored.seq, source))
 }

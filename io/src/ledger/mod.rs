@@ -1,9 +1,9 @@
 //! The ledger on disk: SQLite behind one writer thread, with a lock, a head anchor and read-only readers.
 //!
-//! [`open`] takes the data directory's lock, makes sure that the database is ours and not newer than this program,
+//! [`open_ledger`] takes the data directory's lock, makes sure that the database is ours and not newer than this program,
 //! compares it with the head anchor, migrates it, and hands out the [`SqliteLog`]. Whoever opened it verifies the
 //! chain while folding ([`tslp_replay::log::Log::read`] streams), rebuilds projections that are behind, and gives the
-//! log to [`writer::spawn`], whose thread is the only one that writes from then on.
+//! log to [`writer::spawn_writer`], whose thread is the only one that writes from then on.
 //!
 //! What is acknowledged is on disk: a commit is synced, then the anchor is synced, then the position is announced.
 //! After any failure nothing more is written until the ledger is opened anew.
@@ -41,12 +41,12 @@ mod connection;
 #[cfg(test)]
 mod tests;
 
-pub use durable::{DurableHead, Stopped};
-pub use error::{LedgerError, Mismatch};
+pub use durable::{DurableHead, WriterStopped};
+pub use error::{AnchorMismatch, LedgerError};
 pub use rusqlite::InterruptHandle;
 
-pub use open::{DataFiles, MissingAnchor, OpenLedger, OpenOptions, open};
+pub use open::{DataFiles, MissingAnchor, OpenLedger, OpenOptions, open_ledger};
 pub use reader::{LedgerReader, ReaderFactory};
-pub use rebuild::Rebuild;
-pub use sqlite_log::{Batch, Checkpoint, SqliteLog, WalState};
+pub use rebuild::TableRebuild;
+pub use sqlite_log::{Batch, CheckpointMode, SqliteLog, WalState};
 pub use tables::{ArchiveRows, TablesState};

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use rusqlite::Connection;
 
-use super::connection::{self, Access, Database};
+use super::connection::{self, AccessKind, Database};
 use super::error::LedgerError;
 
 /// Most pages left to the writer, which can move so many without a noticeable delay.
@@ -21,17 +21,17 @@ const PASSES_MAX: u32 = 4;
 pub(super) type MoveResult = Result<(), LedgerError>;
 
 /// A thread that moves pages on request. Dropping it waits for the move in progress.
-pub(super) struct Mover {
+pub(super) struct PageMover {
     requests: Option<Sender<()>>,
     moved: Receiver<MoveResult>,
     at_work: bool,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Mover {
+impl PageMover {
     /// Starts the thread. It does nothing before the first request.
     pub(super) fn start(database: &Database) -> Result<Self, LedgerError> {
-        let connection = database.connect(Access::Write)?;
+        let connection = database.connect(AccessKind::Write)?;
         let (requests, told) = bounded(1);
         let (tell, moved) = bounded(1);
         let of_thread = database.clone();
@@ -44,11 +44,10 @@ impl Mover {
                     }
                 }
             })
-            .map_err(|source| LedgerError::File {
-                action: "start the thread that moves the WAL of",
-                path: database.path.clone(),
-                source,
-            })?;
+            .map_err(LedgerError::on_file(
+                "start the thread that moves the WAL of",
+                &database.path,
+            ))?;
         Ok(Self {
             requests: Some(requests),
             moved,
@@ -63,7 +62,7 @@ impl Mover {
     }
 
     /// Begins a move, unless one is under way. The file must be one that may be written to.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin_move(&mut self) {
         if self.at_work {
             return;
         }
@@ -75,7 +74,7 @@ impl Mover {
     }
 
     /// Takes the end of the move in progress, if it has ended.
-    pub(super) fn poll(&mut self) -> Option<MoveResult> {
+    pub(super) fn take_result(&mut self) -> Option<MoveResult> {
         if !self.at_work {
             return None;
         }
@@ -87,7 +86,7 @@ impl Mover {
     }
 
     /// Waits for the end of the move in progress, if there is one.
-    pub(super) fn wait(&mut self) -> Option<MoveResult> {
+    pub(super) fn wait_for_result(&mut self) -> Option<MoveResult> {
         if !self.at_work {
             return None;
         }
@@ -113,7 +112,7 @@ impl Mover {
     }
 }
 
-impl Drop for Mover {
+impl Drop for PageMover {
     fn drop(&mut self) {
         self.requests = None;
         if let Some(thread) = self.thread.take() {
@@ -127,7 +126,7 @@ impl Drop for Mover {
 fn move_pages(connection: &Connection, database: &Database) -> MoveResult {
     let run = |pragma| {
         let counts = connection::run_checkpoint(connection, pragma);
-        counts.map_err(database.failed("checkpoint"))
+        counts.map_err(database.sqlite_error("checkpoint"))
     };
     for _ in 0..PASSES_MAX {
         match run("PRAGMA wal_checkpoint(PASSIVE)") {

@@ -1,6 +1,5 @@
 //! Opens the ledger of a data directory: lock, checks that change nothing, migration, and only then the writer.
 
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,16 +11,16 @@ use tslp_projections::table::{Table, TableDigest};
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, AnchorState};
-use super::connection::{self, Access, Database, companion_file, set_meta};
+use super::connection::{self, AccessKind, Database, companion_file, set_meta};
 use super::disk::{Disk, FileSystem};
-use super::error::{LedgerError, Mismatch};
+use super::error::{AnchorMismatch, LedgerError};
 use super::lock::DataDirLock;
-use super::migrate::{self, climb};
+use super::migrate::{self, apply_steps};
 use super::reader::ReaderFactory;
 use super::recognise::{as_damage, check_file, check_meta, check_schema};
 use super::soundness::Soundness;
 use super::sqlite_log::SqliteLog;
-use super::tables::{Tables, TablesState};
+use super::tables::{ProjectionTables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
@@ -112,7 +111,7 @@ pub struct OpenLedger {
 ///
 /// # Errors
 /// See [`LedgerError`]; nothing on disk was changed if it [asks for safe mode](LedgerError::asks_for_safe_mode).
-pub fn open(data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
+pub fn open_ledger(data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
     OpenOptions::default().open(data_dir, workspace)
 }
 
@@ -120,7 +119,7 @@ impl OpenOptions {
     /// Opens or creates the ledger of a workspace.
     ///
     /// # Errors
-    /// As [`open`].
+    /// As [`open_ledger`].
     pub fn open(&self, data_dir: &Path, workspace: &Path) -> Result<OpenLedger, LedgerError> {
         check_sqlite()?;
         let files = DataFiles::of(data_dir);
@@ -138,16 +137,18 @@ impl OpenOptions {
         };
         if !has_bytes(disk, &files.database)? {
             check_nothing_left(disk, &files)?;
-            create(&database, workspace, self.ladder)?;
+            create_ledger(&database, workspace, self.ladder)?;
         }
         make_private(disk, &files.database)?;
         let damage = |error| as_damage(disk, &files, error);
         check_file(disk, &files.database).map_err(damage)?;
-        let (version, head) = self.inspect(&database, &files, workspace).map_err(damage)?;
-        migrate::migrate(&database, self.ladder, version, head).map_err(damage)?;
+        let (version, head) = self
+            .inspect_database(&database, &files, workspace)
+            .map_err(damage)?;
+        migrate::migrate_ledger(&database, self.ladder, version, head).map_err(damage)?;
         let anchor = open_anchor(disk, &files, head)?;
-        let tables = Tables::new(self.tables);
-        let log = connect(database, tables, anchor, head, Arc::clone(&lock));
+        let tables = ProjectionTables::new(self.tables);
+        let log = connect_migrated(database, tables, anchor, head, Arc::clone(&lock));
         let mut log = log.map_err(damage)?;
         let tables = prepare_tables(&mut log, &files)?;
         for file in LEFT_OVER.map(|name| files.dir.join(name)) {
@@ -166,17 +167,17 @@ impl OpenOptions {
 
     /// Inspects the database through a connection that can't write, so that evidence stays as it is. Returns its schema's
     /// version and its head.
-    fn inspect(
+    fn inspect_database(
         &self,
         database: &Database,
         files: &DataFiles,
         workspace: &Path,
     ) -> Result<(i64, Head), LedgerError> {
-        let connection = database.connect(Access::Read)?;
-        let failed = database.failed("read");
+        let connection = database.connect(AccessKind::Read)?;
+        let failed = database.sqlite_error("read");
         let version = check_schema(&connection, database, self.ladder)?;
         check_meta(&connection, database, workspace)?;
-        let head = connection::head(&connection).map_err(&failed)?;
+        let head = connection::last_head(&connection).map_err(&failed)?;
         self.check_anchor(&connection, database, files, head)?;
         Ok((version, head))
     }
@@ -207,12 +208,12 @@ impl OpenOptions {
                 });
             }
         };
-        let failed = database.failed("read");
+        let failed = database.sqlite_error("read");
         let chain = connection::chain_at(connection, anchor.seq).map_err(failed)?;
         let mismatch = match chain {
             Some(chain) if chain == anchor.chain => return Ok(()),
-            Some(_) => Mismatch::OtherHistory,
-            None => Mismatch::LostTail {
+            Some(_) => AnchorMismatch::OtherHistory,
+            None => AnchorMismatch::LostTail {
                 ledger_ends_at: head.seq,
             },
         };
@@ -236,13 +237,13 @@ fn check_sqlite() -> Result<(), LedgerError> {
 
 fn make_private(disk: &dyn Disk, file: &Path) -> Result<(), LedgerError> {
     disk.make_private(file)
-        .map_err(|source| file_failed("restrict access to", file, source))
+        .map_err(LedgerError::on_file("restrict access to", file))
 }
 
 fn has_bytes(disk: &dyn Disk, file: &Path) -> Result<bool, LedgerError> {
     match disk.bytes(file) {
         Ok(bytes) => Ok(bytes.is_some_and(|bytes| bytes > 0)),
-        Err(source) => Err(file_failed("read", file, source)),
+        Err(source) => Err(LedgerError::on_file("read", file)(source)),
     }
 }
 
@@ -266,7 +267,7 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
 }
 
 /// Makes an empty ledger under another name and moves it into place whole.
-fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
+fn create_ledger(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
     let disk = &*database.disk;
     let fresh = Database {
         path: companion_file(&database.path, ".new"),
@@ -275,25 +276,25 @@ fn create(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), L
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let left_over = companion_file(&fresh.path, suffix);
         disk.remove(&left_over)
-            .map_err(|source| file_failed("remove", &left_over, source))?;
+            .map_err(LedgerError::on_file("remove", &left_over))?;
     }
     disk.create(&fresh.path)
-        .map_err(|source| file_failed("create", &fresh.path, source))?;
-    fill(&fresh, workspace, ladder).map_err(fresh.failed("create"))?;
+        .map_err(LedgerError::on_file("create", &fresh.path))?;
+    fill_new_ledger(&fresh, workspace, ladder).map_err(fresh.sqlite_error("create"))?;
     let moved = disk
         .open(&fresh.path)
         .and_then(|mut file| file.sync())
         .and_then(|()| disk.rename(&fresh.path, &database.path))
         .and_then(|()| disk.sync_name(&database.path));
-    moved.map_err(|source| file_failed("create", &database.path, source))
+    moved.map_err(LedgerError::on_file("create", &database.path))
 }
 
-fn fill(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<()> {
+fn fill_new_ledger(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<()> {
     let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    climb(&connection, ladder.steps())?;
+    apply_steps(&connection, ladder.steps())?;
     set_meta(&connection, "format", FORMAT)?;
     match workspace.to_str() {
         Some(text) => set_meta(&connection, "workspace", text)?,
@@ -315,15 +316,15 @@ fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor,
     }
 }
 
-fn connect(
+fn connect_migrated(
     database: Database,
-    tables: Tables,
+    tables: ProjectionTables,
     anchor: Anchor,
     head: Head,
     lock: Arc<DataDirLock>,
 ) -> Result<SqliteLog, LedgerError> {
-    let connection = database.connect(Access::Write)?;
-    let failed = database.failed("set up");
+    let connection = database.connect(AccessKind::Write)?;
+    let failed = database.sqlite_error("set up");
     let mode: String = connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
         .map_err(&failed)?;
@@ -358,7 +359,7 @@ fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState,
     log.digests =
         digests.unwrap_or_else(|| vec![TableDigest::default(); log.tables.descriptions().count()]);
     if log.head.seq == Seq(0) && state != TablesState::Current {
-        log.rebuild()?.commit(Seq(0))?;
+        log.begin_rebuild()?.commit(Seq(0))?;
         return Ok(TablesState::Current);
     }
     if let TablesState::Rebuild { .. } = state {
@@ -370,18 +371,10 @@ fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState,
     }
     log.applied = Some(log.head.seq);
     let doubt = log.database.disk.bytes(&files.doubt);
-    match doubt.map_err(|source| file_failed("read", &files.doubt, source))? {
+    match doubt.map_err(LedgerError::on_file("read", &files.doubt))? {
         Some(_) => Ok(TablesState::Doubtful {
             reason: format!("{} says so", files.doubt.display()),
         }),
         None => Ok(state),
-    }
-}
-
-pub(super) fn file_failed(action: &'static str, path: &Path, source: io::Error) -> LedgerError {
-    LedgerError::File {
-        action,
-        path: path.to_owned(),
-        source,
     }
 }

@@ -28,7 +28,7 @@ struct NamedFile {
 }
 
 impl OpenFiles {
-    pub(super) fn of(database: &Database) -> Self {
+    pub(super) fn of_database(database: &Database) -> Self {
         let file = |path: PathBuf| NamedFile {
             known: database.disk.identity(&path).ok(),
             path,
@@ -50,7 +50,7 @@ impl OpenFiles {
     ///
     /// # Errors
     /// [`LedgerError::TakenAway`]
-    pub(super) fn check(
+    pub(super) fn check_names(
         &mut self,
         connection: &Connection,
         database: &Database,
@@ -61,7 +61,7 @@ impl OpenFiles {
                 return Err(LedgerError::TakenAway {
                     path: file.path.clone(),
                     change,
-                    rescued: rescue(connection, database, head),
+                    rescued: copy_lost_ledger(connection, database, head),
                 });
             }
         }
@@ -89,7 +89,7 @@ impl NamedFile {
 }
 
 /// Copies what the connection still sees to a name of its own. Returns what to do with the copy, or why there is none.
-fn rescue(connection: &Connection, database: &Database, head: Head) -> String {
+fn copy_lost_ledger(connection: &Connection, database: &Database, head: Head) -> String {
     let copy = companion_file(&database.path, &format!(".rescued-{}", head.seq.0));
     match copy_to(connection, database, &copy, head) {
         Ok(()) => {

@@ -17,28 +17,28 @@ use tslp_projections::vault::VaultLocation;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
-use super::connection::{self, Access, Database, pragma, to_sql};
+use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
 use super::error::LedgerError;
 use super::open::{DataFiles, OpenOptions};
 use super::recognise::{
     check_format, check_pages, other_workspace, recorded_workspace, stored_workspace,
 };
 use super::schema_version;
-use super::tables::{ArchiveRows, Tables, TablesState};
+use super::tables::{ArchiveRows, ProjectionTables, TablesState};
 
 /// Makes readers; each thread opens its own.
 #[derive(Clone, Debug)]
 pub struct ReaderFactory {
     database: Database,
-    tables: Tables,
+    tables: ProjectionTables,
     ladder: Ladder,
 }
 
 impl ReaderFactory {
-    /// Readers of a data directory. They take no lock and check no anchor, so they work on a ledger that [`open`]
+    /// Readers of a data directory. They take no lock and check no anchor, so they work on a ledger that [`open_ledger`]
     /// refused, and while another process writes.
     ///
-    /// [`open`]: super::open
+    /// [`open_ledger`]: super::open_ledger
     #[must_use]
     pub fn new(files: &DataFiles, options: &OpenOptions) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl ReaderFactory {
                 path: files.database.clone(),
                 disk: Arc::clone(&options.disk),
             },
-            tables: Tables::new(options.tables),
+            tables: ProjectionTables::new(options.tables),
             ladder: options.ladder,
         }
     }
@@ -56,7 +56,7 @@ impl ReaderFactory {
     /// # Errors
     /// When the database is missing, can't be read, or was written by a newer program.
     pub fn open(&self) -> Result<LedgerReader, LedgerError> {
-        let connection = self.database.connect(Access::Read)?;
+        let connection = self.database.connect(AccessKind::Read)?;
         schema_version::refuse_newer(&connection, &self.database, self.ladder)?;
         Ok(LedgerReader {
             connection,
@@ -71,7 +71,7 @@ impl ReaderFactory {
 pub struct LedgerReader {
     pub(super) connection: Connection,
     pub(super) database: Database,
-    tables: Tables,
+    tables: ProjectionTables,
     ladder: Ladder,
 }
 
@@ -93,7 +93,7 @@ impl LedgerReader {
         seq: Seq,
         look: impl FnOnce(ContentRef<'_>) -> T,
     ) -> Result<T, LedgerError> {
-        let failed = self.database.failed("read");
+        let failed = self.database.sqlite_error("read");
         let mut statement = self
             .connection
             .prepare_cached("SELECT kind, payload FROM ledger WHERE seq = ?1")
@@ -183,7 +183,8 @@ impl LedgerReader {
         from: Seq,
         visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        connection::stream(&self.connection, from, visit).map_err(self.database.failed("read"))
+        connection::visit_events(&self.connection, from, visit)
+            .map_err(self.database.sqlite_error("read"))
     }
 
     /// Hands the payloads of all events of one stored kind, such as `content.v1`, to `visit`, the last first, until it
@@ -196,7 +197,8 @@ impl LedgerReader {
         kind: &str,
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        connection::stream_back(&self.connection, kind, visit).map_err(self.database.failed("read"))
+        connection::stream_back(&self.connection, kind, visit)
+            .map_err(self.database.sqlite_error("read"))
     }
 
     /// The bytes of an artifact, wherever the Vault's table says that they are, checked against their hash.
@@ -230,7 +232,7 @@ impl LedgerReader {
     /// # Errors
     /// When the database can't be read.
     pub fn head(&self) -> Result<Head, LedgerError> {
-        connection::head(&self.connection).map_err(self.database.failed("read"))
+        connection::last_head(&self.connection).map_err(self.database.sqlite_error("read"))
     }
 
     /// The chain's hash at one event, if there is such an event.
@@ -238,7 +240,7 @@ impl LedgerReader {
     /// # Errors
     /// When the database can't be read.
     pub fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
-        connection::chain_at(&self.connection, seq).map_err(self.database.failed("read"))
+        connection::chain_at(&self.connection, seq).map_err(self.database.sqlite_error("read"))
     }
 
     /// An event that a row names, if its link holds.
@@ -250,7 +252,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the database can't be read.
-    pub fn digests(&self) -> Result<Option<Vec<TableDigest>>, LedgerError> {
+    pub fn table_digests(&self) -> Result<Option<Vec<TableDigest>>, LedgerError> {
         self.tables
             .digests(&self.connection)
             .map_err(|error| self.database.table_failed("read the tables of", error))
@@ -261,7 +263,7 @@ impl LedgerReader {
     /// # Errors
     /// When the database can't be read.
     pub fn recorded_at(&self, seq: Seq) -> Result<Option<UnixMillis>, LedgerError> {
-        connection::recorded_at(&self.connection, seq).map_err(self.database.failed("read"))
+        connection::recorded_at(&self.connection, seq).map_err(self.database.sqlite_error("read"))
     }
 
     /// Checks that all pages are laid out consistently, so that the file may be written to. Reads the whole file.
@@ -283,7 +285,7 @@ impl LedgerReader {
     /// # Errors
     /// When the database can't be read.
     pub fn workspace(&self) -> Result<PathBuf, LedgerError> {
-        stored_workspace(&self.connection).map_err(self.database.failed("read"))
+        stored_workspace(&self.connection).map_err(self.database.sqlite_error("read"))
     }
 
     /// SQLite's own check of the whole file: the defects that it found, at most 100.
@@ -298,7 +300,7 @@ impl LedgerReader {
                 .filter(|line| !matches!(line.as_deref(), Ok("ok")))
                 .collect()
         };
-        defects().map_err(self.database.failed("check"))
+        defects().map_err(self.database.sqlite_error("check"))
     }
 
     /// SQLite's journal mode; `wal` for every healthy ledger.
@@ -306,7 +308,7 @@ impl LedgerReader {
     /// # Errors
     /// When the database can't be read.
     pub fn journal_mode(&self) -> Result<String, LedgerError> {
-        pragma(&self.connection, "journal_mode").map_err(self.database.failed("read"))
+        pragma_number(&self.connection, "journal_mode").map_err(self.database.sqlite_error("read"))
     }
 
     /// The schema's version, if the header names the one that the statements make, and the workspace that the ledger belongs
@@ -315,11 +317,11 @@ impl LedgerReader {
     /// # Errors
     /// [`LedgerError::Corrupt`] where they contradict each other; when the database can't be read.
     pub fn identity(&self) -> Result<(i64, PathBuf), LedgerError> {
-        let version = schema_version::check(&self.connection, &self.database, self.ladder)?;
+        let version = schema_version::check_schema(&self.connection, &self.database, self.ladder)?;
         check_format(&self.connection, &self.database)?;
         let workspace = self.workspace()?;
         let recorded =
-            recorded_workspace(&self.connection).map_err(self.database.failed("read"))?;
+            recorded_workspace(&self.connection).map_err(self.database.sqlite_error("read"))?;
         if recorded.is_some_and(|recorded| recorded != workspace.to_string_lossy()) {
             return Err(other_workspace(&self.database, &workspace));
         }
@@ -349,13 +351,13 @@ impl LedgerReader {
 impl ArchiveRows for LedgerReader {
     fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
         self.tables
-            .row(&self.connection, table, key)
+            .find_row(&self.connection, table, key)
             .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 
     fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
         self.tables
-            .count(&self.connection, table, until)
+            .count_until(&self.connection, table, until)
             .map_err(|error| self.database.table_failed("read the tables of", error))
     }
 }

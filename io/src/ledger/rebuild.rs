@@ -7,9 +7,8 @@ use tslp_projections::table::{Change, RowChange, TableDigest, Value};
 use tslp_replay::log::Stored;
 
 use super::connection;
-use super::error::LedgerError;
-use super::sqlite_log::{Batch, Checkpoint, SqliteLog};
-use super::tables::TableError;
+use super::error::{LedgerError, TableError};
+use super::sqlite_log::{Batch, CheckpointMode, SqliteLog};
 
 /// Rows collected before they are written in the order of their keys, so that a page is written once and not for each row.
 const ROWS_WAITING: usize = 16_384;
@@ -18,17 +17,17 @@ const ROWS_WAITING: usize = 16_384;
 const CACHE_KIB: i64 = 16 << 10;
 
 /// The transaction. Dropped without a commit it leaves everything as it was.
-pub struct Rebuild<'a> {
+pub struct TableRebuild<'a> {
     batch: Batch<'a>,
     waiting: Vec<RowChange>,
 }
 
-impl<'a> Rebuild<'a> {
+impl<'a> TableRebuild<'a> {
     pub(super) fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
-        let mut batch = log.begin()?;
+        let mut batch = log.begin_batch()?;
         batch.digests.fill(TableDigest::default());
         let begun = make_anew(batch.log);
-        begun.map_err(|error| batch.fail(error))?;
+        begun.map_err(|error| batch.table_failed(error))?;
         Ok(Self {
             batch,
             waiting: Vec::new(),
@@ -40,15 +39,15 @@ impl<'a> Rebuild<'a> {
     ///
     /// # Errors
     /// The first error of `fold`, or when SQLite fails.
-    pub fn replay<E: From<LedgerError>>(
+    pub fn replay_events<E: From<LedgerError>>(
         &mut self,
         mut fold: impl FnMut(&Stored, &mut Vec<RowChange>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Self { batch, waiting } = self;
-        set_cache(batch.log, CACHE_KIB).map_err(|error| batch.fail(error))?;
+        set_cache(batch.log, CACHE_KIB).map_err(|error| batch.table_failed(error))?;
         let mut failed = Ok(());
         let mut refused = None;
-        let read = connection::stream(&batch.log.connection, Seq(1), &mut |stored| {
+        let read = connection::visit_events(&batch.log.connection, Seq(1), &mut |stored| {
             if let Err(error) = fold(&stored, waiting) {
                 refused = Some(error);
                 return ControlFlow::Break(());
@@ -67,14 +66,14 @@ impl<'a> Rebuild<'a> {
         read.map_err(TableError::from)
             .and(failed)
             .and_then(|()| write(batch.log, &mut batch.digests, waiting))
-            .map_err(|error| batch.fail(error).into())
+            .map_err(|error| batch.table_failed(error).into())
     }
 
     /// Fills one table with the rows that `visit_all` visits.
     ///
     /// # Errors
     /// When a row doesn't fit the table, or SQLite fails.
-    pub fn fill(
+    pub fn fill_table(
         &mut self,
         table: usize,
         visit_all: impl FnOnce(&mut dyn FnMut(Vec<Value>)),
@@ -85,10 +84,12 @@ impl<'a> Rebuild<'a> {
             if filled.is_ok() {
                 let change = Change::Put(row);
                 let change = RowChange { table, change };
-                filled = log.tables.apply(&log.connection, &[change], digests);
+                filled = log
+                    .tables
+                    .apply_changes(&log.connection, &[change], digests);
             }
         });
-        filled.map_err(|error| self.batch.fail(error))
+        filled.map_err(|error| self.batch.table_failed(error))
     }
 
     /// Commits; the rows were folded up to `applied`.
@@ -99,14 +100,14 @@ impl<'a> Rebuild<'a> {
         let log = &*self.batch.log;
         let count = log.tables.descriptions().count();
         let sealed = (0..count)
-            .try_for_each(|table| log.tables.seal(&log.connection, table))
+            .try_for_each(|table| log.tables.complete_table(&log.connection, table))
             .and_then(|()| {
                 let digests = &self.batch.digests;
                 log.tables.keep_digests(&log.connection, digests, None)
             });
-        sealed.map_err(|error| self.batch.fail(error))?;
+        sealed.map_err(|error| self.batch.table_failed(error))?;
         self.batch.set_applied(applied)?;
-        self.batch.finish().map(drop)
+        self.batch.commit_sealed().map(drop)
     }
 }
 
@@ -116,7 +117,7 @@ impl SqliteLog {
     /// # Errors
     /// When SQLite fails; the log is poisoned then.
     pub fn tidy_up(&mut self) -> Result<(), LedgerError> {
-        self.checkpoint(Checkpoint::Truncate)?;
+        self.checkpoint(CheckpointMode::Truncate)?;
         set_cache(self, connection::CACHE_KIB)
             .and_then(|()| Ok(self.connection.execute_batch("PRAGMA shrink_memory")?))
             .map_err(|error| self.database.table_failed("use the tables of", error))
@@ -132,7 +133,7 @@ fn set_cache(log: &SqliteLog, kib: i64) -> Result<(), TableError> {
 fn make_anew(log: &SqliteLog) -> Result<(), TableError> {
     log.tables.drop_unknown(&log.connection)?;
     let count = log.tables.descriptions().count();
-    (0..count).try_for_each(|table| log.tables.recreate(&log.connection, table))
+    (0..count).try_for_each(|table| log.tables.recreate_table(&log.connection, table))
 }
 
 /// Writes the rows in the order of their keys. The sort is stable, so of rows with one key the first comes first.
@@ -142,7 +143,7 @@ fn write(
     waiting: &mut Vec<RowChange>,
 ) -> Result<(), TableError> {
     waiting.sort_by(|one, other| one.table_and_key().cmp(&other.table_and_key()));
-    let written = log.tables.apply(&log.connection, waiting, digests);
+    let written = log.tables.apply_changes(&log.connection, waiting, digests);
     waiting.clear();
     written
 }

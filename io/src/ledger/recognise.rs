@@ -11,10 +11,10 @@ use tslp_core::ids::Seq;
 use tslp_migrations::schema::{APPLICATION_ID, FORMAT, Ladder};
 
 use super::anchor::{self, AnchorState};
-use super::connection::{Database, meta};
+use super::connection::{Database, meta_value};
 use super::disk::Disk;
 use super::error::LedgerError;
-use super::open::{DataFiles, file_failed};
+use super::open::DataFiles;
 use super::schema_version;
 
 /// Length of the header of every SQLite database.
@@ -29,7 +29,7 @@ pub(super) fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError
     let header = disk
         .open(path)
         .and_then(|mut file| file.read(HEADER_BYTES))
-        .map_err(|source| file_failed("open for reading and writing", path, source))?;
+        .map_err(LedgerError::on_file("open for reading and writing", path))?;
     if header.len() < HEADER_BYTES {
         return Err(not_ours("it is too short for a database"));
     }
@@ -49,7 +49,7 @@ pub(super) fn check_file(disk: &dyn Disk, path: &Path) -> Result<(), LedgerError
 /// The error for a file that isn't recognised: it isn't ours, unless an anchor next to it vouches for events. Then it is a
 /// damaged ledger, and evidence.
 pub(super) fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) -> LedgerError {
-    let Some(detail) = unrecognised(&error) else {
+    let Some(detail) = unrecognised_reason(&error) else {
         return error;
     };
     let vouched = match anchor::read_on(disk, &files.anchor) {
@@ -67,7 +67,7 @@ pub(super) fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) 
 
 /// The reason why a file isn't recognised, if that is the error. Our own statements fail without an outside cause only if the
 /// file's schema isn't ours.
-fn unrecognised(error: &LedgerError) -> Option<String> {
+fn unrecognised_reason(error: &LedgerError) -> Option<String> {
     match error {
         LedgerError::NotOurs { detail, .. } => Some(detail.clone()),
         LedgerError::Sqlite { source, .. }
@@ -86,7 +86,7 @@ pub(super) fn check_schema(
     database: &Database,
     ladder: Ladder,
 ) -> Result<i64, LedgerError> {
-    let version = schema_version::check(connection, database, ladder)?;
+    let version = schema_version::check_schema(connection, database, ladder)?;
     check_definitions(connection, database)?;
     Ok(version)
 }
@@ -100,7 +100,7 @@ pub(super) fn check_schema(
 pub(super) fn check_pages(connection: &Connection, database: &Database) -> Result<(), LedgerError> {
     let pages: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-        .map_err(database.failed("check"))?;
+        .map_err(database.sqlite_error("check"))?;
     if pages == "ok" {
         return Ok(());
     }
@@ -111,12 +111,12 @@ pub(super) fn check_pages(connection: &Connection, database: &Database) -> Resul
 }
 
 fn check_definitions(connection: &Connection, database: &Database) -> Result<(), LedgerError> {
-    let failed = database.failed("check");
+    let failed = database.sqlite_error("check");
     let corrupt = |detail: &str| LedgerError::Corrupt {
         path: database.path.clone(),
         detail: detail.to_owned(),
     };
-    let mut found = definitions(connection).map_err(&failed)?;
+    let mut found = schema_statements(connection).map_err(&failed)?;
     let made = Connection::open_in_memory().map_err(&failed)?;
     for (_, name, _, statement) in &found {
         if let Some(statement) = statement
@@ -127,7 +127,7 @@ fn check_definitions(connection: &Connection, database: &Database) -> Result<(),
             )));
         }
     }
-    let mut expected = definitions(&made).map_err(&failed)?;
+    let mut expected = schema_statements(&made).map_err(&failed)?;
     found.sort();
     expected.sort();
     if found != expected {
@@ -139,10 +139,10 @@ fn check_definitions(connection: &Connection, database: &Database) -> Result<(),
 }
 
 /// An entry of a schema: kind, name, table, statement.
-type Definition = (String, String, String, Option<String>);
+type SchemaStatement = (String, String, String, Option<String>);
 
 /// All entries, in the order in which they were made.
-fn definitions(connection: &Connection) -> rusqlite::Result<Vec<Definition>> {
+fn schema_statements(connection: &Connection) -> rusqlite::Result<Vec<SchemaStatement>> {
     connection
         .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid")?
         .query_map([], |row| {
@@ -156,8 +156,8 @@ pub(super) fn check_format(
     connection: &Connection,
     database: &Database,
 ) -> Result<(), LedgerError> {
-    let failed = database.failed("read");
-    let format: Option<String> = meta(connection, "format").map_err(&failed)?;
+    let failed = database.sqlite_error("read");
+    let format: Option<String> = meta_value(connection, "format").map_err(&failed)?;
     if format.as_deref() != Some(FORMAT) {
         return Err(LedgerError::NotOurs {
             path: database.path.clone(),
@@ -172,7 +172,7 @@ pub(super) fn check_meta(
     database: &Database,
     workspace: &Path,
 ) -> Result<(), LedgerError> {
-    let failed = database.failed("read");
+    let failed = database.sqlite_error("read");
     check_format(connection, database)?;
     let found = stored_workspace(connection).map_err(&failed)?;
     if found == workspace {
@@ -224,7 +224,7 @@ pub(super) fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Op
 
 /// The workspace that the database says it belongs to; empty if it says nothing.
 pub(crate) fn stored_workspace(connection: &Connection) -> rusqlite::Result<PathBuf> {
-    let stored: Option<rusqlite::types::Value> = meta(connection, "workspace")?;
+    let stored: Option<rusqlite::types::Value> = meta_value(connection, "workspace")?;
     Ok(match stored {
         Some(rusqlite::types::Value::Text(text)) => PathBuf::from(text),
         Some(rusqlite::types::Value::Blob(bytes)) => PathBuf::from(OsString::from_vec(bytes)),

@@ -5,14 +5,13 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 use tslp_migrations::schema::{Ladder, NewerSchema};
 
-use super::connection::{Database, pragma};
+use super::connection::{Database, pragma_number};
 use super::error::LedgerError;
 use super::tables::VERSION_PREFIX;
 
 /// An entry of a schema that has a statement: table, name, statement.
 type SchemaEntry = (String, String, String);
 
-/// The schemas that a ladder makes.
 struct LadderSchemas {
     /// Each version with its entries, lowest first.
     versions: Vec<(i64, BTreeSet<SchemaEntry>)>,
@@ -25,17 +24,17 @@ struct LadderSchemas {
 /// # Errors
 /// [`LedgerError::NewerSchema`] when a newer program wrote it; [`LedgerError::Corrupt`] when header and schema contradict
 /// each other.
-pub(super) fn check(
+pub(super) fn check_schema(
     connection: &Connection,
     database: &Database,
     ladder: Ladder,
 ) -> Result<i64, LedgerError> {
-    let failed = database.failed("read");
-    let version: i64 = pragma(connection, "user_version").map_err(&failed)?;
-    let schemas = LadderSchemas::of(ladder).map_err(&failed)?;
-    let entries = entries(connection).map_err(&failed)?;
-    let own = schemas.own(&entries);
-    if schemas.has(version, &own) {
+    let failed = database.sqlite_error("read");
+    let version: i64 = pragma_number(connection, "user_version").map_err(&failed)?;
+    let schemas = LadderSchemas::of_ladder(ladder).map_err(&failed)?;
+    let entries = schema_entries(connection).map_err(&failed)?;
+    let own = schemas.own_entries(&entries);
+    if schemas.has_version(version, &own) {
         return Ok(version);
     }
     // Every step changes the schema, so a newer program's isn't one that is known. A flipped bit in the header leaves one
@@ -65,11 +64,11 @@ pub(super) fn refuse_newer(
     database: &Database,
     ladder: Ladder,
 ) -> Result<(), LedgerError> {
-    let version = pragma::<i64>(connection, "user_version");
+    let version = pragma_number::<i64>(connection, "user_version");
     if !version.is_ok_and(|version| version > i64::from(ladder.current())) {
         return Ok(());
     }
-    match check(connection, database, ladder) {
+    match check_schema(connection, database, ladder) {
         Err(error @ LedgerError::NewerSchema { .. }) => Err(error),
         _ => Ok(()),
     }
@@ -77,21 +76,21 @@ pub(super) fn refuse_newer(
 
 /// Whether a database has the schema at the top of the ladder.
 pub(super) fn is_at_the_top(connection: &Connection, ladder: Ladder) -> rusqlite::Result<bool> {
-    let schemas = LadderSchemas::of(ladder)?;
-    let own = schemas.own(&entries(connection)?);
-    Ok(schemas.has(ladder.current().into(), &own)
-        && pragma::<i64>(connection, "user_version")? == i64::from(ladder.current()))
+    let schemas = LadderSchemas::of_ladder(ladder)?;
+    let own = schemas.own_entries(&schema_entries(connection)?);
+    Ok(schemas.has_version(ladder.current().into(), &own)
+        && pragma_number::<i64>(connection, "user_version")? == i64::from(ladder.current()))
 }
 
 impl LadderSchemas {
-    fn of(ladder: Ladder) -> rusqlite::Result<Self> {
+    fn of_ladder(ladder: Ladder) -> rusqlite::Result<Self> {
         let made = Connection::open_in_memory()?;
         let versions = ladder
             .steps()
             .iter()
             .map(|step| {
                 made.execute_batch(step.sql)?;
-                Ok((step.version.into(), entries(&made)?))
+                Ok((step.version.into(), schema_entries(&made)?))
             })
             .collect::<rusqlite::Result<Vec<(i64, BTreeSet<SchemaEntry>)>>>()?;
         let all = versions.iter().flat_map(|(_, entries)| entries);
@@ -100,12 +99,12 @@ impl LadderSchemas {
     }
 
     /// The entries that don't belong to projections.
-    fn own(&self, entries: &BTreeSet<SchemaEntry>) -> BTreeSet<SchemaEntry> {
+    fn own_entries(&self, entries: &BTreeSet<SchemaEntry>) -> BTreeSet<SchemaEntry> {
         let own = |(table, ..): &&SchemaEntry| self.tables.contains(table);
         entries.iter().filter(own).cloned().collect()
     }
 
-    fn has(&self, version: i64, own: &BTreeSet<SchemaEntry>) -> bool {
+    fn has_version(&self, version: i64, own: &BTreeSet<SchemaEntry>) -> bool {
         let found = self.versions.iter().find(|(known, _)| *known == version);
         found.is_some_and(|(_, schema)| schema == own)
     }
@@ -129,7 +128,7 @@ impl LadderSchemas {
     }
 }
 
-fn entries(connection: &Connection) -> rusqlite::Result<BTreeSet<SchemaEntry>> {
+fn schema_entries(connection: &Connection) -> rusqlite::Result<BTreeSet<SchemaEntry>> {
     connection
         .prepare("SELECT tbl_name, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?

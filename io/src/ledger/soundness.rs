@@ -86,7 +86,7 @@ impl CheckedOnce {
     }
 
     /// Waits for the result, or makes the check with `check` if nobody else does.
-    pub(super) fn ensure(
+    pub(super) fn ensure_checked(
         self: &Arc<Self>,
         check: impl FnOnce() -> Result<(), LedgerError>,
     ) -> Result<(), Unsound> {
@@ -108,7 +108,7 @@ impl CheckedOnce {
         let looking = CheckInProgress(Arc::clone(self));
         match check() {
             Ok(()) => {
-                looking.sound();
+                looking.report_sound();
                 Ok(())
             }
             Err(error) => Err(Unsound::Unread(error)),
@@ -131,7 +131,7 @@ impl CheckedOnce {
 
 impl CheckInProgress {
     /// Reports that nothing is wrong.
-    pub fn sound(self) {
+    pub fn report_sound(self) {
         self.0.set_state(CheckState::Sound);
     }
 }
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn refused(gate: &Arc<CheckedOnce>) -> Option<String> {
-        match gate.ensure(|| Ok(())) {
+        match gate.ensure_checked(|| Ok(())) {
             Ok(()) => None,
             Err(Unsound::Damaged(reason)) => Some(reason),
             Err(Unsound::Unread(error)) => Some(error.to_string()),
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_sound_file_that_is_condemned_takes_nothing_more() {
         let gate = Arc::new(CheckedOnce::default());
-        gate.begin_check().unwrap().sound();
+        gate.begin_check().unwrap().report_sound();
         assert_eq!(refused(&gate), None);
         gate.condemn("event 7 is gone");
         gate.condemn("later");

@@ -12,16 +12,15 @@ use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
 use super::connection::{self, Database, to_sql};
-use super::error::LedgerError;
+use super::error::{LedgerError, TableError};
 use super::lock::DataDirLock;
 use super::mover::MoveResult;
-use super::open::{DOUBT_FILE, file_failed};
-use super::rebuild::Rebuild;
+use super::open::DOUBT_FILE;
+use super::rebuild::TableRebuild;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
-use super::tables::{ArchiveRows, TableError, Tables, TablesState};
-use crate::scrub::Course;
-use crate::scrub::history::{self, Visit};
+use super::tables::{ArchiveRows, ProjectionTables, TablesState};
+use crate::scrub::history::{self, StoredVisitor};
 
 /// The one connection that writes.
 ///
@@ -30,14 +29,13 @@ use crate::scrub::history::{self, Visit};
 pub struct SqliteLog {
     pub(super) connection: Connection,
     pub(super) database: Database,
-    pub(super) tables: Tables,
+    pub(super) tables: ProjectionTables,
     pub(super) anchor: Anchor,
     pub(super) head: Head,
     /// Whether it may be written to.
     pub(super) soundness: Soundness,
     /// Whether the state was taken from the tables: no event is verified by the start.
     pub(super) is_unverified: bool,
-    /// The digests of the tables.
     pub(super) digests: Vec<TableDigest>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
@@ -58,7 +56,7 @@ pub struct WalState {
 
 /// The thoroughness of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checkpoint {
+pub enum CheckpointMode {
     /// Moves all pages that no reader still needs.
     Passive,
     /// Moves all pages and truncates the file; does nothing while a reader is active.
@@ -70,7 +68,7 @@ impl SqliteLog {
     ///
     /// # Errors
     /// See [`AppendError`]. A batch that doesn't follow the head by number and chain is refused as `Unknown`, too, but
-    /// leaves the log usable: [`Log::head`] tells.
+    /// leaves the log usable: see [`Log::head`].
     pub fn append_with(
         &mut self,
         expected: Seq,
@@ -90,7 +88,7 @@ impl SqliteLog {
             return Err(AppendError::Conflict(self.head));
         }
         let mut append = || -> Result<Head, LedgerError> {
-            let mut transaction = self.begin()?;
+            let mut transaction = self.begin_batch()?;
             for stored in batch {
                 transaction.append(stored)?;
             }
@@ -112,12 +110,12 @@ impl SqliteLog {
     ///
     /// # Errors
     /// When the log is poisoned, another program wrote to the ledger, or SQLite fails.
-    pub fn begin(&mut self) -> Result<Batch<'_>, LedgerError> {
+    pub fn begin_batch(&mut self) -> Result<Batch<'_>, LedgerError> {
         self.check_movable()?;
         self.check_events()?;
         let begun = connection::run_cached(&self.connection, "BEGIN IMMEDIATE")
-            .and_then(|()| connection::head(&self.connection))
-            .map_err(self.database.failed("begin a transaction in"));
+            .and_then(|()| connection::last_head(&self.connection))
+            .map_err(self.database.sqlite_error("begin a transaction in"));
         let found = begun.map_err(|error| self.poison(error))?;
         let head = self.head;
         let batch = Batch {
@@ -155,8 +153,8 @@ impl SqliteLog {
             tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
             // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
             // once more, to the database; what a reader keeps in the WAL is at least synced.
-            self.checkpoint(Checkpoint::Truncate)?;
-            let synced = self.database.sync();
+            self.checkpoint(CheckpointMode::Truncate)?;
+            let synced = self.database.sync_files();
             synced.map_err(|error| self.poison(error))?;
         }
         let anchored = self.anchor.advance(self.head);
@@ -167,10 +165,10 @@ impl SqliteLog {
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn cache(&self, kib: i64) -> Result<(), LedgerError> {
+    pub fn set_cache_size(&self, kib: i64) -> Result<(), LedgerError> {
         self.connection
             .pragma_update(None, "cache_size", -kib)
-            .map_err(self.database.failed("set up"))
+            .map_err(self.database.sqlite_error("set up"))
     }
 
     /// Whether the projections' rows can be used as they are.
@@ -188,8 +186,8 @@ impl SqliteLog {
     ///
     /// # Errors
     /// When the log is poisoned or SQLite fails.
-    pub fn rebuild(&mut self) -> Result<Rebuild<'_>, LedgerError> {
-        Rebuild::begin(self)
+    pub fn begin_rebuild(&mut self) -> Result<TableRebuild<'_>, LedgerError> {
+        TableRebuild::begin(self)
     }
 
     /// Hands every row of a projection's table to `visit`, in the order of its key.
@@ -210,7 +208,7 @@ impl SqliteLog {
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn wal(&self) -> Result<WalState, LedgerError> {
+    pub fn wal_state(&self) -> Result<WalState, LedgerError> {
         let (_, pages, moved) = self.run_checkpoint("PRAGMA wal_checkpoint(NOOP)")?;
         Ok(WalState {
             pages,
@@ -223,11 +221,11 @@ impl SqliteLog {
     ///
     /// # Errors
     /// When SQLite fails; the log is poisoned then.
-    pub fn checkpoint(&mut self, mode: Checkpoint) -> Result<(), LedgerError> {
+    pub fn checkpoint(&mut self, mode: CheckpointMode) -> Result<(), LedgerError> {
         self.check_movable()?;
         let run = match mode {
-            Checkpoint::Passive => self.run_checkpoint("PRAGMA wal_checkpoint(PASSIVE)"),
-            Checkpoint::Truncate => self.truncate_wal(),
+            CheckpointMode::Passive => self.run_checkpoint("PRAGMA wal_checkpoint(PASSIVE)"),
+            CheckpointMode::Truncate => self.truncate_wal(),
         };
         match run {
             Ok(_) | Err(LedgerError::Busy { .. }) => Ok(()),
@@ -239,7 +237,7 @@ impl SqliteLog {
     pub(super) fn check_movable(&mut self) -> Result<(), LedgerError> {
         self.check_usable()?;
         let pages = &self.soundness.pages;
-        let checked = pages.ensure(|| check_pages(&self.connection, &self.database));
+        let checked = pages.ensure_checked(|| check_pages(&self.connection, &self.database));
         checked.map_err(|unsound| self.poison(unsound.into()))
     }
 
@@ -253,7 +251,7 @@ impl SqliteLog {
         let wait = |millis| {
             self.connection
                 .busy_timeout(std::time::Duration::from_millis(millis))
-                .map_err(self.database.failed("set up"))
+                .map_err(self.database.sqlite_error("set up"))
         };
         wait(0)?;
         let run = self.run_checkpoint("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -263,7 +261,7 @@ impl SqliteLog {
 
     fn run_checkpoint(&self, pragma: &str) -> Result<(bool, u64, u64), LedgerError> {
         connection::run_checkpoint(&self.connection, pragma)
-            .map_err(self.database.failed("checkpoint"))
+            .map_err(self.database.sqlite_error("checkpoint"))
     }
 
     /// Verifies the events before anything is appended: if the state was restored from the tables, only their digests were checked.
@@ -271,17 +269,19 @@ impl SqliteLog {
         if !self.is_unverified {
             return Ok(());
         }
-        let checked = (self.soundness.events).ensure(|| self.verify_events());
+        let checked = (self.soundness.events).ensure_checked(|| self.verify_events());
         checked.map_err(|unsound| self.poison(unsound.into()))
     }
 
     fn verify_events(&self) -> Result<(), LedgerError> {
-        let read = |from, visit: &mut Visit<'_>| Log::read(self, from, visit);
-        let verified = history::verify(&read, self, &self.digests, self.head, |_| Course::On);
+        let read = |from, visit: &mut StoredVisitor<'_>| Log::read(self, from, visit);
+        let verified = history::verify_history(&read, self, &self.digests, self.head, |_| {
+            ControlFlow::Continue(())
+        });
         verified.map(drop).map_err(|flaw| {
             let detail = flaw.to_string();
             let doubt = self.database.path.with_file_name(DOUBT_FILE);
-            history::condemn(&self.soundness, &*self.database.disk, &doubt, &detail);
+            history::condemn_ledger(&self.soundness, &*self.database.disk, &doubt, &detail);
             LedgerError::Condemned { detail }
         })
     }
@@ -299,7 +299,7 @@ impl SqliteLog {
 
     /// The digests of the tables; an archive's is that of no rows.
     #[must_use]
-    pub fn digests(&self) -> &[TableDigest] {
+    pub fn table_digests(&self) -> &[TableDigest] {
         &self.digests
     }
 
@@ -315,7 +315,7 @@ impl SqliteLog {
     pub(crate) fn trust_tables(&self) -> Result<(), LedgerError> {
         let doubt = self.database.path.with_file_name(DOUBT_FILE);
         let removed = self.database.disk.remove(&doubt);
-        removed.map_err(|source| file_failed("remove", &doubt, source))
+        removed.map_err(LedgerError::on_file("remove", &doubt))
     }
 
     /// The checks that decide whether it may be written to, for sharing with the scrub.
@@ -365,13 +365,13 @@ impl SqliteLog {
 impl ArchiveRows for SqliteLog {
     fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
         self.tables
-            .row(&self.connection, table, key)
+            .find_row(&self.connection, table, key)
             .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 
     fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
         self.tables
-            .count(&self.connection, table, until)
+            .count_until(&self.connection, table, until)
             .map_err(|error| self.database.table_failed("use the tables of", error))
     }
 }
@@ -389,7 +389,8 @@ impl Log for SqliteLog {
         from: Seq,
         visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        connection::stream(&self.connection, from, visit).map_err(self.database.failed("read"))
+        connection::visit_events(&self.connection, from, visit)
+            .map_err(self.database.sqlite_error("read"))
     }
 
     /// Appends without rows, so that the projections' tables aren't current afterwards.
@@ -441,7 +442,7 @@ impl Batch<'_> {
     ) -> Result<(), LedgerError> {
         match self.encode_and_insert(all) {
             Ok(recorded) => recorded,
-            Err(error) => Err(self.fail(error.into())),
+            Err(error) => Err(self.table_failed(error.into())),
         }
     }
 
@@ -503,7 +504,7 @@ impl Batch<'_> {
                     stored.payload.as_slice(),
                 )
             });
-        inserted.map_err(|error| self.fail(error.into()))?;
+        inserted.map_err(|error| self.table_failed(error.into()))?;
         self.head = head;
         self.payload_bytes += stored.payload.len() as u64;
         Ok(())
@@ -513,7 +514,7 @@ impl Batch<'_> {
     ///
     /// # Errors
     /// As [`change_all`](Self::change_all).
-    pub fn change(&mut self, change: &RowChange) -> Result<(), LedgerError> {
+    pub fn change_row(&mut self, change: &RowChange) -> Result<(), LedgerError> {
         self.change_all(std::slice::from_ref(change))
     }
 
@@ -523,8 +524,8 @@ impl Batch<'_> {
     /// When one doesn't fit its table, or SQLite fails.
     pub fn change_all(&mut self, changes: &[RowChange]) -> Result<(), LedgerError> {
         let Self { log, digests, .. } = self;
-        let applied = log.tables.apply(&log.connection, changes, digests);
-        applied.map_err(|error| self.fail(error))
+        let applied = log.tables.apply_changes(&log.connection, changes, digests);
+        applied.map_err(|error| self.table_failed(error))
     }
 
     /// Makes everything durable: commits, syncs, then moves the anchor.
@@ -538,24 +539,24 @@ impl Batch<'_> {
         }
         let log = &*self.log;
         let kept = (log.tables).keep_digests(&log.connection, &self.digests, Some(&log.digests));
-        kept.map_err(|error| self.fail(error))?;
-        self.finish()
+        kept.map_err(|error| self.table_failed(error))?;
+        self.commit_sealed()
     }
 
     fn commit_without_rows(self) -> Result<Head, LedgerError> {
-        self.finish()
+        self.commit_sealed()
     }
 
     pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
         let set = self.log.tables.set_applied(&self.log.connection, applied);
-        set.map_err(|error| self.fail(error))?;
+        set.map_err(|error| self.table_failed(error))?;
         self.log.applied = Some(applied);
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Head, LedgerError> {
+    pub(super) fn commit_sealed(mut self) -> Result<Head, LedgerError> {
         let committed = connection::run_cached(&self.log.connection, "COMMIT");
-        committed.map_err(|error| self.fail(error.into()))?;
+        committed.map_err(|error| self.table_failed(error.into()))?;
         self.open = false;
         self.log.digests = std::mem::take(&mut self.digests);
         // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
@@ -579,7 +580,7 @@ impl Batch<'_> {
         })
     }
 
-    pub(super) fn fail(&mut self, error: TableError) -> LedgerError {
+    pub(super) fn table_failed(&mut self, error: TableError) -> LedgerError {
         let error = self.log.database.table_failed("write to", error);
         self.log.poison(error)
     }
@@ -611,7 +612,7 @@ impl Drop for Batch<'_> {
             && !self.log.connection.is_autocommit()
             && let Err(error) = self.log.connection.execute_batch("ROLLBACK")
         {
-            self.fail(error.into());
+            self.table_failed(error.into());
         }
     }
 }

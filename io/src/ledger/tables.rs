@@ -13,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
 use tslp_projections::table::{Change, ColumnType, Keep, RowChange, Table, TableDigest, Value};
 
-use super::connection::{meta, set_meta, to_sql};
-use super::error::LedgerError;
+use super::connection::{meta_value, set_meta, to_sql};
+use super::error::{LedgerError, TableError};
 use crate::VERSION;
 
 /// The `meta` key of the last folded position.
@@ -28,22 +28,6 @@ const DIGEST_PREFIX: &str = "digest:";
 
 /// The prefix of a table's name in the `meta` key of its version.
 pub(super) const VERSION_PREFIX: &str = "table:";
-
-/// An error while reading or writing a table.
-#[derive(Debug, thiserror::Error)]
-pub enum TableError {
-    /// SQLite's error.
-    #[error(transparent)]
-    Sqlite(#[from] rusqlite::Error),
-    /// A row, or a request for one, doesn't fit the table's description.
-    #[error("{detail}")]
-    Shape {
-        /// The table.
-        table: &'static str,
-        /// The description of the misfit.
-        detail: String,
-    },
-}
 
 /// Whether stored tables can be used as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,17 +63,17 @@ pub trait ArchiveRows {
 
 /// All projection tables with their statements.
 #[derive(Clone, Debug)]
-pub struct Tables {
-    tables: Vec<Statements>,
+pub struct ProjectionTables {
+    tables: Vec<TableStatements>,
 }
 
 #[derive(Clone, Debug)]
-struct Statements {
+struct TableStatements {
     table: &'static Table,
     drop: String,
     /// The table, as SQLite keeps it in its schema.
     create: String,
-    /// An archive's triggers, likewise.
+    /// The statements that make an archive's triggers.
     refusals: Vec<String>,
     /// Inserts a row whose key is new, and does nothing if it isn't.
     insert: String,
@@ -98,16 +82,16 @@ struct Statements {
     /// The rows whose keys begin with so many values; with none of them all.
     read: Vec<String>,
     row_until: String,
-    /// Of an archive.
+    /// Counts an archive's rows; `None` for other tables.
     count: Option<String>,
 }
 
-impl Tables {
+impl ProjectionTables {
     /// Writes the statements.
     #[must_use]
     pub fn new(tables: &'static [Table]) -> Self {
         Self {
-            tables: tables.iter().map(Statements::new).collect(),
+            tables: tables.iter().map(TableStatements::new).collect(),
         }
     }
 
@@ -124,7 +108,7 @@ impl Tables {
         let rebuild = |reason: String| Ok(TablesState::Rebuild { reason });
         for statements in &self.tables {
             let table = statements.table;
-            let version: Option<i64> = meta(connection, &version_key(table.name))?;
+            let version: Option<i64> = meta_value(connection, &version_key(table.name))?;
             if version != Some(table.version.into()) {
                 let found = version.map_or("none".to_owned(), |version| version.to_string());
                 let (name, wanted) = (table.name, table.version);
@@ -143,10 +127,10 @@ impl Tables {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
-        let applied: Option<i64> = meta(connection, APPLIED_SEQ)?;
+        let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
         match applied {
             Some(applied) if applied == to_sql(head) => {
-                let by: Option<String> = meta(connection, FOLDED_BY)?;
+                let by: Option<String> = meta_value(connection, FOLDED_BY)?;
                 Ok(match by.as_deref() {
                     Some(VERSION) => TablesState::Current,
                     by => TablesState::Doubtful {
@@ -167,7 +151,7 @@ impl Tables {
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn recreate(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
+    pub fn recreate_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
         let statements = self.statements(table)?;
         connection.execute_batch(&statements.drop)?;
         connection.execute_batch(&statements.create)?;
@@ -178,7 +162,7 @@ impl Tables {
     ///
     /// # Errors
     /// When SQLite fails.
-    pub fn seal(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
+    pub fn complete_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
         let statements = self.statements(table)?;
         for refusal in &statements.refusals {
             connection.execute_batch(refusal)?;
@@ -219,7 +203,7 @@ impl Tables {
             let kept = if table.is_archive() {
                 Some(TableDigest::default())
             } else {
-                let bytes: Option<Vec<u8>> = meta(connection, &digest_key(table.name))?;
+                let bytes: Option<Vec<u8>> = meta_value(connection, &digest_key(table.name))?;
                 bytes.and_then(|bytes| TableDigest::from_bytes(&bytes))
             };
             digests.extend(kept);
@@ -252,7 +236,7 @@ impl Tables {
     /// When SQLite fails.
     pub fn set_applied(&self, connection: &Connection, applied: Seq) -> Result<(), TableError> {
         set_meta(connection, APPLIED_SEQ, to_sql(applied))?;
-        let by: Option<String> = meta(connection, FOLDED_BY)?;
+        let by: Option<String> = meta_value(connection, FOLDED_BY)?;
         if by.as_deref() != Some(VERSION) {
             set_meta(connection, FOLDED_BY, VERSION)?;
         }
@@ -263,7 +247,7 @@ impl Tables {
     ///
     /// # Errors
     /// When a row doesn't fit, it is to be taken out of an archive, or SQLite fails.
-    pub fn apply(
+    pub fn apply_changes(
         &self,
         connection: &Connection,
         changes: &[RowChange],
@@ -273,10 +257,10 @@ impl Tables {
             let statements = self.statements(change.table)?;
             let digest = &mut digests[change.table];
             match &change.change {
-                Change::Put(row) => statements.put(connection, row, digest)?,
+                Change::Put(row) => statements.put_row(connection, row, digest)?,
                 Change::Remove(key) => statements.remove(connection, key, digest)?,
                 Change::Replace(prefix, rows) => {
-                    statements.replace(connection, prefix, rows, digest)?;
+                    statements.replace_rows(connection, prefix, rows, digest)?;
                 }
             }
         }
@@ -300,14 +284,14 @@ impl Tables {
     ///
     /// # Errors
     /// When the table is missing, holds what it can't, or SQLite fails.
-    pub fn row(
+    pub fn find_row(
         &self,
         connection: &Connection,
         table: usize,
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
         let statements = self.statements(table)?;
-        statements.find(connection, key)
+        statements.find_row(connection, key)
     }
 
     /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
@@ -321,15 +305,15 @@ impl Tables {
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
         let statements = self.statements(table)?;
-        statements.check(key, statements.table.key)?;
-        statements.first(connection, &statements.row_until, key)
+        statements.check_values(key, statements.table.key)?;
+        statements.first_row(connection, &statements.row_until, key)
     }
 
     /// The number of an archive's rows that events up to `until` have put.
     ///
     /// # Errors
     /// When the table is missing or no archive, or SQLite fails.
-    pub fn count(
+    pub fn count_until(
         &self,
         connection: &Connection,
         table: usize,
@@ -345,7 +329,7 @@ impl Tables {
         Ok(u64::try_from(rows).unwrap_or(0))
     }
 
-    fn statements(&self, table: usize) -> Result<&Statements, TableError> {
+    fn statements(&self, table: usize) -> Result<&TableStatements, TableError> {
         self.tables.get(table).ok_or_else(|| TableError::Shape {
             table: "?",
             detail: format!(
@@ -356,7 +340,7 @@ impl Tables {
     }
 }
 
-impl Statements {
+impl TableStatements {
     fn new(table: &'static Table) -> Self {
         let names: Vec<String> = table
             .columns
@@ -366,10 +350,10 @@ impl Statements {
         let (key, _) = names.split_at(table.key);
         let name = format!("\"{}\"", table.name);
         let all = names.join(", ");
-        let is_key = compared(key, "=");
+        let is_key = columns_compared(key, "=");
         let is_until = match key.split_last() {
             Some((last, before)) => {
-                let mut conditions: Vec<String> = placed(before, "=");
+                let mut conditions: Vec<String> = column_terms(before, "=");
                 conditions.push(format!("{last} <= ?{}", table.key));
                 conditions.join(" AND ")
             }
@@ -378,10 +362,10 @@ impl Statements {
         Self {
             table,
             drop: format!("DROP TABLE IF EXISTS {name}"),
-            create: create(table),
+            create: create_statement(table),
             refusals: match table.keep {
                 Keep::Latest => Vec::new(),
-                Keep::First { .. } => refusals(table),
+                Keep::First { .. } => archive_triggers(table),
             },
             insert: put_statement(table, &names, OnConflict::Keep),
             put: put_statement(table, &names, OnConflict::Replace),
@@ -390,7 +374,7 @@ impl Statements {
                 .map(|shared| {
                     let conditions = match shared {
                         0 => "true".to_owned(),
-                        shared => compared(&key[..shared], "="),
+                        shared => columns_compared(&key[..shared], "="),
                     };
                     // A column that a condition fixes isn't named in the order: SQLite would compile the statement anew for
                     // each value.
@@ -416,16 +400,16 @@ impl Statements {
     }
 
     /// Puts a row. If the same row is there already, nothing is written.
-    fn put(
+    fn put_row(
         &self,
         connection: &Connection,
         row: &[Value],
         digest: &mut TableDigest,
     ) -> Result<(), TableError> {
-        self.check(row, self.table.columns.len())?;
+        self.check_values(row, self.table.columns.len())?;
         let is_archive = self.table.is_archive();
         // Most rows are new, so that a look-up before would find nothing.
-        match self.execute(connection, &self.insert, row) {
+        match self.execute_with(connection, &self.insert, row) {
             Err(TableError::Sqlite(error)) if is_archive && is_refused_put(&error) => return Ok(()),
             Ok(_) if is_archive => return Ok(()),
             Ok(1) => {
@@ -434,9 +418,9 @@ impl Statements {
             }
             inserted => inserted?,
         };
-        let known = self.find(connection, &row[..self.table.key])?;
+        let known = self.find_row(connection, &row[..self.table.key])?;
         if known.as_deref() != Some(row) {
-            self.execute(connection, &self.put, row)?;
+            self.execute_with(connection, &self.put, row)?;
             known.iter().for_each(|known| digest.remove(known));
             digest.add(row);
         }
@@ -449,14 +433,14 @@ impl Statements {
         key: &[Value],
         digest: &mut TableDigest,
     ) -> Result<(), TableError> {
-        let known = self.find(connection, key)?;
-        self.execute(connection, &self.remove, key)?;
+        let known = self.find_row(connection, key)?;
+        self.execute_with(connection, &self.remove, key)?;
         known.iter().for_each(|known| digest.remove(known));
         Ok(())
     }
 
     /// Writes what differs from the rows that are there.
-    fn replace(
+    fn replace_rows(
         &self,
         connection: &Connection,
         prefix: &[Value],
@@ -469,22 +453,22 @@ impl Statements {
             ControlFlow::Continue(())
         })?;
         for row in rows {
-            self.check(row, self.table.columns.len())?;
+            self.check_values(row, self.table.columns.len())?;
             let known = gone.remove(&row[..self.table.key]);
             if known.as_ref() != Some(row) {
-                self.execute(connection, &self.put, row)?;
+                self.execute_with(connection, &self.put, row)?;
                 known.iter().for_each(|known| digest.remove(known));
                 digest.add(row);
             }
         }
         for (key, row) in gone {
-            self.execute(connection, &self.remove, &key)?;
+            self.execute_with(connection, &self.remove, &key)?;
             digest.remove(&row);
         }
         Ok(())
     }
 
-    fn execute(
+    fn execute_with(
         &self,
         connection: &Connection,
         sql: &str,
@@ -501,30 +485,30 @@ impl Statements {
         prefix: &[Value],
         visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
     ) -> Result<(), TableError> {
-        self.check(prefix, prefix.len())?;
+        self.check_values(prefix, prefix.len())?;
         let Some(sql) = self.read.get(prefix.len()) else {
             return Err(self.misfit(format!("{} values are no part of a key", prefix.len())));
         };
         let mut prepared = connection.prepare_cached(sql)?;
         let mut rows = prepared.query(params_from_iter(prefix.iter().map(SqlValue)))?;
         while let Some(row) = rows.next()? {
-            if visit(self.row(row)?).is_break() {
+            if visit(self.read_row(row)?).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn find(
+    fn find_row(
         &self,
         connection: &Connection,
         key: &[Value],
     ) -> Result<Option<Vec<Value>>, TableError> {
-        self.check(key, self.table.key)?;
-        self.first(connection, &self.read[self.table.key], key)
+        self.check_values(key, self.table.key)?;
+        self.first_row(connection, &self.read[self.table.key], key)
     }
 
-    fn first(
+    fn first_row(
         &self,
         connection: &Connection,
         sql: &str,
@@ -533,14 +517,14 @@ impl Statements {
         connection
             .prepare_cached(sql)?
             .query_row(params_from_iter(key.iter().map(SqlValue)), |row| {
-                Ok(self.row(row))
+                Ok(self.read_row(row))
             })
             .optional()?
             .transpose()
     }
 
     /// Refuses values that don't fit the leading columns.
-    fn check(&self, values: &[Value], expected: usize) -> Result<(), TableError> {
+    fn check_values(&self, values: &[Value], expected: usize) -> Result<(), TableError> {
         if values.len() != expected {
             return Err(self.misfit(format!("{expected} values wanted, {} given", values.len())));
         }
@@ -558,7 +542,7 @@ impl Statements {
         Ok(())
     }
 
-    fn row(&self, row: &Row<'_>) -> Result<Vec<Value>, TableError> {
+    fn read_row(&self, row: &Row<'_>) -> Result<Vec<Value>, TableError> {
         let values =
             (0..self.table.columns.len())
                 .map(|column| {
@@ -578,7 +562,7 @@ impl Statements {
                     })
                 })
                 .collect::<Result<Vec<_>, TableError>>()?;
-        self.check(&values, self.table.columns.len())?;
+        self.check_values(&values, self.table.columns.len())?;
         Ok(values)
     }
 
@@ -591,7 +575,7 @@ impl Statements {
 }
 
 /// `column operator ?n` for each column, numbered from 1.
-fn placed(columns: &[String], operator: &str) -> Vec<String> {
+fn column_terms(columns: &[String], operator: &str) -> Vec<String> {
     columns
         .iter()
         .zip(1..)
@@ -599,8 +583,8 @@ fn placed(columns: &[String], operator: &str) -> Vec<String> {
         .collect()
 }
 
-fn compared(columns: &[String], operator: &str) -> String {
-    placed(columns, operator).join(" AND ")
+fn columns_compared(columns: &[String], operator: &str) -> String {
+    column_terms(columns, operator).join(" AND ")
 }
 
 /// Whether an archive's trigger has said that the key is taken: the row that is there stays, as it should. It says so
@@ -617,7 +601,6 @@ enum OnConflict {
     Replace,
 }
 
-/// The statement that puts a row.
 fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> String {
     let name = format!("\"{}\"", table.name);
     let (key, rest) = names.split_at(table.key);
@@ -641,7 +624,7 @@ fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> St
 
 /// The statement that makes the table. A key of one whole number is SQLite's own row number; other tables are
 /// stored in the order of their key.
-fn create(table: &Table) -> String {
+fn create_statement(table: &Table) -> String {
     let by_number = table.key == 1 && table.columns[0].kind == ColumnType::Integer;
     let mut sql = format!("CREATE TABLE \"{}\" (", table.name);
     for column in table.columns {
@@ -666,7 +649,7 @@ fn create(table: &Table) -> String {
 }
 
 /// Triggers that refuse whatever isn't a new row. `INSERT OR REPLACE` fires no delete trigger, so it needs its own.
-fn refusals(table: &Table) -> Vec<String> {
+fn archive_triggers(table: &Table) -> Vec<String> {
     let name = table.name;
     let refuse = |verb: &str, event: &str, when: &str| {
         format!(

@@ -3,7 +3,7 @@
 //! A commit appends to the WAL; a checkpoint moves pages from there into the database, which costs syncs. The WAL policy:
 //!
 //! * Idle, with enough pages pending: the writer moves them itself, so that the next commit finds a short WAL.
-//! * Busy: moving between two groups would delay commits, so the [`Mover`] does it on a connection of its own, from
+//! * Busy: moving between two groups would delay commits, so the [`PageMover`] does it on a connection of its own, from
 //!   `checkpoint_pages_busy` on. When it ends, the writer moves the few pages that came meanwhile: SQLite starts the WAL
 //!   from its beginning again only after a checkpoint that left nothing, and only the writer can be sure that no commit
 //!   comes in between.
@@ -24,9 +24,9 @@ use tslp_replay::log::{Head, Log};
 
 use super::durable::{DurableHead, WriterFigures};
 use super::error::LedgerError;
-use super::mover::{MoveResult, Mover};
+use super::mover::{MoveResult, PageMover};
 use super::open_files::OpenFiles;
-use super::sqlite_log::{Checkpoint, SqliteLog, WalState};
+use super::sqlite_log::{CheckpointMode, SqliteLog, WalState};
 
 /// Events and the rows that they change: durable together or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,13 +43,13 @@ pub enum Durability {
     /// Everything up to here is on disk.
     Reached(Seq),
     /// The writer has failed; nothing more will become durable.
-    Failed(Failure),
+    Failed(WriterFailure),
 }
 
 /// The failure that stopped a writer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Failure {
+pub struct WriterFailure {
     /// What happened and what to do.
     pub message: String,
     /// The condition for continuing with a reopened ledger; decisions that weren't written exist only in this process.
@@ -60,13 +60,13 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Room on the disk.
-    Room,
+    DiskSpace,
     /// A person who looks at the cause and restarts.
     Restart,
 }
 
-impl Failure {
-    fn defect(message: &str) -> Self {
+impl WriterFailure {
+    fn of_defect(message: &str) -> Self {
         Self {
             message: message.to_owned(),
             remedy: Remedy::Restart,
@@ -74,12 +74,12 @@ impl Failure {
     }
 }
 
-impl From<LedgerError> for Failure {
+impl From<LedgerError> for WriterFailure {
     fn from(error: LedgerError) -> Self {
         Self {
             message: error.to_string(),
             remedy: if error.is_disk_full() {
-                Remedy::Room
+                Remedy::DiskSpace
             } else {
                 Remedy::Restart
             },
@@ -130,7 +130,7 @@ const BUSY_TIMES_MAX: u64 = 4;
 /// The queue to a writer. A full one blocks whoever sends. When all senders are gone, the writer finishes and stops;
 /// when the writer has failed, sending fails.
 #[must_use]
-pub fn queue(commits: usize) -> (Sender<Commit>, Receiver<Commit>) {
+pub fn commit_queue(commits: usize) -> (Sender<Commit>, Receiver<Commit>) {
     bounded(commits)
 }
 
@@ -139,7 +139,7 @@ pub fn queue(commits: usize) -> (Sender<Commit>, Receiver<Commit>) {
 pub struct LedgerWriter {
     durable: Arc<DurableHead>,
     figures: Arc<WriterFigures>,
-    thread: JoinHandle<Result<Head, Failure>>,
+    thread: JoinHandle<Result<Head, WriterFailure>>,
 }
 
 impl LedgerWriter {
@@ -159,10 +159,12 @@ impl LedgerWriter {
     ///
     /// # Errors
     /// The failure that stopped the writer.
-    pub fn join(self) -> Result<Head, Failure> {
-        self.thread
-            .join()
-            .unwrap_or_else(|_| Err(Failure::defect("the ledger writer panicked; restart tslp")))
+    pub fn join(self) -> Result<Head, WriterFailure> {
+        self.thread.join().unwrap_or_else(|_| {
+            Err(WriterFailure::of_defect(
+                "the ledger writer panicked; restart tslp",
+            ))
+        })
     }
 }
 
@@ -172,14 +174,14 @@ impl LedgerWriter {
 ///
 /// # Errors
 /// When the log is poisoned, what a crash left can't be made durable, or the thread can't be started.
-pub fn spawn(
+pub fn spawn_writer(
     log: SqliteLog,
     commits: Receiver<Commit>,
     limits: WriterLimits,
     announce: Box<dyn FnMut(Durability) + Send>,
 ) -> Result<LedgerWriter, LedgerError> {
     let path = log.database.path.clone();
-    let mover = Mover::start(&log.database)?;
+    let mover = PageMover::start(&log.database)?;
     let mut writer = Writer::new(log, commits, limits, announce)?;
     writer.mover = Some(mover);
     let durable = Arc::clone(writer.durable());
@@ -189,18 +191,14 @@ pub fn spawn(
         .spawn(move || {
             let ended = catch_unwind(AssertUnwindSafe(|| writer.run()));
             let ended = ended.unwrap_or_else(|_| {
-                Err(Failure::defect(
+                Err(WriterFailure::of_defect(
                     "the ledger writer panicked, a defect of tslp; restart it",
                 ))
             });
             writer.announcer.announce_end(&ended);
             ended
         })
-        .map_err(|source| LedgerError::File {
-            action: "start the writer thread of",
-            path,
-            source,
-        })?;
+        .map_err(LedgerError::on_file("start the writer thread of", &path))?;
     Ok(LedgerWriter {
         durable,
         figures,
@@ -208,10 +206,10 @@ pub fn spawn(
     })
 }
 
-/// Takes commits and makes them durable. [`spawn`] gives it a thread; without one it is asked to [`step`](Self::step).
+/// Takes commits and makes them durable. [`spawn_writer`] gives it a thread; without one it is asked to [`step`](Self::step).
 pub struct Writer {
     /// Moves pages while groups are committed; without it they are moved between two. First, so that it ends before the log's lock.
-    mover: Option<Mover>,
+    mover: Option<PageMover>,
     log: SqliteLog,
     commits: Receiver<Commit>,
     limits: WriterLimits,
@@ -228,11 +226,11 @@ struct Announcer {
 
 impl Announcer {
     fn announce_reached(&mut self, seq: Seq) {
-        self.durable.reach(seq);
+        self.durable.advance_to(seq);
         (self.announce)(Durability::Reached(seq));
     }
 
-    fn announce_end(&mut self, ended: &Result<Head, Failure>) {
+    fn announce_end(&mut self, ended: &Result<Head, WriterFailure>) {
         match ended {
             Ok(_) => self
                 .durable
@@ -250,7 +248,7 @@ impl Announcer {
 
 /// The result of one step of the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum WriterStep {
     /// A group is durable, up to here.
     Committed(Seq),
     /// There was nothing to commit; the WAL was checkpointed if that was due.
@@ -271,7 +269,7 @@ impl Writer {
         log.make_durable()?;
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
-            open_files: OpenFiles::of(&log.database),
+            open_files: OpenFiles::of_database(&log.database),
             mover: None,
             log,
             commits,
@@ -292,28 +290,28 @@ impl Writer {
     ///
     /// # Errors
     /// The failure, which was announced: there must be no other step.
-    pub fn step(&mut self) -> Result<Step, Failure> {
-        let stepped = self.try_step().map_err(Failure::from);
+    pub fn step(&mut self) -> Result<WriterStep, WriterFailure> {
+        let stepped = self.try_step().map_err(WriterFailure::from);
         if let Err(failure) = &stepped {
             self.announcer.announce_end(&Err(failure.clone()));
         }
         stepped
     }
 
-    fn try_step(&mut self) -> Result<Step, LedgerError> {
+    fn try_step(&mut self) -> Result<WriterStep, LedgerError> {
         let Ok(commit) = self.commits.try_recv() else {
             if self.look_at_wal()?.pages_pending >= self.limits.checkpoint_pages {
                 self.checkpoint_idle()?;
             }
-            return Ok(Step::Idle);
+            return Ok(WriterStep::Idle);
         };
         let head = self.commit_group(commit)?;
         self.announcer.announce_reached(head.seq);
-        Ok(Step::Committed(head.seq))
+        Ok(WriterStep::Committed(head.seq))
     }
 
-    fn run(&mut self) -> Result<Head, Failure> {
-        self.write_all().map_err(Failure::from)
+    fn run(&mut self) -> Result<Head, WriterFailure> {
+        self.write_all().map_err(WriterFailure::from)
     }
 
     fn write_all(&mut self) -> Result<Head, LedgerError> {
@@ -321,12 +319,12 @@ impl Writer {
             let head = self.commit_group(commit)?;
             self.announcer.announce_reached(head.seq);
         }
-        if let Some(moved) = self.mover.as_mut().and_then(Mover::wait) {
+        if let Some(moved) = self.mover.as_mut().and_then(PageMover::wait_for_result) {
             self.log.moved_elsewhere(moved)?;
         }
         // Truncating writes to the database file, which needs every page checked first; a quick stop doesn't wait for that.
         if self.log.soundness().pages.is_sound() {
-            self.log.checkpoint(Checkpoint::Truncate)?;
+            self.log.checkpoint(CheckpointMode::Truncate)?;
         }
         self.log.head()
     }
@@ -380,7 +378,7 @@ impl Writer {
     fn check_files(&mut self) -> Result<(), LedgerError> {
         let head = self.log.head()?;
         self.open_files
-            .check(&self.log.connection, &self.log.database, head)
+            .check_names(&self.log.connection, &self.log.database, head)
     }
 
     /// Commits everything that is queued, up to the bounds, in one transaction.
@@ -389,7 +387,7 @@ impl Writer {
         // Before and after the commit: a WAL that was cut meanwhile has its old length again afterwards.
         self.check_files()?;
         let mut events = 0;
-        let mut batch = self.log.begin()?;
+        let mut batch = self.log.begin_batch()?;
         let mut next = Some(first);
         while let Some(commit) = next {
             events += commit.recorded.len() as u64;
@@ -417,7 +415,7 @@ impl Writer {
 
     /// Bounds the WAL under a load that never pauses, without looking at it for each group.
     fn relieve_wal(&mut self) -> Result<(), LedgerError> {
-        if let Some(moved) = self.mover.as_mut().and_then(Mover::poll) {
+        if let Some(moved) = self.mover.as_mut().and_then(PageMover::take_result) {
             return self.end_move(moved);
         }
         if self.groups_since_look < GROUPS_PER_LOOK {
@@ -434,7 +432,7 @@ impl Writer {
             self.begin_move()?;
         }
         if wal.pages >= busy.saturating_mul(BUSY_TIMES_MAX)
-            && let Some(moved) = self.mover.as_mut().and_then(Mover::wait)
+            && let Some(moved) = self.mover.as_mut().and_then(PageMover::wait_for_result)
         {
             return self.end_move(moved);
         }
@@ -443,10 +441,10 @@ impl Writer {
 
     fn begin_move(&mut self) -> Result<(), LedgerError> {
         let Some(mover) = &mut self.mover else {
-            return self.checkpoint(Checkpoint::Passive);
+            return self.checkpoint(CheckpointMode::Passive);
         };
         self.log.check_movable()?;
-        mover.begin();
+        mover.begin_move();
         Ok(())
     }
 
@@ -454,21 +452,21 @@ impl Writer {
     /// start it from its beginning.
     fn end_move(&mut self, moved: MoveResult) -> Result<(), LedgerError> {
         self.log.moved_elsewhere(moved)?;
-        self.checkpoint(Checkpoint::Passive)
+        self.checkpoint(CheckpointMode::Passive)
     }
 
     fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {
-        self.checkpoint(Checkpoint::Passive)?;
-        let wal = self.log.wal()?;
+        self.checkpoint(CheckpointMode::Passive)?;
+        let wal = self.log.wal_state()?;
         // With pages left a reader is at work, and truncating would do nothing.
         if wal.pages_pending == 0 && wal.file_bytes >= self.limits.truncate_bytes {
-            self.checkpoint(Checkpoint::Truncate)?;
+            self.checkpoint(CheckpointMode::Truncate)?;
         }
         Ok(())
     }
 
-    fn checkpoint(&mut self, mode: Checkpoint) -> Result<(), LedgerError> {
-        if mode == Checkpoint::Truncate {
+    fn checkpoint(&mut self, mode: CheckpointMode) -> Result<(), LedgerError> {
+        if mode == CheckpointMode::Truncate {
             self.open_files.wal_was_cut();
         }
         self.log.checkpoint(mode)?;
@@ -478,7 +476,7 @@ impl Writer {
 
     fn look_at_wal(&mut self) -> Result<WalState, LedgerError> {
         self.groups_since_look = 0;
-        let wal = self.log.wal()?;
+        let wal = self.log.wal_state()?;
         self.figures
             .wal_pages_pending
             .store(wal.pages_pending, Relaxed);

@@ -4,7 +4,7 @@ use super::MainLoop;
 use super::client::{Client, ClientStage};
 use crate::channel::ExchangeId;
 use crate::http::server_connection::PIPELINE_BYTES_MAX;
-use crate::http::socket::{Peer, Transfer};
+use crate::http::socket::{Peer, TransferResult};
 
 /// Rounds in one turn, so that one busy connection can't hold up the others.
 const ROUNDS_MAX: usize = 16;
@@ -66,7 +66,7 @@ impl MainLoop {
         match client.stage {
             ClientStage::Over | ClientStage::Finishing => return,
             ClientStage::Open if full => {
-                if client.exchange.is_some() && client.socket.peer() == Peer::Closed {
+                if client.exchange.is_some() && client.socket.peer_state() == Peer::Closed {
                     client.stage = ClientStage::Over;
                 }
                 return;
@@ -75,10 +75,10 @@ impl MainLoop {
         }
         let piece = self.connections.piece_bytes();
         match client.socket.read(&mut self.scratch[..piece]) {
-            Transfer::Blocked => {}
-            Transfer::Failed => client.stage = ClientStage::Over,
-            Transfer::Ended => client_ended(client),
-            Transfer::Bytes(count) => {
+            TransferResult::Blocked => {}
+            TransferResult::Failed => client.stage = ClientStage::Over,
+            TransferResult::Ended => client_ended(client),
+            TransferResult::Bytes(count) => {
                 client.moves += 1;
                 if client.stage == ClientStage::Open {
                     client.http.receive(&self.scratch[..count]);
@@ -119,12 +119,12 @@ fn client_ended(client: &mut Client) {
 fn write_client(client: &mut Client) {
     while !client.out.released().is_empty() && client.stage != ClientStage::Over {
         match client.socket.write(client.out.released(), &[]) {
-            Transfer::Bytes(count) => {
-                client.out.sent(count);
+            TransferResult::Bytes(count) => {
+                client.out.mark_sent(count);
                 client.moves += 1;
             }
-            Transfer::Blocked => return,
-            Transfer::Ended | Transfer::Failed => client.stage = ClientStage::Over,
+            TransferResult::Blocked => return,
+            TransferResult::Ended | TransferResult::Failed => client.stage = ClientStage::Over,
         }
     }
     if client.stage == ClientStage::Finishing && client.out.is_empty() {
@@ -133,6 +133,6 @@ fn write_client(client: &mut Client) {
         client.moves += 1;
     }
     if client.exchange.is_none() {
-        client.out.shrink();
+        client.out.shrink_if_empty();
     }
 }

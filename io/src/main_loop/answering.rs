@@ -12,20 +12,20 @@ use super::client::{
 use super::deadlines::WHOLE_BODY_IDLE_TIMES;
 use super::memory_budget::{MEMORY_PER_BODY_BYTE, MemoryRoom};
 use super::{LoopPhase, MainLoop};
-use crate::channel::{Answer, DiagnosticPage, DiagnosticQuery, ExchangeId, ToEngine};
+use crate::channel::{DiagnosticPage, DiagnosticQuery, ExchangeId, OwnAnswer, ToEngine};
 use crate::chat::dialect::{Dialect, ErrorShape};
 use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
 use crate::http::error::Refusal;
 use crate::http::head::{
-    self, CONTINUE, Coding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
+    self, CONTINUE, ContentCoding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
 };
 use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
-use crate::http::response::Asked;
+use crate::http::response::ExpectedBody;
 use crate::http::server_connection::ClientEvent;
 use crate::loop_config::Limits;
 use crate::memory;
-use crate::routes::{Route, route};
+use crate::routes::{Route, route_request};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 
@@ -36,7 +36,7 @@ const SESSION_NAME_BYTES_MAX: usize = 200;
 const CHUNKED_BODY_STEP_BYTES: u64 = 64 << 10;
 
 /// One client event, without its borrow.
-enum Understood {
+enum ClientInput {
     Head(Box<RequestHead>),
     Moved,
     End,
@@ -50,20 +50,20 @@ impl MainLoop {
             let Client { http, exchange, .. } = client;
             let understood = match http.next_event(&self.config.limits.head) {
                 ClientEvent::NeedMore => return,
-                ClientEvent::Head(head) => Understood::Head(head),
-                ClientEvent::End => Understood::End,
-                ClientEvent::Refused(refusal) => Understood::Refused(refusal),
+                ClientEvent::Head(head) => ClientInput::Head(head),
+                ClientEvent::End => ClientInput::End,
+                ClientEvent::Refused(refusal) => ClientInput::Refused(refusal),
                 ClientEvent::Body(bytes) => match exchange.as_deref_mut() {
                     Some(exchange) => take_body(&self.config.limits, exchange, bytes),
-                    None => Understood::Moved,
+                    None => ClientInput::Moved,
                 },
             };
             client.moves += 1;
             match understood {
-                Understood::Head(head) => self.begin_exchange(key, client, *head),
-                Understood::Moved => {}
-                Understood::End => self.request_complete(client),
-                Understood::Refused(refusal) => self.refuse_and_close(client, &refusal),
+                ClientInput::Head(head) => self.begin_exchange(key, client, *head),
+                ClientInput::Moved => {}
+                ClientInput::End => self.request_complete(client),
+                ClientInput::Refused(refusal) => self.refuse_and_close(client, &refusal),
             }
         }
     }
@@ -111,7 +111,7 @@ impl MainLoop {
                 (wanted.min(limit), limit)
             }
         };
-        collecting.room = self.budget.take(exchange.id, wanted, most);
+        collecting.room = self.budget.take_for_body(exchange.id, wanted, most);
         match collecting.room {
             MemoryRoom::NotYet => {
                 if !self.room_waiters.contains(&key) {
@@ -121,7 +121,7 @@ impl MainLoop {
             MemoryRoom::Granted => {
                 let missing = (wanted as usize).saturating_sub(collecting.body.len());
                 if collecting.body.is_empty() {
-                    collecting.body = memory::room(missing);
+                    collecting.body = memory::large_buffer(missing);
                 } else {
                     collecting.body.reserve_exact(missing);
                 }
@@ -145,7 +145,7 @@ impl MainLoop {
         };
         let mut exchange = Box::new(Exchange {
             id,
-            // Also who isn't let in is told so in the words of their dialect.
+            // Before the guard, so that its refusal has the dialect's shape, too.
             dialect: Dialect::of_path(head.path()),
             head,
             persistence,
@@ -164,7 +164,7 @@ impl MainLoop {
             if preflight {
                 Ok(None)
             } else {
-                route(&exchange.head, self.config.debug_pages).map(Some)
+                route_request(&exchange.head, self.config.debug_pages).map(Some)
             }
         });
         let begun = match routed {
@@ -174,7 +174,7 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Health)) => {
-                let health = Answer::json(200, self.health_page());
+                let health = OwnAnswer::json(200, self.health_page());
                 self.write_answer(client, exchange, &health);
                 Ok(())
             }
@@ -271,7 +271,7 @@ impl MainLoop {
             BodyLength::Chunked => (RequestFraming::Chunked, Upload::Chunked(0)),
         };
         // What isn't chat stays with the default server: its body is never read, and a list of models has none.
-        let head = self.request_head(&exchange, framing, Coding::AsAsked);
+        let head = self.request_head(&exchange, framing, ContentCoding::AsAsked);
         let idempotent = matches!(
             exchange.head.method.as_str(),
             "GET" | "HEAD" | "OPTIONS" | "PUT" | "DELETE"
@@ -280,9 +280,9 @@ impl MainLoop {
         // Clients look at the list of models again and again; that costs the model nothing.
         let is_reading = matches!(exchange.head.method.as_str(), "GET" | "HEAD" | "OPTIONS");
         let asked = if exchange.head.method == "HEAD" {
-            Asked::HeadOnly
+            ExpectedBody::HeadOnly
         } else {
-            Asked::WithBody
+            ExpectedBody::WithBody
         };
         exchange.stage = ExchangeStage::Upstream(Box::new(UpstreamCall {
             request: RequestBytes::new(head, Arc::default()),
@@ -310,7 +310,7 @@ impl MainLoop {
 
     /// Whatever is asked in a shadow audit gives way, before the request is even whole.
     pub(super) fn use_model(&mut self, id: ExchangeId) {
-        let in_use = self.audits.request();
+        let in_use = self.audits.begin_request();
         self.connections.begin_model_use(id, in_use);
     }
 
@@ -324,7 +324,7 @@ impl MainLoop {
         &self,
         exchange: &Exchange,
         framing: RequestFraming,
-        coding: Coding,
+        coding: ContentCoding,
     ) -> Vec<u8> {
         let head = &exchange.head;
         let server = &self.connections.server(exchange.server).config;
@@ -337,7 +337,7 @@ impl MainLoop {
             coding,
         };
         let mut out = Vec::with_capacity(1024);
-        head::relayed_request(&mut out, &head.method, &head.headers, &to, |name, value| {
+        head::write_relayed_request(&mut out, &head.method, &head.headers, &to, |name, value| {
             self.guard.keeps_back(name, value)
         });
         out
@@ -361,7 +361,7 @@ impl MainLoop {
         match &mut exchange.stage {
             ExchangeStage::Upstream(call) => {
                 if let Upload::Chunked(_) = call.upload {
-                    call.request.body().extend_from_slice(LAST_CHUNK);
+                    call.request.body_buffer().extend_from_slice(LAST_CHUNK);
                 }
                 if call.upload != Upload::Broken {
                     call.upload = Upload::Complete;
@@ -429,17 +429,17 @@ impl MainLoop {
     }
 
     /// Answers an exchange that the engine or the diagnostics decided.
-    pub(super) fn deliver_answer(&mut self, client: &mut Client, answer: &Answer) {
+    pub(super) fn deliver_answer(&mut self, client: &mut Client, answer: &OwnAnswer) {
         if let Some(exchange) = client.exchange.take() {
             self.write_answer(client, exchange, answer);
         }
     }
 
-    fn write_answer(&mut self, client: &mut Client, exchange: Box<Exchange>, answer: &Answer) {
+    fn write_answer(&mut self, client: &mut Client, exchange: Box<Exchange>, answer: &OwnAnswer) {
         let exchange = close_if_unread(client, exchange);
         let fields = exchange.caller_fields();
         let to = exchange.response_to();
-        head::own_response(client.out.buffer(), to, &fields, answer);
+        head::write_own_response(client.out.buffer(), to, &fields, answer);
         self.finish_exchange(client, &exchange);
     }
 
@@ -452,8 +452,8 @@ impl MainLoop {
         if let Some(wanted) = headers.first_text("access-control-request-headers") {
             fields.push(("access-control-allow-headers", wanted));
         }
-        let nothing = Answer::json(204, Vec::new());
-        head::own_response(
+        let nothing = OwnAnswer::json(204, Vec::new());
+        head::write_own_response(
             client.out.buffer(),
             exchange.response_to(),
             &fields,
@@ -470,7 +470,7 @@ impl MainLoop {
             code = refusal.code,
             "refused"
         );
-        head::refusal(
+        head::write_refusal(
             client.out.buffer(),
             exchange.response_to(),
             refusal,
@@ -503,12 +503,12 @@ impl MainLoop {
             }
             None => {
                 let to = head::ResponseTo {
-                    version: crate::http::request::Version::Http11,
+                    version: crate::http::request::HttpVersion::Http11,
                     persistence: Persistence::Close,
-                    content: head::Content::Whole,
+                    content: head::ResponseContent::Whole,
                     errors: ErrorShape::default(),
                 };
-                head::refusal(client.out.buffer(), to, refusal, &[]);
+                head::write_refusal(client.out.buffer(), to, refusal, &[]);
                 client.stage = ClientStage::Finishing;
             }
         }
@@ -543,28 +543,28 @@ fn waits_to_be_asked(client: &Client, exchange: &Exchange) -> bool {
     waits && client.http.waiting_bytes() == 0 && !client.http.request_is_complete()
 }
 
-fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> Understood {
+fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> ClientInput {
     match &mut exchange.stage {
         ExchangeStage::Collecting(Collecting { body, .. }) => {
             if (body.len() + bytes.len()) as u64 > limits.chat_body_bytes_max {
-                return Understood::Refused(chat_body_too_large(limits.chat_body_bytes_max));
+                return ClientInput::Refused(chat_body_too_large(limits.chat_body_bytes_max));
             }
             body.extend_from_slice(bytes);
         }
         ExchangeStage::Upstream(call) => match &mut call.upload {
-            Upload::Length => call.request.body().extend_from_slice(bytes),
+            Upload::Length => call.request.body_buffer().extend_from_slice(bytes),
             Upload::Chunked(total) => {
                 *total += bytes.len() as u64;
                 if *total > limits.relay_body_bytes_max {
-                    return Understood::Refused(too_large(limits.relay_body_bytes_max));
+                    return ClientInput::Refused(too_large(limits.relay_body_bytes_max));
                 }
-                head::chunk(call.request.body(), bytes);
+                head::write_chunk(call.request.body_buffer(), bytes);
             }
             Upload::Complete | Upload::Broken => {}
         },
         ExchangeStage::Routing | ExchangeStage::Composing { .. } | ExchangeStage::Diagnosing => {}
     }
-    Understood::Moved
+    ClientInput::Moved
 }
 
 fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {

@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use tslp_core::ids::{EpisodeId, Seq};
 
-use super::deadlines::Due;
 use super::memory_budget::MemoryRoom;
-use super::rounds::Continued;
 use crate::channel::{ExchangeId, RoundsAllowed};
 use crate::chat::dialect::Dialect;
+use crate::chat::rounds::{ResponseForm, ResponseRounds};
 use crate::chat::stream_progress::StreamProgress;
 use crate::guard::Caller;
-use crate::http::head::{Content, ResponseFraming, ResponseTo};
+use crate::http::head::{ResponseContent, ResponseFraming, ResponseTo};
 use crate::http::outgoing::Outgoing;
 use crate::http::request::{Expectation, Persistence, RequestHead};
 use crate::http::response::ResponseHead;
@@ -22,7 +21,9 @@ use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
 
-/// One client connection.
+/// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
+const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
+
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) socket: Socket,
@@ -42,10 +43,47 @@ pub(super) struct Client {
 /// A deadline, and what it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArmedDeadline {
-    pub(super) due: Due,
+    pub(super) due: WaitFor,
     pub(super) at: Instant,
     pub(super) request: u64,
     pub(super) moves: u64,
+}
+
+/// What a connection is waiting for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitFor {
+    /// The next request.
+    KeepAlive,
+    /// The rest of a head.
+    Head,
+    /// More of a request body.
+    Body,
+    /// Memory for a request body.
+    MemoryRoom,
+    /// The client to take bytes.
+    Write,
+    /// A connection to the upstream.
+    Connect,
+    /// The upstream to take bytes of the request.
+    Upload,
+    /// The response's first byte.
+    FirstByte,
+    /// More of the response.
+    UpstreamIdle,
+    /// The end of a message whose last event may have come, and the look at its files.
+    LastPiece,
+    /// The client to close.
+    Linger,
+}
+
+impl WaitFor {
+    /// Whether every byte that moves restarts the deadline.
+    pub(super) const fn is_renewed(self) -> bool {
+        matches!(
+            self,
+            Self::Body | Self::Write | Self::Upload | Self::UpstreamIdle
+        )
+    }
 }
 
 /// The stage of a client connection's life.
@@ -140,7 +178,7 @@ pub(super) struct Exchange {
     pub(super) head: RequestHead,
     pub(super) persistence: Persistence,
     pub(super) caller: Caller,
-    /// Of a chat request.
+    /// The API of a chat request; `None` for others.
     pub(super) dialect: Option<Dialect>,
     /// The model server, once it is chosen.
     pub(super) server: ServerNumber,
@@ -158,9 +196,9 @@ impl Exchange {
 
     pub(super) fn response_to(&self) -> ResponseTo {
         let content = if self.head.method == "HEAD" {
-            Content::HeadOnly
+            ResponseContent::HeadOnly
         } else {
-            Content::Whole
+            ResponseContent::Whole
         };
         ResponseTo {
             version: self.head.version,
@@ -181,7 +219,6 @@ impl Exchange {
     }
 }
 
-/// The stage of an exchange.
 #[derive(Debug)]
 pub(super) enum ExchangeStage {
     /// The route isn't decided yet.
@@ -227,6 +264,21 @@ impl UpstreamCall {
         reply.is_some_and(|reply| reply.allowed == RoundsAllowed::Several)
     }
 
+    /// The state of the rounds, if there may be several.
+    pub(super) fn rounds_state(&mut self) -> Option<&mut ContinuedResponse> {
+        self.chat.as_mut()?.continued.as_deref_mut()
+    }
+
+    /// Notes that a response has begun: the request isn't repeated, and freed if all of it was sent. Returns whether it was.
+    pub(super) fn free_sent_request(&mut self) -> bool {
+        self.retry = Retry::Never;
+        let is_sent = self.request.rest_len() == 0 && self.upload == Upload::Complete;
+        if is_sent {
+            self.request = RequestBytes::default();
+        }
+        is_sent
+    }
+
     /// Whether the response waits for the results of tools.
     pub(super) fn waits_for_tools(&self) -> bool {
         self.chat.as_ref().is_some_and(ChatReply::waits_for_tools)
@@ -236,7 +288,7 @@ impl UpstreamCall {
 /// The request body's way to the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Upload {
-    /// More comes from the client, sent on with its length told.
+    /// More comes from the client, sent on with its length.
     Length,
     /// More comes from the client, sent on chunked; so many bytes so far.
     Chunked(u64),
@@ -246,14 +298,13 @@ pub(super) enum Upload {
     Broken,
 }
 
-/// The connection that a call uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallConnection {
     /// The address is being looked up.
     Resolving,
     /// The link with this key.
     Linked(usize),
-    /// None any more.
+    /// It has none any more.
     Off,
 }
 
@@ -264,6 +315,17 @@ pub(super) enum Retry {
     Possible,
     /// It was, or repeating could do something twice.
     Never,
+}
+
+impl Retry {
+    /// For a chat request: a long body isn't kept until the response comes, which can take minutes.
+    pub(super) const fn of_body(body: &[u8]) -> Self {
+        if body.len() <= REPEATABLE_BODY_BYTES_MAX {
+            Self::Possible
+        } else {
+            Self::Never
+        }
+    }
 }
 
 /// The state of a chat response, in addition to relaying.
@@ -284,7 +346,7 @@ pub(super) struct ChatReply {
     pub(super) gate: ReplyGate,
     pub(super) allowed: RoundsAllowed,
     /// The state of the rounds, once the first response has begun and may be continued.
-    pub(super) continued: Option<Box<Continued>>,
+    pub(super) continued: Option<Box<ContinuedResponse>>,
 }
 
 impl ChatReply {
@@ -294,11 +356,44 @@ impl ChatReply {
     }
 }
 
+/// A response that may be continued.
+#[derive(Debug)]
+pub(super) struct ContinuedResponse {
+    pub(super) rounds: ResponseRounds,
+    /// The first round's, of a body that is kept back.
+    pub(super) head: ResponseHead,
+    /// What the round under way is answered with.
+    pub(super) status: u16,
+    /// Whether its connection can be used again.
+    pub(super) upstream: Persistence,
+}
+
+impl ContinuedResponse {
+    /// What the first round's response begins with.
+    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
+        let form = match media {
+            ErrorEventForm::EventStream => ResponseForm::Stream,
+            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
+        };
+        Self {
+            rounds: ResponseRounds::new(form),
+            head: head.clone(),
+            status: head.status,
+            upstream: head.persistence,
+        }
+    }
+
+    /// Whether the model server refuses the round under way.
+    pub(super) const fn is_refused(&self) -> bool {
+        !matches!(self.status, 200..=299)
+    }
+}
+
 /// A response that says 404, or that the route is elsewhere.
 #[derive(Debug)]
 pub(super) struct RouteNotFound {
     pub(super) head: ResponseHead,
-    /// Its beginning.
+    /// The first bytes of its body.
     pub(super) body: Vec<u8>,
 }
 
@@ -347,7 +442,6 @@ pub(super) enum ErrorEventForm {
     Other,
 }
 
-/// One upstream connection.
 #[derive(Debug)]
 pub(super) struct UpstreamLink {
     pub(super) server: ServerNumber,
@@ -358,7 +452,6 @@ pub(super) struct UpstreamLink {
     pub(super) origin: LinkOrigin,
 }
 
-/// The stage of an upstream connection.
 #[derive(Debug)]
 pub(super) enum LinkStage {
     /// Connecting; these addresses are left to try.

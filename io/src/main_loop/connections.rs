@@ -38,7 +38,6 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// None yet.
     pub(super) const fn new(servers: Vec<UpstreamServer>) -> Self {
         Self {
             clients: BTreeMap::new(),
@@ -61,7 +60,6 @@ impl Connections {
         key
     }
 
-    /// An id for a new exchange.
     pub(super) const fn fresh_exchange(&mut self) -> ExchangeId {
         let id = ExchangeId(self.next_exchange);
         self.next_exchange += 1;
@@ -120,7 +118,7 @@ impl Connections {
         }
     }
 
-    /// How much is read at once.
+    /// Bytes read at once.
     pub(super) const fn piece_bytes(&self) -> usize {
         if self.buffered_bytes > BUFFERED_BYTES_OF_ALL {
             BUFFERED_BYTES_TIGHT
@@ -160,7 +158,6 @@ impl Connections {
         self.in_use.remove(&id);
     }
 
-    /// Sets a client's deadline.
     pub(super) fn arm_deadline(&mut self, client: &mut Client, deadline: ArmedDeadline) {
         client.due = Some(deadline);
         let next = self.next_deadline.unwrap_or(deadline.at);
@@ -172,7 +169,6 @@ impl Connections {
         self.next_deadline
     }
 
-    /// The clients whose deadline has passed.
     pub(super) fn clients_past_deadline(&self, now: Instant) -> Vec<usize> {
         let is_past = |client: &Client| client.due.is_some_and(|armed| armed.at <= now);
         let past = self.clients().filter(|(_, client)| is_past(client));
@@ -214,7 +210,7 @@ impl Connections {
     ) -> Option<usize> {
         while let Some(key) = self.servers[server.0].pool.take(now) {
             let link = self.links.get_mut(&key)?;
-            if link.transport.socket().peer() == Peer::Open {
+            if link.transport.socket().peer_state() == Peer::Open {
                 link.client = Some(client);
                 link.origin = LinkOrigin::Reused;
                 return Some(key);
@@ -245,7 +241,7 @@ impl Connections {
     /// Closes the connections that were kept for long enough.
     pub(super) fn close_expired_links(&mut self, now: Instant) {
         for server in &mut self.servers {
-            for key in server.pool.expire(now) {
+            for key in server.pool.take_expired(now) {
                 self.links.remove(&key);
             }
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::MainLoop;
 use super::client::{
     ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, LinkStage,
-    ReplyEndHandling, ReplyGate, Upload, UpstreamCall,
+    ReplyEndHandling, ReplyGate, Upload, UpstreamCall, WaitFor,
 };
 use crate::http::error::Refusal;
-use crate::http::server_connection::Expecting;
+use crate::http::server_connection::ExpectedPart;
 use crate::upstream::connection::ReceivedSoFar;
 
 /// Time for which leftovers on a closed connection are read.
@@ -23,47 +23,10 @@ const RETRY_AFTER_SECONDS: &str = "5";
 /// Time limit of a whole chat request's body, as a multiple of the idle limit: it holds memory that others wait for.
 pub(super) const WHOLE_BODY_IDLE_TIMES: u32 = 10;
 
-/// What a connection is waiting for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
-    /// The next request.
-    KeepAlive,
-    /// The rest of a head.
-    Head,
-    /// More of a request body.
-    Body,
-    /// Memory for a request body.
-    Room,
-    /// The client to take bytes.
-    Write,
-    /// A connection to the upstream.
-    Connect,
-    /// The upstream to take bytes of the request.
-    Upload,
-    /// The response's first byte.
-    FirstByte,
-    /// More of the response.
-    UpstreamIdle,
-    /// The end of a message whose last event may have come, and the look at its files.
-    LastPiece,
-    /// The client to close.
-    Linger,
-}
-
-impl Due {
-    /// Whether every byte that moves restarts the deadline.
-    const fn is_renewed(self) -> bool {
-        matches!(
-            self,
-            Self::Body | Self::Write | Self::Upload | Self::UpstreamIdle
-        )
-    }
-}
-
 impl MainLoop {
     /// Sets the client's deadline to what it waits for now.
     pub(super) fn rearm_deadline(&mut self, client: &mut Client) {
-        let Some((due, limit)) = self.awaited(client) else {
+        let Some((due, limit)) = self.awaited_deadline(client) else {
             client.due = None;
             return;
         };
@@ -84,27 +47,27 @@ impl MainLoop {
         self.connections.arm_deadline(client, armed);
     }
 
-    fn awaited(&self, client: &Client) -> Option<(Due, Duration)> {
+    fn awaited_deadline(&self, client: &Client) -> Option<(WaitFor, Duration)> {
         let limits = &self.config.timeouts;
         match client.stage {
             ClientStage::Over => return None,
-            ClientStage::Lingering => return Some((Due::Linger, LINGER)),
+            ClientStage::Lingering => return Some((WaitFor::Linger, LINGER)),
             ClientStage::Open | ClientStage::Finishing if !client.out.released().is_empty() => {
-                return Some((Due::Write, limits.write_stall));
+                return Some((WaitFor::Write, limits.write_stall));
             }
             ClientStage::Open | ClientStage::Finishing => {}
         }
         match client.exchange.as_deref().map(|exchange| &exchange.stage) {
-            None => match client.http.expecting() {
-                Expecting::Request => Some((Due::KeepAlive, limits.keep_alive)),
-                _ => Some((Due::Head, limits.head)),
+            None => match client.http.expected_part() {
+                ExpectedPart::Request => Some((WaitFor::KeepAlive, limits.keep_alive)),
+                _ => Some((WaitFor::Head, limits.head)),
             },
             Some(ExchangeStage::Collecting(_)) if client.waits_for_room() => {
-                Some((Due::Room, limits.body_idle))
+                Some((WaitFor::MemoryRoom, limits.body_idle))
             }
             Some(ExchangeStage::Collecting(collecting)) => {
                 let left = collecting.whole_by.saturating_duration_since(self.now);
-                Some((Due::Body, limits.body_idle.min(left)))
+                Some((WaitFor::Body, limits.body_idle.min(left)))
             }
             Some(
                 ExchangeStage::Routing
@@ -115,7 +78,7 @@ impl MainLoop {
         }
     }
 
-    fn awaited_of_call(&self, client: &Client, call: &UpstreamCall) -> Option<(Due, Duration)> {
+    fn awaited_of_call(&self, client: &Client, call: &UpstreamCall) -> Option<(WaitFor, Duration)> {
         let limits = &self.config.timeouts;
         if let Some(reply) = &call.chat {
             let continued = reply.continued.as_ref();
@@ -123,7 +86,7 @@ impl MainLoop {
             if reply.gate == ReplyGate::LastPiece
                 || is_kept_back && reply.end_handling == ReplyEndHandling::NotYet
             {
-                return Some((Due::LastPiece, LAST_PIECE));
+                return Some((WaitFor::LastPiece, LAST_PIECE));
             }
         }
         // Whoever waits for durability, for room or for a tool doesn't wait for the upstream.
@@ -138,15 +101,15 @@ impl MainLoop {
             CallConnection::Resolving | CallConnection::Off => None,
         };
         match link.map(|link| &link.stage) {
-            None | Some(LinkStage::Connecting(_)) => Some((Due::Connect, limits.connect)),
+            None | Some(LinkStage::Connecting(_)) => Some((WaitFor::Connect, limits.connect)),
             Some(LinkStage::Open) if call.request.rest_len() > 0 => {
-                Some((Due::Upload, limits.upstream_idle))
+                Some((WaitFor::Upload, limits.upstream_idle))
             }
             Some(LinkStage::Open) => match (call.upload, call.reader.received_so_far()) {
-                (Upload::Length | Upload::Chunked(_), _) => Some((Due::Body, limits.body_idle)),
-                (_, ReceivedSoFar::Nothing) => Some((Due::FirstByte, limits.first_byte)),
+                (Upload::Length | Upload::Chunked(_), _) => Some((WaitFor::Body, limits.body_idle)),
+                (_, ReceivedSoFar::Nothing) => Some((WaitFor::FirstByte, limits.first_byte)),
                 (_, ReceivedSoFar::Bytes | ReceivedSoFar::Head) => {
-                    Some((Due::UpstreamIdle, limits.upstream_idle))
+                    Some((WaitFor::UpstreamIdle, limits.upstream_idle))
                 }
             },
         }
@@ -178,20 +141,22 @@ impl MainLoop {
         });
     }
 
-    fn give_up(&mut self, key: usize, client: &mut Client, due: Due) {
+    fn give_up(&mut self, key: usize, client: &mut Client, due: WaitFor) {
         let url = &self.connections.server(client.server()).config.url;
         let limits = &self.config.timeouts;
         match due {
-            Due::KeepAlive | Due::Write | Due::Linger => client.stage = ClientStage::Over,
-            Due::Head => self.refuse_and_close(
+            WaitFor::KeepAlive | WaitFor::Write | WaitFor::Linger => {
+                client.stage = ClientStage::Over
+            }
+            WaitFor::Head => self.refuse_and_close(
                 client,
                 &Refusal::new(408, "head_timeout", "the request's head took too long"),
             ),
-            Due::Body => self.refuse_and_close(
+            WaitFor::Body => self.refuse_and_close(
                 client,
                 &Refusal::new(408, "body_timeout", "the request's body took too long"),
             ),
-            Due::Room => {
+            WaitFor::MemoryRoom => {
                 let message = format!(
                     "tslp holds as many requests as it has memory for, and had none for this one within {} s \
                      (`http.request_body_seconds`); send it again in a moment",
@@ -203,14 +168,14 @@ impl MainLoop {
                     &refusal.with_header("retry-after", RETRY_AFTER_SECONDS),
                 );
             }
-            Due::Connect => {
+            WaitFor::Connect => {
                 let reason = format!(
                     "no connection within {} s (`http.connect_seconds`)",
                     limits.connect.as_secs()
                 );
                 self.call_unreachable(client, &reason);
             }
-            Due::FirstByte => {
+            WaitFor::FirstByte => {
                 let message = format!(
                     "the model server at {url} sent no byte of a response within {} s; if the model takes that long, raise `http.first_byte_seconds`",
                     limits.first_byte.as_secs()
@@ -220,14 +185,14 @@ impl MainLoop {
                     &Refusal::new(504, "upstream_first_byte_timeout", message),
                 );
             }
-            Due::Upload | Due::UpstreamIdle => {
+            WaitFor::Upload | WaitFor::UpstreamIdle => {
                 let reason = format!(
                     "it was silent for {} s (`http.idle_seconds`)",
                     limits.upstream_idle.as_secs()
                 );
                 self.call_broke(key, client, &reason);
             }
-            Due::LastPiece => self.last_piece_waited(client),
+            WaitFor::LastPiece => self.last_piece_waited(client),
         }
     }
 }

@@ -35,7 +35,7 @@ impl DurabilityGate {
     }
 
     /// Nothing is recorded from now on.
-    pub(super) fn fail(&mut self, reason: String) {
+    pub(super) fn record_failure(&mut self, reason: String) {
         self.failure = Some(reason);
         self.held_clients.clear();
     }

@@ -9,15 +9,12 @@ use super::client::{
     Retry, Upload, UpstreamCall,
 };
 use super::{LoopInput, MainLoop};
-use crate::channel::{Ending, ExchangeId, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
+use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::chat::stream_progress::StreamProgress;
-use crate::http::head::{Coding, RequestFraming};
-use crate::http::response::Asked;
+use crate::http::head::{ContentCoding, RequestFraming};
+use crate::http::response::ExpectedBody;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
-
-/// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
-pub(super) const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;
 
 impl MainLoop {
     /// Takes everything that the other threads have sent.
@@ -44,7 +41,7 @@ impl MainLoop {
             } => self.forward_prompt(exchange, request, (durable_at, episode), rounds),
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
-                    main_loop.say(client, &text)
+                    main_loop.say_for_model(client, &text)
                 });
             }
             ToLoop::KeepCallsBack { exchange, text } => {
@@ -99,8 +96,8 @@ impl MainLoop {
             self.budget.request_gone(id);
             return self.engine.send(ToEngine::ReplyEnd {
                 exchange: id,
-                ending: Ending::ClientGone,
-                at: self.audits.mark(),
+                ending: ResponseEnd::ClientGone,
+                at: self.audits.mark_now(),
             });
         };
         let client = self.connections.client(key);
@@ -157,20 +154,15 @@ impl MainLoop {
         };
         exchange.server = ServerNumber::for_model(model.as_deref(), &self.config.model_upstreams);
         let framing = RequestFraming::Length(body.len() as u64);
-        // A body that may have to be sent again is kept until the response comes, which can take minutes.
-        let retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
-            Retry::Possible
-        } else {
-            Retry::Never
-        };
-        let head = self.request_head(exchange, framing, Coding::Identity);
+        let retry = Retry::of_body(&body);
+        let head = self.request_head(exchange, framing, ContentCoding::Identity);
         let is_gated = chat.is_some();
         exchange.stage = ExchangeStage::Upstream(Box::new(UpstreamCall {
             request: RequestBytes::new(head, body),
             upload: Upload::Complete,
             connection: CallConnection::Off,
             retry,
-            reader: ResponseReader::new(Asked::WithBody),
+            reader: ResponseReader::new(ExpectedBody::WithBody),
             chat,
             downstream: Downstream::Waiting,
         }));
@@ -187,7 +179,7 @@ impl MainLoop {
 
     fn ledger_failed(&mut self, message: String) {
         tracing::error!(reason = message, "chat requests are refused from now on");
-        self.durability.fail(message);
+        self.durability.record_failure(message);
         self.audits.close();
         for key in self.connections.clients_with_exchange() {
             self.with_client(key, |main_loop, client| main_loop.withdraw_exchange(client));

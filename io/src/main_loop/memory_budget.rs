@@ -12,10 +12,10 @@ use crate::channel::ExchangeId;
 
 /// Memory that a prompt takes at its peak, for each byte of its body: first in the engine (the body, its texts, the content
 /// events, the prompt's text and the names in it, the body as written), then in the ledger's writer (the content events, one
-/// of them encoded, and SQLite's two copies of that) beside the body on its way. Measured, see docs/benchmarks.md.
+/// of them encoded, and SQLite's two copies of that) in addition to the body being sent. Measured, see docs/benchmarks.md.
 pub(super) const MEMORY_PER_BODY_BYTE: u64 = 6;
 
-/// Memory that a prompt takes besides: its head, its socket's buffers, and what the engine adds to it.
+/// Further memory that a prompt takes: its head, its socket's buffers, and what the engine adds to it.
 const MEMORY_PER_PROMPT: u64 = 64 << 10;
 
 /// Memory that stays for smaller bodies while one of the largest size is coming in.
@@ -59,7 +59,7 @@ enum PromptStage {
 }
 
 impl PromptMemory {
-    const fn held(&self) -> u64 {
+    const fn held_bytes(&self) -> u64 {
         match &self.stage {
             PromptStage::Coming { held, .. } | PromptStage::Composing { held } => *held,
             PromptStage::Sent { request, commit } => {
@@ -93,7 +93,7 @@ impl MemoryBudget {
 
     /// Takes the memory of the first bytes of a body that will be of this length at most. Whoever has asked once keeps its
     /// place in the order.
-    pub(super) fn take(
+    pub(super) fn take_for_body(
         &mut self,
         exchange: ExchangeId,
         body_bytes: u64,
@@ -122,14 +122,14 @@ impl MemoryBudget {
 
     /// Whether the prompt at index `at` may hold `more` bytes in addition.
     fn fits(&self, at: usize, more: u64) -> bool {
-        let held: u64 = self.prompts.iter().map(PromptMemory::held).sum();
+        let held: u64 = self.prompts.iter().map(PromptMemory::held_bytes).sum();
         if held + more > self.total {
             return false;
         }
         let mut held_by_younger = self
             .prompts
             .range(at..)
-            .map(PromptMemory::held)
+            .map(PromptMemory::held_bytes)
             .sum::<u64>()
             + more;
         self.prompts.range(..at).rev().all(|older| {
@@ -138,7 +138,7 @@ impl MemoryBudget {
                 // What these hold comes back by itself.
                 PromptStage::Composing { .. } | PromptStage::Sent { .. } => true,
             };
-            held_by_younger += older.held();
+            held_by_younger += older.held_bytes();
             is_served
         })
     }
@@ -166,7 +166,7 @@ impl MemoryBudget {
             };
             let commit =
                 (durable_at > durable).then(|| (durable_at, held.saturating_sub(request_bytes)));
-            PromptStage::sent(request_bytes, commit)
+            PromptStage::after_sending(request_bytes, commit)
         });
     }
 
@@ -175,7 +175,7 @@ impl MemoryBudget {
     pub(super) fn goes_on(&mut self, exchange: ExchangeId, request_bytes: u64) {
         self.change_stage(exchange, |stage| match stage {
             PromptStage::Sent { commit, .. } => {
-                PromptStage::sent(request_bytes.saturating_mul(2), commit)
+                PromptStage::after_sending(request_bytes.saturating_mul(2), commit)
             }
             PromptStage::Coming { .. } | PromptStage::Composing { .. } => Some(stage),
         });
@@ -187,7 +187,7 @@ impl MemoryBudget {
             PromptStage::Coming { .. } => None,
             // The engine has it. What becomes of it is forgotten at once.
             PromptStage::Composing { .. } => Some(stage),
-            PromptStage::Sent { commit, .. } => PromptStage::sent(0, commit),
+            PromptStage::Sent { commit, .. } => PromptStage::after_sending(0, commit),
         });
     }
 
@@ -250,7 +250,7 @@ impl MemoryBudget {
 
 impl PromptStage {
     /// `None` once nothing of it is held.
-    const fn sent(request: u64, commit: Option<(Seq, u64)>) -> Option<Self> {
+    const fn after_sending(request: u64, commit: Option<(Seq, u64)>) -> Option<Self> {
         match (request, commit) {
             (0, None) => None,
             _ => Some(Self::Sent { request, commit }),
@@ -275,7 +275,7 @@ mod tests {
             match words[0] {
                 // take ID KIB of KIB: yes|no
                 "take" => {
-                    let room = budget.take(id, number(2) << 10, number(4) << 10);
+                    let room = budget.take_for_body(id, number(2) << 10, number(4) << 10);
                     let said = if room == MemoryRoom::Granted {
                         "yes"
                     } else {
@@ -418,7 +418,7 @@ mod tests {
                     };
                     let wanted = (*taken + step).min(*length);
                     let id = ExchangeId(index as u64);
-                    if budget.take(id, wanted, *most) == MemoryRoom::Granted {
+                    if budget.take_for_body(id, wanted, *most) == MemoryRoom::Granted {
                         *taken = wanted;
                         moved = true;
                         if taken == length {

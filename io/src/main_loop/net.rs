@@ -10,7 +10,7 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::BindError;
-use crate::http::socket::{Ready, Socket};
+use crate::http::socket::{Socket, SocketReadiness};
 
 /// Events taken from one poll.
 const EVENTS_PER_POLL: usize = 256;
@@ -29,7 +29,7 @@ pub enum Wake {
     /// Another thread has sent something.
     Inbox,
     /// A socket of this key can do something.
-    Socket(usize, Ready),
+    Socket(usize, SocketReadiness),
 }
 
 impl From<&mio::event::Event> for Wake {
@@ -37,7 +37,7 @@ impl From<&mio::event::Event> for Wake {
         match event.token() {
             LISTENER => Self::Listener,
             INBOX => Self::Inbox,
-            Token(key) => Self::Socket(key, Ready::from(event)),
+            Token(key) => Self::Socket(key, SocketReadiness::from(event)),
         }
     }
 }
@@ -142,7 +142,7 @@ impl Net for SystemNet {
             return Ok(None);
         };
         match listener.accept() {
-            Ok((stream, _)) => Socket::accepted(stream, self.poll.registry(), key)
+            Ok((stream, _)) => Socket::from_accepted(stream, self.poll.registry(), key)
                 .map(Some)
                 .map_err(|error| io::Error::new(io::ErrorKind::ConnectionAborted, error)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),

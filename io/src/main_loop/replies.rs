@@ -8,21 +8,21 @@ use tslp_core::redact;
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, ChatReply, Client, ClientStage, Downstream, ErrorEventForm, Exchange,
-    ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
+    CallConnection, ChatReply, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm,
+    Exchange, ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
 };
-use super::rounds::{Continued, write_body};
+use super::rounds::write_body;
 use super::upstreams::LinkUse;
-use crate::channel::{Ending, Handover, RoundsAllowed, ToEngine};
+use crate::channel::{Handover, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::chat::dialect::Dialect;
 use crate::chat::stream_progress::StreamStage;
 use crate::http::error::Refusal;
-use crate::http::head::{self, Content, LAST_CHUNK, ResponseFraming};
+use crate::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
 use crate::http::outgoing::Outgoing;
-use crate::http::request::{Persistence, Version};
+use crate::http::request::{HttpVersion, Persistence};
 use crate::http::response::{ResponseBody, ResponseHead};
-use crate::http::socket::Transfer;
-use crate::upstream::connection::{FedBytes, ReceivedSoFar, RequestBytes};
+use crate::http::socket::TransferResult;
+use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
@@ -64,7 +64,7 @@ const fn is_explained(status: u16) -> bool {
 
 /// Whether the upstream's connection can carry another request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leftover {
+enum LinkLeftover {
     None,
     Bytes,
 }
@@ -94,14 +94,16 @@ impl MainLoop {
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         match link.transport.read(&mut scratch[..piece]) {
-            Transfer::Blocked if broken => self.call_broke(key, client, "it closed the connection"),
-            Transfer::Blocked => {}
-            Transfer::Bytes(count) => {
+            TransferResult::Blocked if broken => {
+                self.call_broke(key, client, "it closed the connection")
+            }
+            TransferResult::Blocked => {}
+            TransferResult::Bytes(count) => {
                 client.moves += 1;
                 self.take_response(key, client, &scratch[..count]);
             }
-            Transfer::Ended => self.response_ended(key, client),
-            Transfer::Failed => {
+            TransferResult::Ended => self.response_ended(key, client),
+            TransferResult::Failed => {
                 let reason = link
                     .transport
                     .failure_text()
@@ -127,9 +129,9 @@ impl MainLoop {
                 }
                 Ok(FedBytes::End) => {
                     let leftover = if rest.is_empty() {
-                        Leftover::None
+                        LinkLeftover::None
                     } else {
-                        Leftover::Bytes
+                        LinkLeftover::Bytes
                     };
                     return self.response_complete(client, leftover);
                 }
@@ -150,21 +152,24 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
-            && let Some(continued) = &mut reply.continued
-        {
+        let Exchange {
+            id,
+            head,
+            persistence,
+            stage: ExchangeStage::Upstream(call),
+            ..
+        } = exchange
+        else {
+            return;
+        };
+        if let Some(continued) = call.rounds_state() {
             // The client has the head, or gets the first round's.
-            call.retry = Retry::Never;
-            if call.request.rest_len() == 0 {
-                call.request = RequestBytes::default();
-            }
             continued.status = response.status;
             continued.upstream = response.persistence;
+            call.free_sent_request();
             return;
         }
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
+        if let Some(reply) = &mut call.chat
             && is_explained(response.status)
             && reply.route_not_found.is_none()
         {
@@ -182,71 +187,45 @@ impl MainLoop {
         } else {
             ErrorEventForm::Other
         };
+        if call.free_sent_request() && !call.may_go_on() {
+            self.budget.request_gone(*id);
+        }
         let mut may_go_on = false;
-        if let ExchangeStage::Upstream(call) = &mut exchange.stage
-            && let Some(reply) = &mut call.chat
+        if let Some(reply) = &mut call.chat
             && reply.allowed != RoundsAllowed::One
             && response.status == 200
-            && exchange.head.method != "HEAD"
+            && head.method != "HEAD"
         {
             may_go_on = true;
-            reply.continued = Some(Box::new(Continued::new(response, media)));
+            reply.continued = Some(Box::new(ContinuedResponse::new(response, media)));
             if media != ErrorEventForm::EventStream {
-                call.retry = Retry::Never;
-                if call.request.rest_len() == 0 {
-                    call.request = RequestBytes::default();
-                    if !call.may_go_on() {
-                        self.budget.request_gone(exchange.id);
-                    }
-                }
                 return;
             }
         }
-        let framing = match (response.body, exchange.head.version) {
+        let framing = match (response.body, head.version) {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
             (ResponseBody::Known(bytes), _) if !may_go_on => ResponseFraming::Length(bytes),
-            (ResponseBody::Known(_), Version::Http11) => ResponseFraming::Chunked,
-            (ResponseBody::Known(_), Version::Http10) => {
-                exchange.persistence = Persistence::Close;
-                ResponseFraming::Close
-            }
-            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http11) => {
-                ResponseFraming::Chunked
-            }
-            (ResponseBody::Chunked | ResponseBody::UntilClose, Version::Http10) => {
-                exchange.persistence = Persistence::Close;
+            (_, HttpVersion::Http11) => ResponseFraming::Chunked,
+            (_, HttpVersion::Http10) => {
+                *persistence = Persistence::Close;
                 ResponseFraming::Close
             }
         };
-        let mut episode = String::new();
-        if let ExchangeStage::Upstream(call) = &mut exchange.stage {
-            call.retry = Retry::Never;
-            if call.request.rest_len() == 0 && call.upload == Upload::Complete {
-                call.request = RequestBytes::default();
-                if !call.may_go_on() {
-                    self.budget.request_gone(exchange.id);
-                }
-            }
-            if let Some(reply) = &call.chat {
-                episode = reply.episode.to_string();
-            }
-            call.downstream = Downstream::Streaming {
-                framing,
-                media,
-                status: response.status,
-                upstream: response.persistence,
-            };
-        }
+        let episode = call.chat.as_ref().map(|reply| reply.episode.to_string());
+        call.downstream = Downstream::Streaming {
+            framing,
+            media,
+            status: response.status,
+            upstream: response.persistence,
+        };
         tracing::debug!(
             exchange = exchange.id.0,
             status = response.status,
             "the upstream answers"
         );
         let mut fields = exchange.caller_fields();
-        if !episode.is_empty() {
-            fields.push(("x-tslp-episode", &episode));
-        }
-        head::relayed_response(
+        fields.extend(episode.as_deref().map(|id| ("x-tslp-episode", id)));
+        head::write_relayed_response(
             out.buffer(),
             exchange.response_to(),
             response,
@@ -276,11 +255,8 @@ impl MainLoop {
         let mut is_too_long = false;
         if let Some(reply) = &mut call.chat {
             reply.copied_bytes.extend_from_slice(data);
-            let handover_at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
-            self.next_handover = Some(
-                self.next_handover
-                    .map_or(handover_at, |next| next.min(handover_at)),
-            );
+            let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
+            self.next_handover = Some(self.next_handover.map_or(at, |next| next.min(at)));
             let stage_before = reply.progress.stage();
             if media != ErrorEventForm::Other {
                 reply.progress.read_piece(data);
@@ -302,9 +278,10 @@ impl MainLoop {
                 _ => {}
             }
             if let Some(continued) = &mut reply.continued {
-                passed = match continued.is_refused() {
-                    true => Cow::Borrowed(&[]),
-                    false => Cow::Owned(continued.rounds.push(data)),
+                passed = if continued.is_refused() {
+                    Cow::default()
+                } else {
+                    Cow::Owned(continued.rounds.push(data))
                 };
                 is_too_long = continued.rounds.is_too_long();
             }
@@ -359,41 +336,24 @@ impl MainLoop {
     }
 
     fn response_ended(&mut self, key: usize, client: &mut Client) {
-        let proper = client.call().is_some_and(|call| call.reader.may_end());
-        if proper {
-            self.response_complete(client, Leftover::Bytes);
-        } else {
-            self.call_broke(
-                key,
-                client,
-                "it closed the connection before the end of its response",
-            );
+        if client.call().is_some_and(|call| call.reader.may_end()) {
+            return self.response_complete(client, LinkLeftover::Bytes);
         }
+        let reason = "it closed the connection before the end of its response";
+        self.call_broke(key, client, reason);
     }
 
-    fn response_complete(&mut self, client: &mut Client, leftover: Leftover) {
-        let Client { exchange, out, .. } = client;
-        let Some(exchange) = exchange.as_deref_mut() else {
+    fn response_complete(&mut self, client: &mut Client, leftover: LinkLeftover) {
+        let Some((id, call, out)) = client.call_parts() else {
             return;
         };
-        let Exchange {
-            id,
-            stage: ExchangeStage::Upstream(call),
-            persistence,
-            ..
-        } = exchange
-        else {
-            return;
-        };
-        if let Some(reply) = &mut call.chat
-            && let Some(route_not_found) = reply.route_not_found.take()
-        {
-            return self.explain_route_not_found(client, *route_not_found);
-        }
-        if let Some(reply) = &call.chat
-            && reply.continued.is_some()
-        {
-            return self.round_complete(client, leftover == Leftover::None);
+        if let Some(reply) = &mut call.chat {
+            if let Some(route_not_found) = reply.route_not_found.take() {
+                return self.explain_route_not_found(client, *route_not_found);
+            }
+            if reply.continued.is_some() {
+                return self.round_complete(client, leftover == LinkLeftover::None);
+            }
         }
         let Downstream::Streaming {
             framing,
@@ -405,7 +365,7 @@ impl MainLoop {
             return;
         };
         // Queued before the last bytes are let go: the client's next prompt can't overtake it.
-        self.end_reply(*id, call, Ending::Complete { status });
+        self.end_reply(id, call, ResponseEnd::Complete { status });
         if let Some(reply) = &mut call.chat
             && reply.gate == ReplyGate::Open
         {
@@ -414,32 +374,31 @@ impl MainLoop {
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
         }
-        if call.upload != Upload::Complete {
-            *persistence = Persistence::Close;
-        }
+        let is_uploaded = call.upload == Upload::Complete;
         let idle = upstream == Persistence::KeepAlive
-            && leftover == Leftover::None
-            && call.upload == Upload::Complete
+            && leftover == LinkLeftover::None
+            && is_uploaded
             && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         call.downstream = Downstream::Done;
+        if let Some(exchange) = client.exchange.as_deref_mut().filter(|_| !is_uploaded) {
+            exchange.persistence = Persistence::Close;
+        }
         client.moves += 1;
     }
 
     /// Says what to do where the model server lacks the route or has it elsewhere; passes 404 on where it lacks the model.
     fn explain_route_not_found(&mut self, client: &mut Client, route_not_found: RouteNotFound) {
         let RouteNotFound { head, body } = route_not_found;
+        if let Some(reply) = client.chat() {
+            reply.copied_bytes.extend_from_slice(&body);
+        }
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
         let dialect = exchange.dialect.unwrap_or_default();
         let server = &self.connections.server(exchange.server).config;
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
-        {
-            reply.copied_bytes.extend_from_slice(&body);
-        }
-        let ending = Ending::Complete {
+        let ending = ResponseEnd::Complete {
             status: head.status,
         };
         if head.status != 404 {
@@ -471,7 +430,7 @@ impl MainLoop {
         }
         let framing = ResponseFraming::Length(body.len() as u64);
         let to = exchange.response_to();
-        head::relayed_response(
+        head::write_relayed_response(
             client.out.buffer(),
             to,
             &head,
@@ -500,7 +459,6 @@ impl MainLoop {
         self.release_last_piece(client);
     }
 
-    /// Lets the last piece go.
     pub(super) fn release_last_piece(&mut self, client: &mut Client) {
         client.moves += 1;
         if let Some(reply) = client.chat()
@@ -550,7 +508,6 @@ impl MainLoop {
         }
     }
 
-    /// The upstream can't be connected to.
     pub(super) fn call_unreachable(&mut self, client: &mut Client, reason: &str) {
         self.upstream_is_down |= client.server() == ServerNumber::default();
         let url = &self.connections.server(client.server()).config.url;
@@ -588,7 +545,7 @@ impl MainLoop {
             // An earlier round's response: the client has its head.
             return self.response_broke(client, refusal);
         }
-        self.replace_response(client, refusal, Ending::UpstreamUnreachable);
+        self.replace_response(client, refusal, ResponseEnd::UpstreamUnreachable);
     }
 
     /// Throws away a response that was never let go: the ledger failed.
@@ -598,14 +555,14 @@ impl MainLoop {
         if let Some(reply) = client.chat() {
             reply.gate = ReplyGate::Open;
         }
-        self.replace_response(client, refusal, Ending::LedgerFailed);
+        self.replace_response(client, refusal, ResponseEnd::LedgerFailed);
     }
 
     pub(super) fn replace_response(
         &mut self,
         client: &mut Client,
         refusal: &Refusal,
-        ending: Ending,
+        ending: ResponseEnd,
     ) {
         let Client {
             exchange,
@@ -620,12 +577,12 @@ impl MainLoop {
             exchange.persistence = Persistence::Close;
         }
         let to = exchange.response_to();
-        head::refusal(out.buffer(), to, refusal, &exchange.caller_fields());
+        head::write_refusal(out.buffer(), to, refusal, &exchange.caller_fields());
         self.end_call(client, ending);
     }
 
     /// The whole response is in the output buffer; the upstream's connection isn't used again.
-    fn end_call(&mut self, client: &mut Client, ending: Ending) {
+    fn end_call(&mut self, client: &mut Client, ending: ResponseEnd) {
         if let Some((id, call, _)) = client.call_parts() {
             self.leave_link(call, LinkUse::Close);
             call.downstream = Downstream::Done;
@@ -641,13 +598,17 @@ impl MainLoop {
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        if let Some(call) = exchange.call()
-            && let Some(reply) = &mut call.chat
+        let whole = exchange.response_to().content == ResponseContent::Whole;
+        let id = exchange.id;
+        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
+            return;
+        };
+        if let Some(reply) = &mut call.chat
             && let Some(continued) = &mut reply.continued
         {
             if call.downstream == Downstream::Waiting {
                 // A body that was kept back: nothing of it is out.
-                self.replace_response(client, refusal, Ending::UpstreamBroken);
+                self.replace_response(client, refusal, ResponseEnd::UpstreamBroken);
                 return forget_rounds(client);
             }
             if !continued.rounds.is_continued() && reply.allowed != RoundsAllowed::OneJudged {
@@ -656,11 +617,6 @@ impl MainLoop {
             }
         }
         exchange.persistence = Persistence::Close;
-        let whole = exchange.response_to().content == Content::Whole;
-        let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
-            return;
-        };
         if let Downstream::Streaming {
             framing,
             media: ErrorEventForm::EventStream | ErrorEventForm::JsonLines,
@@ -674,14 +630,14 @@ impl MainLoop {
             event.extend_from_slice(&refusal.stream_end(dialect));
             match framing {
                 // Without the last chunk: the message stays visibly incomplete.
-                ResponseFraming::Chunked => head::chunk(out.buffer(), &event),
+                ResponseFraming::Chunked => head::write_chunk(out.buffer(), &event),
                 ResponseFraming::Close => out.buffer().extend_from_slice(&event),
                 ResponseFraming::Length(_) | ResponseFraming::Bodiless => {}
             }
         }
         self.leave_link(call, LinkUse::Close);
         call.downstream = Downstream::Done;
-        self.end_reply(id, call, Ending::UpstreamBroken);
+        self.end_reply(id, call, ResponseEnd::UpstreamBroken);
         forget_rounds(client);
         self.release_last_piece(client);
     }

@@ -1,53 +1,17 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
 use super::MainLoop;
-use super::client::{
-    Client, Downstream, ErrorEventForm, ExchangeStage, ReplyEndHandling, Retry, Upload,
-};
-use super::inbox::REPEATABLE_BODY_BYTES_MAX;
+use super::client::{Client, ContinuedResponse, Downstream, ReplyEndHandling, Retry, Upload};
 use super::upstreams::LinkUse;
-use crate::channel::{Ending, ModelRequest, RoundsAllowed, ToEngine};
+use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::chat::rounds::{ResponseForm, ResponseRounds};
 use crate::chat::stream_progress::StreamProgress;
 use crate::http::error::Refusal;
-use crate::http::head::{self, Coding, LAST_CHUNK, RequestFraming, ResponseFraming};
+use crate::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use crate::http::outgoing::Outgoing;
 use crate::http::request::Persistence;
-use crate::http::response::{Asked, ResponseHead};
+use crate::http::response::ExpectedBody;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
-
-/// A response that may be continued.
-#[derive(Debug)]
-pub(super) struct Continued {
-    pub(super) rounds: ResponseRounds,
-    /// The first round's, of a body that is kept back.
-    pub(super) head: ResponseHead,
-    /// What the round under way is answered with.
-    pub(super) status: u16,
-    /// Whether its connection can be used again.
-    pub(super) upstream: Persistence,
-}
-
-impl Continued {
-    /// What the first round's response begins with.
-    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
-        let form = match media {
-            ErrorEventForm::EventStream => ResponseForm::Stream,
-            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
-        };
-        Self {
-            rounds: ResponseRounds::new(form),
-            head: head.clone(),
-            status: head.status,
-            upstream: head.persistence,
-        }
-    }
-
-    /// Whether the model server refuses the round under way.
-    pub(super) const fn is_refused(&self) -> bool {
-        !matches!(self.status, 200..=299)
-    }
-}
 
 /// Bytes of the response's body.
 pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]) {
@@ -56,7 +20,7 @@ pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]
     };
     match framing {
         _ if data.is_empty() => {}
-        ResponseFraming::Chunked => head::chunk(out.buffer(), data),
+        ResponseFraming::Chunked => head::write_chunk(out.buffer(), data),
         ResponseFraming::Length(_) | ResponseFraming::Close => out.buffer().extend_from_slice(data),
         ResponseFraming::Bodiless => {}
     }
@@ -68,21 +32,18 @@ impl MainLoop {
         let Some((id, call, _)) = client.call_parts() else {
             return;
         };
-        let Some(reply) = &call.chat else {
-            return;
-        };
-        let Some(continued) = &reply.continued else {
+        let Some(continued) = call.rounds_state() else {
             return;
         };
         let (status, upstream) = (continued.status, continued.upstream);
-        self.end_reply(id, call, Ending::Complete { status });
+        self.end_reply(id, call, ResponseEnd::Complete { status });
         let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         client.moves += 1;
     }
 
     /// Says something in the model's place.
-    pub(super) fn say(&mut self, client: &mut Client, text: &str) {
+    pub(super) fn say_for_model(&mut self, client: &mut Client, text: &str) {
         Self::change_rounds(client, |rounds| rounds.say_for_model(text));
     }
 
@@ -94,8 +55,7 @@ impl MainLoop {
     /// Passes on what a change of the rounds gives.
     fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ResponseRounds) -> Vec<u8>) {
         if let Some((_, call, out)) = client.call_parts()
-            && let Some(reply) = &mut call.chat
-            && let Some(continued) = &mut reply.continued
+            && let Some(continued) = call.rounds_state()
         {
             let passed = change(&mut continued.rounds);
             write_body(out, call.downstream, &passed);
@@ -103,7 +63,6 @@ impl MainLoop {
         }
     }
 
-    /// Sends the next round's request.
     pub(super) fn next_round(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
         if let Some(refusal) = self.durability.refusal() {
             return self.response_broke(client, &refusal);
@@ -114,14 +73,11 @@ impl MainLoop {
         };
         let body = request.body;
         let framing = RequestFraming::Length(body.len() as u64);
-        let head = self.request_head(exchange, framing, Coding::Identity);
+        let head = self.request_head(exchange, framing, ContentCoding::Identity);
         let id = exchange.id;
-        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
+        let Some(call) = exchange.call().filter(|call| call.waits_for_tools()) else {
             return;
         };
-        if !call.waits_for_tools() {
-            return;
-        }
         let Some(reply) = &mut call.chat else {
             return;
         };
@@ -136,14 +92,10 @@ impl MainLoop {
         self.budget.goes_on(id, body.len() as u64);
         reply.end_handling = ReplyEndHandling::NotYet;
         reply.progress = StreamProgress::new(reply.dialect);
-        call.retry = if body.len() <= REPEATABLE_BODY_BYTES_MAX {
-            Retry::Possible
-        } else {
-            Retry::Never
-        };
+        call.retry = Retry::of_body(&body);
         call.request = RequestBytes::new(head, body);
         call.upload = Upload::Complete;
-        call.reader = ResponseReader::new(Asked::WithBody);
+        call.reader = ResponseReader::new(ExpectedBody::WithBody);
         self.use_model(id);
         client.moves += 1;
         self.start_call(key, client);
@@ -151,18 +103,12 @@ impl MainLoop {
 
     /// No round follows: the response comes to its end.
     pub(super) fn finish_rounds(&mut self, client: &mut Client) {
-        let url = self
-            .connections
-            .server(client.server())
-            .config
-            .url
-            .to_string();
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
         };
-        let to = exchange.response_to();
-        let ExchangeStage::Upstream(call) = &mut exchange.stage else {
+        let (to, server) = (exchange.response_to(), exchange.server);
+        let Some(call) = exchange.call() else {
             return;
         };
         let Some(reply) = &mut call.chat else {
@@ -172,13 +118,14 @@ impl MainLoop {
             return;
         };
         let episode = reply.episode.to_string();
-        let Continued {
+        let ContinuedResponse {
             rounds,
             head,
             status,
             ..
         } = *continued;
         if !matches!(status, 200..=299) {
+            let url = &self.connections.server(server).config.url;
             let message = format!(
                 "the model server at {url} refused to go on after a tool's result (status {status})"
             );
@@ -186,14 +133,15 @@ impl MainLoop {
             return match rounds.response_form() {
                 ResponseForm::Stream => self.response_broke(client, &refusal),
                 ResponseForm::Whole => {
-                    self.replace_response(client, &refusal, Ending::UpstreamBroken)
+                    self.replace_response(client, &refusal, ResponseEnd::UpstreamBroken)
                 }
             };
         }
         let form = rounds.response_form();
         let rest = rounds.last_bytes();
-        match (form, call.downstream) {
-            (ResponseForm::Stream, downstream) => {
+        let downstream = std::mem::replace(&mut call.downstream, Downstream::Done);
+        match form {
+            ResponseForm::Stream => {
                 write_body(out, downstream, &rest);
                 if let Downstream::Streaming {
                     framing: ResponseFraming::Chunked,
@@ -203,16 +151,13 @@ impl MainLoop {
                     out.buffer().extend_from_slice(LAST_CHUNK);
                 }
             }
-            (ResponseForm::Whole, _) => {
+            ResponseForm::Whole => {
                 let mut fields = exchange.caller_fields();
                 fields.push(("x-tslp-episode", &episode));
                 let framing = ResponseFraming::Length(rest.len() as u64);
-                head::relayed_response(out.buffer(), to, &head, framing, &fields);
+                head::write_relayed_response(out.buffer(), to, &head, framing, &fields);
                 out.buffer().extend_from_slice(&rest);
             }
-        }
-        if let Some(call) = client.call() {
-            call.downstream = Downstream::Done;
         }
         client.moves += 1;
     }
@@ -248,24 +193,21 @@ impl MainLoop {
             return;
         };
         reply.allowed = RoundsAllowed::One;
-        let Continued {
+        let ContinuedResponse {
             mut rounds, head, ..
         } = *continued;
         self.budget.request_gone(id);
         self.engine.send(ToEngine::OneRound(id));
-        let held = match rounds.is_continued() {
-            true => rounds.last_bytes(),
-            false => rounds.take_held(),
+        let held = if rounds.is_continued() {
+            rounds.last_bytes()
+        } else {
+            rounds.take_held()
         };
-        if client
-            .call()
-            .is_some_and(|call| call.downstream == Downstream::Waiting)
-        {
+        if call.downstream == Downstream::Waiting {
             self.relay_head(client, &head);
         }
-        if let Some(call) = client.call() {
-            let downstream = call.downstream;
-            write_body(&mut client.out, downstream, &held);
+        if let Some((_, call, out)) = client.call_parts() {
+            write_body(out, call.downstream, &held);
         }
         client.moves += 1;
     }

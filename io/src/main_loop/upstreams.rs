@@ -5,8 +5,8 @@ use super::client::{
     Retry, Upload, UpstreamCall, UpstreamLink,
 };
 use super::{LoopInput, MainLoop};
-use crate::channel::{Ending, Handover, ToEngine};
-use crate::http::socket::{Socket, Transfer};
+use crate::channel::{Handover, ResponseEnd, ToEngine};
+use crate::http::socket::{Socket, TransferResult};
 use crate::upstream::connection::ReceivedSoFar;
 use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
@@ -17,7 +17,7 @@ use crate::upstream::tls::Transport;
 pub(super) enum LinkUse {
     /// It can carry another request.
     Keep,
-    /// Nobody knows where it stands, or it has been closed.
+    /// Its state is unknown, or it has been closed.
     Close,
 }
 
@@ -33,7 +33,7 @@ impl MainLoop {
             return set_connection(client, CallConnection::Linked(link));
         }
         if let Some(route) = self.look_up(key, client) {
-            self.connect(key, client, route);
+            self.connect_client(key, client, route);
         }
     }
 
@@ -65,14 +65,14 @@ impl MainLoop {
                     return;
                 }
                 match resolved {
-                    Ok(route) => main_loop.connect(key, client, route.clone()),
+                    Ok(route) => main_loop.connect_client(key, client, route.clone()),
                     Err(reason) => main_loop.call_unreachable(client, reason),
                 }
             });
         }
     }
 
-    fn connect(&mut self, client_key: usize, client: &mut Client, route: UpstreamRoute) {
+    fn connect_client(&mut self, client_key: usize, client: &mut Client, route: UpstreamRoute) {
         let key = self.connections.fresh_key();
         let server = client.server();
         let mut addresses = route.addresses.clone();
@@ -83,7 +83,7 @@ impl MainLoop {
                 .net
                 .connect(address, key)
                 .map_err(|error| error.to_string())
-                .and_then(|socket| self.transport(socket, &route, server));
+                .and_then(|socket| self.new_transport(socket, &route, server));
             match opened {
                 Err(error) => reason = error,
                 Ok(transport) => {
@@ -102,7 +102,7 @@ impl MainLoop {
         self.call_unreachable(client, &reason);
     }
 
-    fn transport(
+    fn new_transport(
         &self,
         socket: Socket,
         route: &UpstreamRoute,
@@ -133,15 +133,15 @@ impl MainLoop {
         let is_fresh = link.origin == LinkOrigin::Fresh;
         if let Some(call) = client.call() {
             while call.upload != Upload::Broken && call.request.rest_len() > 0 {
-                let (head, body) = call.request.unsent();
+                let (head, body) = call.request.unsent_pieces();
                 match link.transport.write(head, body) {
-                    Transfer::Bytes(count) => {
-                        call.request.sent(count);
+                    TransferResult::Bytes(count) => {
+                        call.request.mark_sent(count);
                         moves += 1;
                     }
-                    Transfer::Blocked => break,
+                    TransferResult::Blocked => break,
                     // A response may have come before the connection broke: the reading side finds out.
-                    Transfer::Ended | Transfer::Failed => {
+                    TransferResult::Ended | TransferResult::Failed => {
                         call.upload = Upload::Broken;
                         moves += 1;
                     }
@@ -199,7 +199,7 @@ impl MainLoop {
         addresses: Vec<std::net::SocketAddr>,
     ) {
         if let Some(route) = self.look_up(key, client) {
-            self.connect(key, client, UpstreamRoute { addresses, ..route });
+            self.connect_client(key, client, UpstreamRoute { addresses, ..route });
         }
         client.moves += 1;
     }
@@ -250,16 +250,16 @@ impl MainLoop {
         let id = exchange.id;
         if let Some(call) = exchange.call() {
             self.leave_link(call, LinkUse::Close);
-            self.end_reply(id, call, Ending::ClientGone);
+            self.end_reply(id, call, ResponseEnd::ClientGone);
         }
     }
 
-    /// The model is free again. Tells the engine how a chat reply ended, behind the last of its bytes.
+    /// The model is free again. Reports a chat reply's end to the engine, after the last of its bytes.
     pub(super) fn end_reply(
         &mut self,
         exchange: crate::channel::ExchangeId,
         call: &mut UpstreamCall,
-        ending: Ending,
+        ending: ResponseEnd,
     ) {
         self.connections.end_model_use(exchange);
         let Some(reply) = &mut call.chat else {
@@ -278,7 +278,7 @@ impl MainLoop {
                 handover: Handover::Enough,
             });
         }
-        let at = self.audits.mark();
+        let at = self.audits.mark_now();
         self.engine.send(ToEngine::ReplyEnd {
             exchange,
             ending,

@@ -12,7 +12,7 @@ use tslp_core::path::RelPath;
 use super::identity::{is_regular, same_inode};
 
 /// The workspace's root folder, held open.
-pub(super) struct Root {
+pub(super) struct WorkspaceRoot {
     path: PathBuf,
     folder: OwnedFd,
     found: Stat,
@@ -25,25 +25,24 @@ pub(super) enum PathResolution {
     /// The kernel does it: `openat2` with `RESOLVE_BENEATH` (Linux 5.6 and later). Links that stay inside are followed.
     #[cfg(target_os = "linux")]
     Kernel,
-    /// We do it part by part and follow no link at all, for we couldn't tell where it leads.
+    /// We open part by part and follow no link at all, since we couldn't know where it leads.
     PartByPart,
 }
 
-impl Root {
-    /// Opens the root.
+impl WorkspaceRoot {
     pub(super) fn open(path: &Path) -> Result<Self, ReadFailure> {
-        let folder = rustix::fs::open(path, FOLDER, Mode::empty()).map_err(failure)?;
+        let folder = rustix::fs::open(path, FOLDER, Mode::empty()).map_err(read_failure)?;
         Ok(Self {
             path: path.to_owned(),
-            found: rustix::fs::fstat(&folder).map_err(failure)?,
-            resolution: supported(&folder),
+            found: rustix::fs::fstat(&folder).map_err(read_failure)?,
+            resolution: supported_resolution(&folder),
             folder,
         })
     }
 
-    /// Opens the root anew if its path leads to another folder by now, for example after a fresh checkout.
-    pub(super) fn refresh(&mut self) -> Result<(), ReadFailure> {
-        let now = rustix::fs::stat(&self.path).map_err(failure)?;
+    /// Opens the root anew if its path leads to another folder now, for example after a fresh checkout.
+    pub(super) fn reopen_if_moved(&mut self) -> Result<(), ReadFailure> {
+        let now = rustix::fs::stat(&self.path).map_err(read_failure)?;
         if !same_inode(&now, &self.found) {
             *self = Self::open(&self.path)?;
         }
@@ -70,16 +69,16 @@ impl Root {
         match self.resolution {
             #[cfg(target_os = "linux")]
             PathResolution::Kernel => {
-                let found = self.resolve(path, OFlags::PATH | OFlags::CLOEXEC)?;
-                regular(&rustix::fs::fstat(&found)?)?;
-                self.resolve(path, READ).map(File::from)
+                let found = self.open_resolved(path, OFlags::PATH | OFlags::CLOEXEC)?;
+                require_regular(&rustix::fs::fstat(&found)?)?;
+                self.open_resolved(path, READ).map(File::from)
             }
-            PathResolution::PartByPart => self.walk(path),
+            PathResolution::PartByPart => self.open_by_steps(path),
         }
     }
 
     #[cfg(target_os = "linux")]
-    fn resolve(&self, path: &str, how: OFlags) -> Result<OwnedFd, OpenRefusal> {
+    fn open_resolved(&self, path: &str, how: OFlags) -> Result<OwnedFd, OpenRefusal> {
         // A rename somewhere on the way makes the kernel unsure whether `..` still leads inside.
         for _ in 0..RESOLVE_ATTEMPTS {
             match rustix::fs::openat2(&self.folder, path, how, Mode::empty(), BENEATH) {
@@ -90,7 +89,7 @@ impl Root {
         Err(OpenRefusal::Unreadable(ReadFailure::Unsteady))
     }
 
-    fn walk(&self, path: &str) -> Result<File, OpenRefusal> {
+    fn open_by_steps(&self, path: &str) -> Result<File, OpenRefusal> {
         let (folders, name) = path
             .rsplit_once('/')
             .map_or((None, path), |(folders, name)| (Some(folders), name));
@@ -102,7 +101,7 @@ impl Root {
             not_a_link(&folder, part)?;
             folder = rustix::fs::openat(&folder, part, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
         }
-        regular(&not_a_link(&folder, name)?)?;
+        require_regular(&not_a_link(&folder, name)?)?;
         let file = rustix::fs::openat(&folder, name, READ | OFlags::NOFOLLOW, Mode::empty())?;
         Ok(File::from(file))
     }
@@ -145,13 +144,13 @@ impl From<Errno> for OpenRefusal {
     fn from(errno: Errno) -> Self {
         match errno {
             Errno::NOENT | Errno::NOTDIR => Self::Missing,
-            other => Self::Unreadable(failure(other)),
+            other => Self::Unreadable(read_failure(other)),
         }
     }
 }
 
 /// The read failure for an error of the system.
-pub(super) fn failure(errno: Errno) -> ReadFailure {
+pub(super) fn read_failure(errno: Errno) -> ReadFailure {
     match errno {
         Errno::ACCESS | Errno::PERM => ReadFailure::Denied,
         Errno::XDEV => ReadFailure::Escapes,
@@ -162,7 +161,7 @@ pub(super) fn failure(errno: Errno) -> ReadFailure {
     }
 }
 
-fn regular(stat: &Stat) -> Result<(), OpenRefusal> {
+fn require_regular(stat: &Stat) -> Result<(), OpenRefusal> {
     if is_regular(stat) {
         Ok(())
     } else {
@@ -180,7 +179,7 @@ fn not_a_link(folder: &OwnedFd, part: &str) -> Result<Stat, OpenRefusal> {
 
 /// Kernels before 5.6 don't know `openat2`, and some container sandboxes refuse it.
 #[cfg(target_os = "linux")]
-fn supported(folder: &OwnedFd) -> PathResolution {
+fn supported_resolution(folder: &OwnedFd) -> PathResolution {
     match rustix::fs::openat2(folder, ".", FOLDER, Mode::empty(), BENEATH) {
         Ok(_) => PathResolution::Kernel,
         Err(_) => PathResolution::PartByPart,
@@ -188,6 +187,6 @@ fn supported(folder: &OwnedFd) -> PathResolution {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn supported(_: &OwnedFd) -> PathResolution {
+fn supported_resolution(_: &OwnedFd) -> PathResolution {
     PathResolution::PartByPart
 }

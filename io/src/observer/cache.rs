@@ -14,20 +14,19 @@ use super::identity::Identity;
 pub(super) struct CachedFile {
     pub(super) identity: Identity,
     /// Whether an unchanged identity means unchanged content.
-    pub(super) trust: Trust,
+    pub(super) trust: IdentityTrust,
     pub(super) fingerprint: Arc<Fingerprint>,
 }
 
 /// Whether an unchanged identity means unchanged content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum IdentityTrust {
     /// Any later change shows in the file's times.
     Settled,
     /// The file was so young when it was read that a change may not show.
     Young,
 }
 
-/// Bounds on the cache's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CacheBounds {
     pub(super) files: usize,
@@ -43,25 +42,25 @@ impl CacheBounds {
 }
 
 /// A cache of two generations: a used entry moves to the young one; when that is full, the old one is dropped.
-pub(super) struct Cache {
+pub(super) struct FingerprintCache {
     bounds: CacheBounds,
-    young: Generation,
-    old: Generation,
+    young: CacheGeneration,
+    old: CacheGeneration,
     tags: Vec<Arc<GrammarTag>>,
 }
 
 #[derive(Default)]
-struct Generation {
+struct CacheGeneration {
     files: HashMap<RelPath, CachedFile>,
     slices: usize,
 }
 
-impl Cache {
+impl FingerprintCache {
     pub(super) fn new(bounds: CacheBounds) -> Self {
         Self {
             bounds,
-            young: Generation::default(),
-            old: Generation::default(),
+            young: CacheGeneration::default(),
+            old: CacheGeneration::default(),
             tags: Vec::new(),
         }
     }
@@ -71,13 +70,13 @@ impl Cache {
             return Some(known.clone());
         }
         let (path, known) = self.old.files.remove_entry(path)?;
-        self.old.slices -= known.fingerprint.slices();
+        self.old.slices -= known.fingerprint.slice_count();
         self.insert(path, known.clone());
         Some(known)
     }
 
     pub(super) fn insert(&mut self, path: RelPath, known: CachedFile) {
-        let slices = known.fingerprint.slices();
+        let slices = known.fingerprint.slice_count();
         let full = self.young.files.len() >= self.bounds.files / 2
             || self.young.slices + slices > self.bounds.slices / 2;
         if full {
@@ -88,12 +87,12 @@ impl Cache {
         }
         self.young.slices += slices;
         if let Some(before) = self.young.files.insert(path, known) {
-            self.young.slices -= before.fingerprint.slices();
+            self.young.slices -= before.fingerprint.slice_count();
         }
     }
 
     /// Shares the grammar's tag among all fingerprints.
-    pub(super) fn shared(&mut self, mut fingerprint: Fingerprint) -> Arc<Fingerprint> {
+    pub(super) fn share_fingerprint(&mut self, mut fingerprint: Fingerprint) -> Arc<Fingerprint> {
         fingerprint.share_tag(&mut self.tags);
         Arc::new(fingerprint)
     }
@@ -120,15 +119,15 @@ mod tests {
     fn known() -> CachedFile {
         let stat = rustix::fs::stat("/").unwrap();
         CachedFile {
-            identity: Identity::of(&stat),
-            trust: Trust::Settled,
+            identity: Identity::of_stat(&stat),
+            trust: IdentityTrust::Settled,
             fingerprint: Arc::new(Fingerprint::of(ArtifactHash::of(b""), b"", None)),
         }
     }
 
     #[test]
     fn it_never_grows_over_its_bound_and_keeps_what_is_used() {
-        let mut cache = Cache::new(CacheBounds {
+        let mut cache = FingerprintCache::new(CacheBounds {
             files: 8,
             slices: 100,
         });
@@ -142,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_path_is_held_once() {
-        let mut cache = Cache::new(CacheBounds::DEFAULT);
+        let mut cache = FingerprintCache::new(CacheBounds::DEFAULT);
         cache.insert(path(1), known());
         cache.insert(path(1), known());
         assert_eq!(cache.held(), (1, 0));

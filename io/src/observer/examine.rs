@@ -10,7 +10,7 @@ use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
 
 use super::DiskCheck;
-use super::cache::{Cache, CacheBounds, CachedFile, Trust};
+use super::cache::{CacheBounds, CachedFile, FingerprintCache, IdentityTrust};
 use super::clock::WallClock;
 use super::files::{Files, OpenFile};
 use super::fingerprint::Fingerprint;
@@ -26,22 +26,22 @@ pub(super) struct ObserverShared {
     pub(super) clock: Arc<dyn WallClock>,
     pub(super) read_bytes_max: u64,
     pub(super) adopt_on_touch: bool,
-    pub(super) cache: Mutex<Cache>,
+    pub(super) cache: Mutex<FingerprintCache>,
     /// Held while parsing: syntax trees are large, so there is only one at a time.
     pub(super) parsing: Mutex<()>,
-    pub(super) counters: Counters,
+    pub(super) counters: ObserverCounters,
 }
 
 /// Figures about the observer's work since it started.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub struct ObserverCounters {
     unchanged: AtomicU64,
     reads: AtomicU64,
     parses: AtomicU64,
     failures: AtomicU64,
 }
 
-impl Counters {
+impl ObserverCounters {
     /// Checks answered by one `stat`.
     #[must_use]
     pub fn unchanged(&self) -> u64 {
@@ -85,35 +85,38 @@ impl ObserverShared {
             clock,
             read_bytes_max: config.read_bytes_max,
             adopt_on_touch: config.adopt_on_touch,
-            cache: Mutex::new(Cache::new(CacheBounds::DEFAULT)),
+            cache: Mutex::new(FingerprintCache::new(CacheBounds::DEFAULT)),
             parsing: Mutex::default(),
-            counters: Counters::default(),
+            counters: ObserverCounters::default(),
         }
     }
 
-    /// Observes the path of a check.
     pub(super) fn examine(&self, root: &dyn Files, check: &DiskCheck) -> DiskFinding {
-        match self.file(root, check) {
+        match self.disk_file(root, check) {
             Ok(Some(file)) => DiskFinding::File(file),
             Ok(None) => DiskFinding::Missing,
-            Err(failure) => self.unreadable(failure),
+            Err(failure) => self.count_unreadable(failure),
         }
     }
 
     /// Counts a failure.
-    pub(super) fn unreadable(&self, failure: ReadFailure) -> DiskFinding {
-        count(&self.counters.failures);
+    pub(super) fn count_unreadable(&self, failure: ReadFailure) -> DiskFinding {
+        increment(&self.counters.failures);
         DiskFinding::Unreadable(failure)
     }
 
-    fn file(&self, root: &dyn Files, check: &DiskCheck) -> Result<Option<DiskFile>, ReadFailure> {
-        let known = locked(&self.cache).get(&check.path);
+    fn disk_file(
+        &self,
+        root: &dyn Files,
+        check: &DiskCheck,
+    ) -> Result<Option<DiskFile>, ReadFailure> {
+        let known = lock_unpoisoned(&self.cache).get(&check.path);
         if let Some(known) = &known
-            && known.trust == Trust::Settled
+            && known.trust == IdentityTrust::Settled
             && root.identity(&check.path) == Some(known.identity)
             && let Some(file) = known.fingerprint.disk_file(&check.symbols)
         {
-            count(&self.counters.unchanged);
+            increment(&self.counters.unchanged);
             return Ok(Some(file));
         }
         for _ in 0..READS_MAX {
@@ -121,25 +124,25 @@ impl ObserverShared {
                 return Ok(None);
             };
             if let Some(steady) = self.read(&mut *file)? {
-                return Ok(Some(self.remember(check, steady, known)));
+                return Ok(Some(self.remember_fingerprint(check, steady, known)));
             }
         }
         Err(ReadFailure::Unsteady)
     }
 
     /// The file's text; `None` if there is no such file. Text that isn't UTF-8 can't be read.
-    pub(super) fn text(
+    pub(super) fn file_text(
         &self,
         root: &dyn Files,
         path: &RelPath,
     ) -> Result<Option<String>, ReadFailure> {
-        self.whole(root, path)?
+        self.file_bytes(root, path)?
             .map(|bytes| String::from_utf8(bytes).map_err(|_| ReadFailure::Failed))
             .transpose()
     }
 
     /// The file's bytes; `None` if there is no such file.
-    pub(super) fn whole(
+    pub(super) fn file_bytes(
         &self,
         root: &dyn Files,
         path: &RelPath,
@@ -161,7 +164,7 @@ impl ObserverShared {
         if identity.exceeds(self.read_bytes_max) {
             return Err(ReadFailure::TooLarge);
         }
-        count(&self.counters.reads);
+        increment(&self.counters.reads);
         let read_at = self.clock.now();
         let bytes = file.read(identity.bytes(), self.read_bytes_max.saturating_add(1))?;
         let after = file.identity()?;
@@ -173,7 +176,7 @@ impl ObserverShared {
         }))
     }
 
-    fn remember(
+    fn remember_fingerprint(
         &self,
         check: &DiskCheck,
         steady: SteadyContent,
@@ -188,19 +191,19 @@ impl ObserverShared {
         let (fingerprint, file) = known
             .and_then(|known| answer(known.fingerprint))
             .or_else(|| answer(self.last_seen(raw, &steady.bytes, check)?))
-            .or_else(|| answer(self.parsed(raw, &steady.bytes, &check.path)))
+            .or_else(|| answer(self.parse_file(raw, &steady.bytes, &check.path)))
             .expect("who has parsed a file can tell of every symbol");
         let trust = if steady.identity.settled_at(steady.read_at) {
-            Trust::Settled
+            IdentityTrust::Settled
         } else {
-            Trust::Young
+            IdentityTrust::Young
         };
         let known = CachedFile {
             identity: steady.identity,
             trust,
             fingerprint: Arc::clone(&fingerprint),
         };
-        locked(&self.cache).insert(check.path.clone(), known);
+        lock_unpoisoned(&self.cache).insert(check.path.clone(), known);
         file
     }
 
@@ -215,28 +218,28 @@ impl ObserverShared {
         let grammar = seen.grammar.as_ref()?;
         let is_todays = self.grammars.tags().contains(grammar);
         let fingerprint = Fingerprint::last_seen(raw, bytes, seen)?;
-        is_todays.then(|| locked(&self.cache).shared(fingerprint))
+        is_todays.then(|| lock_unpoisoned(&self.cache).share_fingerprint(fingerprint))
     }
 
-    fn parsed(&self, raw: ArtifactHash, bytes: &[u8], path: &RelPath) -> Arc<Fingerprint> {
-        let extraction = self.extraction(path, bytes);
+    fn parse_file(&self, raw: ArtifactHash, bytes: &[u8], path: &RelPath) -> Arc<Fingerprint> {
+        let extraction = self.extract_definitions(path, bytes);
         let fingerprint = Fingerprint::of(raw, bytes, extraction.as_ref());
-        locked(&self.cache).shared(fingerprint)
+        lock_unpoisoned(&self.cache).share_fingerprint(fingerprint)
     }
 
-    fn extraction(&self, path: &RelPath, bytes: &[u8]) -> Option<Extraction> {
+    fn extract_definitions(&self, path: &RelPath, bytes: &[u8]) -> Option<Extraction> {
         let language = self.grammars.language_of_path(path)?;
-        let _one_at_a_time = locked(&self.parsing);
-        count(&self.counters.parses);
+        let _one_at_a_time = lock_unpoisoned(&self.parsing);
+        increment(&self.counters.parses);
         self.grammars.extract(language, bytes).ok()
     }
 }
 
-fn count(counter: &AtomicU64) {
+fn increment(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Locks, ignoring poison: each change is a single call, so a thread that panicked left a consistent state.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

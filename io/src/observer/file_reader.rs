@@ -10,7 +10,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::path::RelPath;
 
 use super::SystemClock;
-use super::beneath::Root;
+use super::beneath::WorkspaceRoot;
 use super::examine::ObserverShared;
 use super::fingerprint::Fingerprint;
 use crate::config::settings::EtvConfig;
@@ -18,7 +18,7 @@ use crate::config::settings::EtvConfig;
 /// Reads files as the observer does: only beneath the root, only regular ones, and only consistently. Waits for the file system
 /// without a limit.
 pub struct FileReader {
-    root: Root,
+    root: WorkspaceRoot,
     shared: ObserverShared,
 }
 
@@ -33,7 +33,7 @@ impl FileReader {
         grammars: Arc<dyn Grammars + Send + Sync>,
     ) -> Result<Self, ReadFailure> {
         Ok(Self {
-            root: Root::open(root)?,
+            root: WorkspaceRoot::open(root)?,
             shared: ObserverShared::new(config, grammars, Arc::new(SystemClock)),
         })
     }
@@ -43,7 +43,7 @@ impl FileReader {
     /// # Errors
     /// The reason why it can't be read.
     pub fn read(&self, path: &RelPath) -> Result<Option<Vec<u8>>, ReadFailure> {
-        self.shared.whole(&self.root, path)
+        self.shared.file_bytes(&self.root, path)
     }
 }
 
@@ -60,8 +60,8 @@ impl ContentHashes {
 
     /// The number of hashed definitions.
     #[must_use]
-    pub fn slices(&self) -> usize {
-        self.0.slices()
+    pub fn definition_count(&self) -> usize {
+        self.0.slice_count()
     }
 
     /// The observation of the file with these symbols.

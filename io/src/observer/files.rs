@@ -1,22 +1,14 @@
-//! The observed files, beneath the workspace's root or in memory, and an observer without a thread.
+//! The observed files, beneath the workspace's root or in memory.
 
 use std::fs::File;
 use std::io::Read;
-use std::sync::Arc;
 
 use rustix::io::Errno;
-use tslp_core::decide::direct::FileText;
-use tslp_core::event::{DiskFinding, ReadFailure};
-use tslp_core::extract::Grammars;
+use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
 
-use super::Look;
-use super::beneath::{Root, failure};
-use super::clock::WallClock;
-use super::examine::ObserverShared;
+use super::beneath::{WorkspaceRoot, read_failure};
 use super::identity::{Identity, is_regular};
-use crate::config::settings::EtvConfig;
-use tslp_replay::pending::DiskCheck;
 
 /// Files by path.
 pub trait Files {
@@ -45,9 +37,9 @@ pub trait OpenFile {
     fn read(&mut self, expected: usize, bytes_max: u64) -> Result<Vec<u8>, ReadFailure>;
 }
 
-impl Files for Root {
+impl Files for WorkspaceRoot {
     fn identity(&self, path: &RelPath) -> Option<Identity> {
-        self.stat(path).map(|stat| Identity::of(&stat))
+        self.stat(path).map(|stat| Identity::of_stat(&stat))
     }
 
     fn open(&self, path: &RelPath) -> Result<Option<Box<dyn OpenFile>>, ReadFailure> {
@@ -58,9 +50,9 @@ impl Files for Root {
 
 impl OpenFile for File {
     fn identity(&self) -> Result<Identity, ReadFailure> {
-        let stat = rustix::fs::fstat(self).map_err(failure)?;
+        let stat = rustix::fs::fstat(self).map_err(read_failure)?;
         if is_regular(&stat) {
-            Ok(Identity::of(&stat))
+            Ok(Identity::of_stat(&stat))
         } else {
             Err(ReadFailure::NotAFile)
         }
@@ -71,46 +63,9 @@ impl OpenFile for File {
         Read::by_ref(self)
             .take(bytes_max)
             .read_to_end(&mut bytes)
-            .map_err(|error| Errno::from_io_error(&error).map_or(ReadFailure::Failed, failure))?;
+            .map_err(|error| {
+                Errno::from_io_error(&error).map_or(ReadFailure::Failed, read_failure)
+            })?;
         Ok(bytes)
-    }
-}
-
-/// An observer on the caller's own thread, for files that never block.
-pub struct Direct<F> {
-    files: F,
-    shared: ObserverShared,
-}
-
-impl<F: Files> Direct<F> {
-    /// An observer with an empty cache.
-    #[must_use]
-    pub fn new(
-        files: F,
-        config: EtvConfig,
-        grammars: Arc<dyn Grammars + Send + Sync>,
-        clock: Arc<dyn WallClock>,
-    ) -> Self {
-        Self {
-            files,
-            shared: ObserverShared::new(config, grammars, clock),
-        }
-    }
-}
-
-impl<F: Files> Look for Direct<F> {
-    fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
-        let findings = checks.iter();
-        findings
-            .map(|check| self.shared.examine(&self.files, check))
-            .collect()
-    }
-
-    fn read(&mut self, path: &RelPath) -> FileText {
-        self.shared.text(&self.files, path).transpose()
-    }
-
-    fn touch(&mut self, path: &RelPath) -> Option<String> {
-        self.shared.touched(&self.files, path)
     }
 }

@@ -18,12 +18,11 @@ pub(super) struct Fingerprint {
     /// The hash of the bytes as they are.
     pub(super) raw: ArtifactHash,
     whole: SliceHash,
-    parsed: Option<Parsed>,
+    parsed: Option<DefinitionHashes>,
 }
 
-/// Hashes of a file's definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Parsed {
+struct DefinitionHashes {
     grammar: Arc<GrammarTag>,
     definitions: u32,
     /// Sorted by key; `None` of a symbol that the file doesn't define.
@@ -38,7 +37,7 @@ impl Fingerprint {
         Self {
             raw,
             whole: slice::hash_of_whole(bytes),
-            parsed: extraction.map(|extraction| Parsed::of(bytes, extraction)),
+            parsed: extraction.map(|extraction| DefinitionHashes::of_extraction(bytes, extraction)),
         }
     }
 
@@ -48,21 +47,21 @@ impl Fingerprint {
         let grammar = Arc::new(seen.grammar.clone()?);
         let whole = slice::hash_of_whole(bytes);
         let slices = seen.slices.iter();
-        let slices = slices.map(|seen| (key(&seen.symbol), seen.slice));
+        let slices = slices.map(|seen| (symbol_key(&seen.symbol), seen.slice));
         (whole == seen.whole).then(|| Self {
             raw,
             whole,
-            parsed: Some(Parsed {
+            parsed: Some(DefinitionHashes {
                 grammar,
                 definitions: seen.definitions,
-                slices: sorted(slices),
+                slices: sorted_slices(slices),
                 is_complete: false,
             }),
         })
     }
 
     /// The number of its slice hashes.
-    pub(super) fn slices(&self) -> usize {
+    pub(super) fn slice_count(&self) -> usize {
         self.parsed.as_ref().map_or(0, |parsed| parsed.slices.len())
     }
 
@@ -103,21 +102,21 @@ impl Fingerprint {
     }
 }
 
-impl Parsed {
-    fn of(bytes: &[u8], extraction: &Extraction) -> Self {
+impl DefinitionHashes {
+    fn of_extraction(bytes: &[u8], extraction: &Extraction) -> Self {
         let slices = extraction.slices(bytes).into_iter();
-        let slices = slices.map(|(symbol, slice)| (key(symbol), Some(slice)));
+        let slices = slices.map(|(symbol, slice)| (symbol_key(symbol), Some(slice)));
         Self {
             grammar: Arc::new(extraction.grammar.clone()),
             definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
-            slices: sorted(slices),
+            slices: sorted_slices(slices),
             is_complete: true,
         }
     }
 
     /// The symbol's slice, if it has one; `None` if nothing is known of it.
     fn slice(&self, symbol: &Symbol) -> Option<Option<SliceHash>> {
-        let key = key(symbol);
+        let key = symbol_key(symbol);
         match self.slices.binary_search_by_key(&key, |(key, _)| *key) {
             Ok(at) => Some(self.slices[at].1),
             Err(_) => self.is_complete.then_some(None),
@@ -125,13 +124,13 @@ impl Parsed {
     }
 }
 
-fn sorted<S>(slices: impl Iterator<Item = (SymbolKey, S)>) -> Box<[(SymbolKey, S)]> {
+fn sorted_slices<S>(slices: impl Iterator<Item = (SymbolKey, S)>) -> Box<[(SymbolKey, S)]> {
     let mut slices: Vec<(SymbolKey, S)> = slices.collect();
     slices.sort_unstable_by_key(|(key, _)| *key);
     slices.into_boxed_slice()
 }
 
-fn key(symbol: &Symbol) -> SymbolKey {
+fn symbol_key(symbol: &Symbol) -> SymbolKey {
     let mut key = SymbolKey::default();
     key.copy_from_slice(&ArtifactHash::of(symbol.as_str().as_bytes()).0[..16]);
     key

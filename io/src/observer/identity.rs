@@ -20,7 +20,7 @@ pub struct Identity {
 
 /// A file's times of change, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
+pub struct ChangeTimes {
     /// Its content, as the program that wrote it says.
     pub modified_nanos: i128,
     /// Anything about it, as the file system says.
@@ -30,7 +30,7 @@ pub struct Times {
 impl Identity {
     /// The identity of a file in memory.
     #[must_use]
-    pub fn new(inode: u64, bytes: usize, times: Times) -> Self {
+    pub fn new(inode: u64, bytes: usize, times: ChangeTimes) -> Self {
         Self {
             device: 0,
             inode: i128::from(inode),
@@ -40,7 +40,7 @@ impl Identity {
         }
     }
 
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(super) fn of_stat(stat: &Stat) -> Self {
         let nanos = |seconds: i128, nanos: i128| seconds * 1_000_000_000 + nanos;
         Self {
             device: i128::from(stat.st_dev),
@@ -51,7 +51,6 @@ impl Identity {
         }
     }
 
-    /// The file's length.
     pub(super) fn bytes(&self) -> usize {
         usize::try_from(self.size).unwrap_or(0)
     }

@@ -31,20 +31,20 @@ use tslp_core::path::RelPath;
 use tslp_replay::pending::DiskCheck;
 
 use crate::config::settings::EtvConfig;
-use beneath::Root;
+use beneath::WorkspaceRoot;
 use examine::ObserverShared;
 
 pub use clock::{SystemClock, WallClock};
-pub use examine::Counters;
+pub use examine::ObserverCounters;
 pub use file_reader::{ContentHashes, FileReader};
-pub use files::{Direct, Files, OpenFile};
-pub use identity::{Identity, Times};
+pub use files::{Files, OpenFile};
+pub use identity::{ChangeTimes, Identity};
 
 /// Threads that may be stuck in a file system at one time; with more, every check counts as timed out at once.
 const STUCK_THREADS_MAX: usize = 4;
 
 /// A way to look at the workspace's files.
-pub trait Look {
+pub trait WorkspaceObserver {
     /// Looks at every path; the answers come in the order of the checks.
     fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding>;
 
@@ -69,7 +69,7 @@ enum ObserverRequest {
     /// Look at these paths.
     Check {
         checks: Arc<[DiskCheck]>,
-        answers: Arc<Answers>,
+        answers: Arc<PendingFindings>,
         done: Sender<()>,
     },
     /// Read this file's text.
@@ -84,8 +84,8 @@ enum ObserverRequest {
     },
 }
 
-/// One answer for each check, as far as they have come.
-type Answers = Mutex<Vec<Option<DiskFinding>>>;
+/// One entry for each check; `None` until its answer comes.
+type PendingFindings = Mutex<Vec<Option<DiskFinding>>>;
 
 impl Observer {
     /// An observer of the files beneath `root`, an absolute path. Touches no disk yet.
@@ -107,7 +107,7 @@ impl Observer {
 
     /// Figures about the observer's work since it started.
     #[must_use]
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &ObserverCounters {
         &self.shared.counters
     }
 
@@ -125,7 +125,7 @@ impl Observer {
         answer: &Receiver<T>,
     ) -> Result<T, ReadFailure> {
         let worker = self.hand_over(request).ok_or(ReadFailure::TimedOut)?;
-        self.wait(worker, answer)
+        self.wait_for_answer(worker, answer)
     }
 
     /// Gives the request to the thread, or to a fresh one; `None` if too many are stuck or none can be started.
@@ -146,7 +146,7 @@ impl Observer {
     }
 
     /// Waits for the answer; keeps the thread if it gave one.
-    fn wait<T>(
+    fn wait_for_answer<T>(
         &mut self,
         worker: Sender<ObserverRequest>,
         answer: &Receiver<T>,
@@ -189,7 +189,7 @@ impl Observer {
     }
 }
 
-impl Look for Observer {
+impl WorkspaceObserver for Observer {
     /// Looks at every path; the answers come in the order of the checks, after the configured time at the latest.
     /// A check without an answer by then counts as unreadable.
     fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
@@ -197,7 +197,7 @@ impl Look for Observer {
             return Vec::new();
         }
         let checks: Arc<[DiskCheck]> = checks.into();
-        let answers: Arc<Answers> = Arc::new(Mutex::new(vec![None; checks.len()]));
+        let answers: Arc<PendingFindings> = Arc::new(Mutex::new(vec![None; checks.len()]));
         let (done, finished) = bounded(1);
         let request = ObserverRequest::Check {
             checks,
@@ -212,7 +212,7 @@ impl Look for Observer {
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *answers)
             .into_iter()
-            .map(|answer| answer.unwrap_or_else(|| self.shared.unreadable(missing)))
+            .map(|answer| answer.unwrap_or_else(|| self.shared.count_unreadable(missing)))
             .collect()
     }
 
@@ -239,7 +239,7 @@ impl Look for Observer {
 
 /// The observer thread: answers requests until nobody can send one any more.
 fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<ObserverRequest>) {
-    let mut held: Option<Root> = None;
+    let mut held: Option<WorkspaceRoot> = None;
     for request in requests {
         let root = current_root(&mut held, path);
         let (checks, answers, done) = match request {
@@ -250,7 +250,7 @@ fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<Obs
             } => (checks, answers, done),
             ObserverRequest::Read { path, answer } => {
                 let text = match root {
-                    Ok(root) => shared.text(root, &path).transpose(),
+                    Ok(root) => shared.file_text(root, &path).transpose(),
                     Err(failure) => Some(Err(failure)),
                 };
                 // Sending fails if the caller stopped waiting.
@@ -258,7 +258,7 @@ fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<Obs
                 continue;
             }
             ObserverRequest::Touch { path, answer } => {
-                let text = root.ok().and_then(|root| shared.touched(root, &path));
+                let text = root.ok().and_then(|root| shared.touched_text(root, &path));
                 // Sending fails if the caller stopped waiting.
                 let _ = answer.send(text);
                 continue;
@@ -267,7 +267,7 @@ fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<Obs
         for (index, check) in checks.iter().enumerate() {
             let finding = match root {
                 Ok(root) => shared.examine(root, check),
-                Err(failure) => shared.unreadable(failure),
+                Err(failure) => shared.count_unreadable(failure),
             };
             let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
             // The list is dropped if the caller stopped waiting.
@@ -281,10 +281,13 @@ fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<Obs
 }
 
 /// The folder that the root's path leads to now.
-fn current_root<'a>(held: &'a mut Option<Root>, path: &Path) -> Result<&'a Root, ReadFailure> {
+fn current_root<'a>(
+    held: &'a mut Option<WorkspaceRoot>,
+    path: &Path,
+) -> Result<&'a WorkspaceRoot, ReadFailure> {
     match held {
-        Some(root) => root.refresh()?,
-        None => *held = Some(Root::open(path)?),
+        Some(root) => root.reopen_if_moved()?,
+        None => *held = Some(WorkspaceRoot::open(path)?),
     }
     held.as_ref().ok_or(ReadFailure::Failed)
 }
@@ -302,5 +305,44 @@ impl CountedThread {
 impl Drop for CountedThread {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// An observer on the caller's own thread, for files that never block.
+pub struct DirectObserver<F> {
+    files: F,
+    shared: ObserverShared,
+}
+
+impl<F: Files> DirectObserver<F> {
+    /// An observer with an empty cache.
+    #[must_use]
+    pub fn new(
+        files: F,
+        config: EtvConfig,
+        grammars: Arc<dyn Grammars + Send + Sync>,
+        clock: Arc<dyn WallClock>,
+    ) -> Self {
+        Self {
+            files,
+            shared: ObserverShared::new(config, grammars, clock),
+        }
+    }
+}
+
+impl<F: Files> WorkspaceObserver for DirectObserver<F> {
+    fn check(&mut self, checks: Vec<DiskCheck>) -> Vec<DiskFinding> {
+        let findings = checks.iter();
+        findings
+            .map(|check| self.shared.examine(&self.files, check))
+            .collect()
+    }
+
+    fn read(&mut self, path: &RelPath) -> FileText {
+        self.shared.file_text(&self.files, path).transpose()
+    }
+
+    fn touch(&mut self, path: &RelPath) -> Option<String> {
+        self.shared.touched_text(&self.files, path)
     }
 }

@@ -475,7 +475,7 @@ fn a_file_without_rights_is_denied() {
     }
     fs::set_permissions(workspace.at("closed"), fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(
-        beneath::failure(rustix::io::Errno::ACCESS),
+        beneath::read_failure(rustix::io::Errno::ACCESS),
         ReadFailure::Denied
     );
 }
@@ -644,7 +644,7 @@ fn without_the_kernels_help_no_link_is_followed() {
     workspace.write("sub/deep/a.c", "f 1\n");
     symlink("sub", workspace.at("folder")).unwrap();
     symlink("sub/deep/a.c", workspace.at("file.c")).unwrap();
-    let root = Root::open(&workspace.at("")).unwrap();
+    let root = WorkspaceRoot::open(&workspace.at("")).unwrap();
     let root = root.with_resolution(PathResolution::PartByPart);
     let check = |path: &str, expected: Result<bool, ReadFailure>| {
         let opened = root.open_file(&RelPath::from_normalised(path));

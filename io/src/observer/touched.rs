@@ -9,11 +9,11 @@ use super::files::Files;
 impl ObserverShared {
     /// The text of a file that may be taken without being asked for: readable, not hidden, and not ignored by a
     /// `.gitignore` of the workspace. Git's own settings aren't read.
-    pub(super) fn touched(&self, root: &dyn Files, path: &RelPath) -> Option<String> {
+    pub(super) fn touched_text(&self, root: &dyn Files, path: &RelPath) -> Option<String> {
         if !self.adopt_on_touch || is_hidden(path) || self.is_ignored(root, path) {
             return None;
         }
-        self.text(root, path).ok().flatten()
+        self.file_text(root, path).ok().flatten()
     }
 
     /// Whether git would ignore the file, or one of the folders that it is in.
@@ -27,7 +27,7 @@ impl ObserverShared {
                 folder => format!("{folder}/.gitignore"),
             };
             // A file that can't be read has no rules, as for git.
-            let text = self.text(root, &RelPath::from_normalised(&name));
+            let text = self.file_text(root, &RelPath::from_normalised(&name));
             if let Ok(Some(text)) = text {
                 let mut builder = GitignoreBuilder::new(format!("/{folder}"));
                 for line in text.lines() {

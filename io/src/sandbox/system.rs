@@ -113,9 +113,7 @@ fn mask_all_signals(how: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// A process that ended.
 pub(super) struct ReapedProcess {
-    /// Its process id.
     pub(super) pid: i32,
     /// Its exit status, or the signal that ended it.
     pub(super) status: Result<i32, i32>,
@@ -125,7 +123,6 @@ pub(super) struct ReapedProcess {
     pub(super) rss_bytes_max: u64,
 }
 
-/// Waits for any child.
 pub(super) fn wait_for_any() -> io::Result<ReapedProcess> {
     let mut status = 0;
     // SAFETY: it is plain numbers.

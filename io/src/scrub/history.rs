@@ -11,18 +11,54 @@ use tslp_projections::table::{Changes, TableDigest};
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
-use super::{Course, Flaw};
 use crate::archive_check::ArchiveCheck;
 use crate::ledger::disk::Disk;
 use crate::ledger::soundness::Soundness;
 use crate::ledger::{ArchiveRows, LedgerError};
 use crate::startup::StartError;
 
+/// A flaw that a scrub has found.
+#[derive(Debug, thiserror::Error)]
+pub enum ScrubFlaw {
+    /// The ledger can't be read or believed.
+    #[error(transparent)]
+    Ledger(#[from] StartError),
+    /// A table holds something else than the ledger says.
+    #[error(
+        "table {table} {flaw}. No event is lost: restart tslp, which makes its tables anew from the ledger, and run \
+         `tslp verify --deep` to see whether anything was decided by them"
+    )]
+    Table {
+        /// The table.
+        table: &'static str,
+        /// What is wrong with it.
+        flaw: String,
+    },
+}
+
+impl From<ReplayError> for ScrubFlaw {
+    fn from(error: ReplayError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+impl From<LedgerError> for ScrubFlaw {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error.into())
+    }
+}
+
+impl ScrubFlaw {
+    pub(super) fn is_interruption(&self) -> bool {
+        matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
+    }
+}
+
 /// Takes one stored event after the other.
-pub type Visit<'v> = dyn FnMut(Stored) -> ControlFlow<()> + 'v;
+pub type StoredVisitor<'v> = dyn FnMut(Stored) -> ControlFlow<()> + 'v;
 
 /// Hands the stored events from a position on to a visitor, through any connection.
-pub type Read<'r> = dyn Fn(Seq, &mut Visit<'_>) -> Result<(), LedgerError> + 'r;
+pub type StoredReader<'r> = dyn Fn(Seq, &mut StoredVisitor<'_>) -> Result<(), LedgerError> + 'r;
 
 /// Events read at once. Between two pages no snapshot is held.
 const PAGE_EVENTS: usize = 512;
@@ -30,33 +66,33 @@ const PAGE_EVENTS: usize = 512;
 /// Bytes after which a page ends early.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// Verifies everything up to `end`, where the tables have these digests; `course` is told before each page how far that is.
+/// Verifies everything up to `end`, where the tables have these digests; `course` gets the last verified event before each page.
 ///
 /// # Errors
 /// The flaw.
-pub fn verify(
-    read: &Read<'_>,
+pub fn verify_history(
+    read: &StoredReader<'_>,
     archives: &impl ArchiveRows,
     tables: &[TableDigest],
     end: Head,
-    mut course: impl FnMut(Seq) -> Course,
-) -> Result<Course, Flaw> {
+    mut course: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, ScrubFlaw> {
     let mut replay = Replay::default();
     let mut check = ArchiveCheck::default();
     while replay.head().seq < end.seq {
         let done = replay.head().seq;
-        if course(done) == Course::Over {
-            return Ok(Course::Over);
+        if course(done).is_break() {
+            return Ok(ControlFlow::Break(()));
         }
         let mut changes = fold_page(read, &mut replay, end.seq)?;
-        check.take(changes.drain(), archives);
+        check.check_rows(changes.drain(), archives);
         replay.settle();
     }
     if replay.head() != end {
         return Err(ReplayError::ChainBroken(end.seq.0).into());
     }
-    for archive in check.finish(end.seq, archives) {
-        archive.rows.map_err(|flaw| Flaw::Table {
+    for archive in check.into_results(end.seq, archives) {
+        archive.rows.map_err(|flaw| ScrubFlaw::Table {
             table: TABLES[archive.table].name,
             flaw,
         })?;
@@ -64,17 +100,17 @@ pub fn verify(
     let state = replay.state();
     for (index, table) in TABLES.iter().enumerate() {
         if !table.is_archive() && state.digest(index) != tables[index] {
-            return Err(Flaw::Table {
+            return Err(ScrubFlaw::Table {
                 table: table.name,
                 flaw: "doesn't hold what the ledger says, though its digest fits".to_owned(),
             });
         }
     }
-    Ok(Course::On)
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Nothing more is written, and the next start looks at everything itself.
-pub fn condemn(soundness: &Soundness, disk: &dyn Disk, doubt: &Path, reason: &str) {
+pub fn condemn_ledger(soundness: &Soundness, disk: &dyn Disk, doubt: &Path, reason: &str) {
     tracing::error!(
         reason,
         "the ledger was found to be damaged: nothing more is written"
@@ -92,7 +128,11 @@ pub fn condemn(soundness: &Soundness, disk: &dyn Disk, doubt: &Path, reason: &st
 }
 
 /// Folds the next events, and gives what they put into the archives.
-fn fold_page(read: &Read<'_>, replay: &mut Replay, until: Seq) -> Result<Changes, Flaw> {
+fn fold_page(
+    read: &StoredReader<'_>,
+    replay: &mut Replay,
+    until: Seq,
+) -> Result<Changes, ScrubFlaw> {
     let mut changes = Changes::of_archives();
     let before = replay.head().seq;
     let (mut events, mut bytes, mut flaw) = (0, 0, None);
@@ -101,7 +141,7 @@ fn fold_page(read: &Read<'_>, replay: &mut Replay, until: Seq) -> Result<Changes
             return ControlFlow::Break(());
         }
         if let Err(error) = replay.step_with(&stored, tslp_migrations::decode, &mut changes) {
-            flaw = Some(StartError::of(error, &stored));
+            flaw = Some(StartError::from_replay_error(error, &stored));
             return ControlFlow::Break(());
         }
         events += 1;

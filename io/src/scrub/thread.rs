@@ -1,39 +1,43 @@
-//! The scrub of a running proxy, on a thread of its own.
+//! The thread that scrubs the ledger of a running proxy.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
-use super::{Course, Scrub};
+use super::Scrub;
 use crate::channel::ToLoop;
 use crate::ledger::InterruptHandle;
 use crate::main_loop::LoopHandle;
 
-/// The scrub's thread.
-pub struct Scrubbing {
+/// A running scrub.
+pub struct ScrubThread {
     is_over: Arc<AtomicBool>,
     interrupt: InterruptHandle,
     thread: JoinHandle<()>,
 }
 
-impl Scrubbing {
-    /// It begins at once, and tells the network loop of a flaw.
+impl ScrubThread {
+    /// Starts at once; a flaw is reported to the network loop.
     ///
     /// # Errors
     /// If the system gives no thread.
     pub fn spawn(mut scrub: Scrub, to_loop: LoopHandle) -> io::Result<Self> {
-        scrub.claim();
+        scrub.claim_checks();
         let interrupt = scrub.reader().interrupt_handle();
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
-        let course = move || match seen.load(Relaxed) {
-            true => Course::Over,
-            false => Course::On,
+        let course = move || {
+            if seen.load(Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
-            if let Err(flaw) = scrub.run(course) {
+            if let Err(flaw) = scrub.run_checks(course) {
                 to_loop.send(ToLoop::LedgerFailed {
                     message: flaw.to_string(),
                 });
@@ -46,8 +50,8 @@ impl Scrubbing {
         })
     }
 
-    /// Nobody waits for its verdict any more.
-    pub fn end(self) {
+    /// Interrupts the scrub and waits for its thread.
+    pub fn stop_and_join(self) {
         self.is_over.store(true, Relaxed);
         self.interrupt.interrupt();
         if self.thread.join().is_err() {

@@ -23,10 +23,10 @@ pub enum ToolJob {
     LookAt {
         /// The exchange whose reply names them.
         exchange: ExchangeId,
-        /// Absolute and normal.
+        /// Absolute and normalised.
         paths: BTreeSet<String>,
     },
-    /// Run a tool.
+    /// Runs a tool.
     Run(Box<ToolRun>),
 }
 

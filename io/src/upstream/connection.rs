@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::http::body::{BodyDecoder, BodyError};
 use crate::http::head_scan::HeadScan;
-use crate::http::response::{Asked, ResponseFault, ResponseHead, ResponseProgress, parse_head};
+use crate::http::response::{
+    ExpectedBody, ResponseFault, ResponseHead, ResponseProgress, parse_head,
+};
 
 /// Interim responses (1xx) before the final one; more is no honest server.
 const INTERIM_MAX: usize = 16;
@@ -34,13 +36,13 @@ impl RequestBytes {
     }
 
     /// The buffer to which more of the body is appended, with transfer coding applied.
-    pub fn body(&mut self) -> &mut Vec<u8> {
+    pub fn body_buffer(&mut self) -> &mut Vec<u8> {
         Arc::make_mut(&mut self.body)
     }
 
     /// The bytes that still have to be written, in two pieces.
     #[must_use]
-    pub fn unsent(&self) -> (&[u8], &[u8]) {
+    pub fn unsent_pieces(&self) -> (&[u8], &[u8]) {
         let head = self.head.get(self.sent..).unwrap_or_default();
         let body_sent = self.sent.saturating_sub(self.head.len());
         (head, self.body.get(body_sent..).unwrap_or_default())
@@ -53,7 +55,7 @@ impl RequestBytes {
     }
 
     /// Notes that the socket took `count` bytes.
-    pub fn sent(&mut self, count: usize) {
+    pub fn mark_sent(&mut self, count: usize) {
         self.sent += count;
         debug_assert!(
             self.sent <= self.head.len() + self.body.len(),
@@ -112,14 +114,14 @@ pub enum FedBytes {
     More,
     /// The final head.
     Head {
-        /// It.
+        /// The head itself.
         head: Box<ResponseHead>,
         /// Input bytes used.
         consumed: usize,
     },
     /// Body bytes, transfer coding undone.
     Body {
-        /// Where in the input.
+        /// The range of the input that is body.
         data: Range<usize>,
         /// Input bytes used.
         consumed: usize,
@@ -142,7 +144,7 @@ enum ReadingState {
 #[derive(Debug)]
 pub struct ResponseReader {
     at: ReadingState,
-    asked: Asked,
+    asked: ExpectedBody,
     begun: ReceivedSoFar,
 }
 
@@ -160,7 +162,7 @@ pub enum ReceivedSoFar {
 impl ResponseReader {
     /// A reader for the response to a request of this kind.
     #[must_use]
-    pub fn new(asked: Asked) -> Self {
+    pub fn new(asked: ExpectedBody) -> Self {
         Self {
             at: ReadingState::Head {
                 bytes: Vec::new(),
@@ -196,7 +198,7 @@ impl ResponseReader {
             ReadingState::Head { .. } => self.feed_head(input),
             ReadingState::Body(decoder) if decoder.is_complete() => Ok(FedBytes::End),
             ReadingState::Body(decoder) => {
-                let step = decoder.step(input)?;
+                let step = decoder.next_piece(input)?;
                 if step.consumed == 0 {
                     return Ok(FedBytes::More);
                 }
@@ -251,20 +253,20 @@ mod tests {
         let mut said = (0_u8..=250).cycle();
         let mut heard = b"head".to_vec().into_iter().chain((0_u8..=250).cycle());
         for _ in 0..100 {
-            request.body().extend(said.by_ref().take(20_000));
+            request.body_buffer().extend(said.by_ref().take(20_000));
             let count = request.rest_len().saturating_sub(5000);
-            let rest = [request.unsent().0, request.unsent().1].concat();
+            let rest = [request.unsent_pieces().0, request.unsent_pieces().1].concat();
             let expected: Vec<u8> = heard.by_ref().take(count).collect();
             assert_eq!(rest[..count], expected);
-            request.sent(count);
+            request.mark_sent(count);
             request.forget_sent();
         }
         assert!(
-            request.body().capacity() < 256 << 10,
+            request.body_buffer().capacity() < 256 << 10,
             "{}",
-            request.body().capacity()
+            request.body_buffer().capacity()
         );
-        request.sent(request.rest_len());
+        request.mark_sent(request.rest_len());
         request.forget_sent();
         assert!(request.is_forgotten());
     }

@@ -44,7 +44,7 @@ impl ConnectionPool {
     }
 
     /// Forgets the expired ones and names them.
-    pub fn expire(&mut self, now: Instant) -> Vec<usize> {
+    pub fn take_expired(&mut self, now: Instant) -> Vec<usize> {
         let expired = self
             .idle
             .iter()

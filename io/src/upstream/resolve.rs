@@ -32,14 +32,14 @@ pub type ResolvedRoute = Result<UpstreamRoute, String>;
 /// The immediate answer of [`Resolver::look_up`].
 #[derive(Debug)]
 pub enum LookUp {
-    /// Connect there.
+    /// The resolved addresses.
     Ready(UpstreamRoute),
     /// The answer comes later.
     Pending,
 }
 
 #[derive(Debug)]
-enum State {
+enum RouteState {
     Unknown,
     Pending,
     Known {
@@ -52,23 +52,23 @@ enum State {
 #[derive(Debug)]
 pub struct Resolver {
     config: UpstreamConfig,
-    state: State,
+    state: RouteState,
 }
 
 impl Resolver {
-    /// Asks nothing yet.
+    /// A resolver that has looked nothing up.
     #[must_use]
     pub fn new(config: UpstreamConfig) -> Self {
         let literal = literal_addresses(&config.url.host, config.url.port);
         let state = match (literal, config.url.scheme) {
-            (Some(addresses), Scheme::Http) => State::Known {
+            (Some(addresses), Scheme::Http) => RouteState::Known {
                 route: UpstreamRoute {
                     addresses,
                     tls: None,
                 },
                 until: None,
             },
-            _ => State::Unknown,
+            _ => RouteState::Unknown,
         };
         Self { config, state }
     }
@@ -80,30 +80,30 @@ impl Resolver {
         answer: impl FnOnce(ResolvedRoute) + Send + 'static,
     ) -> LookUp {
         match &self.state {
-            State::Known { route, until } if until.is_none_or(|until| until > now) => {
+            RouteState::Known { route, until } if until.is_none_or(|until| until > now) => {
                 LookUp::Ready(route.clone())
             }
-            State::Pending => LookUp::Pending,
-            State::Known { .. } | State::Unknown => {
-                self.start(answer);
+            RouteState::Pending => LookUp::Pending,
+            RouteState::Known { .. } | RouteState::Unknown => {
+                self.start_lookup(answer);
                 LookUp::Pending
             }
         }
     }
 
-    fn start(&mut self, answer: impl FnOnce(ResolvedRoute) + Send + 'static) {
+    fn start_lookup(&mut self, answer: impl FnOnce(ResolvedRoute) + Send + 'static) {
         let config = self.config.clone();
         let known = match &self.state {
-            State::Known { route, .. } => route.tls.clone(),
+            RouteState::Known { route, .. } => route.tls.clone(),
             _ => None,
         };
-        self.state = State::Pending;
+        self.state = RouteState::Pending;
         let thread = thread::Builder::new()
             .name("tslp-resolve".to_owned())
             .stack_size(STACK_BYTES);
-        if let Err(error) = thread.spawn(move || answer(resolve(&config, known))) {
+        if let Err(error) = thread.spawn(move || answer(resolve_route(&config, known))) {
             tracing::error!(%error, "no thread for name resolution");
-            self.state = State::Unknown;
+            self.state = RouteState::Unknown;
         }
     }
 
@@ -111,17 +111,17 @@ impl Resolver {
     pub fn take_answer(&mut self, resolved: &ResolvedRoute, now: Instant) {
         let literal = literal_addresses(&self.config.url.host, self.config.url.port).is_some();
         self.state = match resolved {
-            Ok(route) => State::Known {
+            Ok(route) => RouteState::Known {
                 route: route.clone(),
                 until: (!literal).then(|| now + ADDRESS_LIFE),
             },
-            Err(_) => State::Unknown,
+            Err(_) => RouteState::Unknown,
         };
     }
 }
 
 /// Looks the way up, blocking; `known` are the trusted roots if they were read before.
-pub fn resolve(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> ResolvedRoute {
+pub fn resolve_route(config: &UpstreamConfig, known: Option<Arc<ClientConfig>>) -> ResolvedRoute {
     let url = &config.url;
     let addresses = match literal_addresses(&url.host, url.port) {
         Some(addresses) => addresses,

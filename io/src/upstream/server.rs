@@ -52,7 +52,7 @@ impl ServerNumber {
     }
 }
 
-/// Whether a name fits a pattern, in which `*` stands for any characters, or none. Letters' case doesn't matter.
+/// Whether a name fits a pattern, in which `*` matches any characters, or none; case-insensitive.
 fn fits_pattern(name: &[u8], pattern: &[u8]) -> bool {
     let is_star = |byte: &u8| *byte == b'*';
     fits_with_stars(pattern, name, is_star, u8::eq_ignore_ascii_case)

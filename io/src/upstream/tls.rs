@@ -8,7 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use crate::http::socket::{Ready, Socket, Transfer};
+use crate::http::socket::{Socket, SocketReadiness, TransferResult};
 
 /// Why TLS can't be set up.
 #[derive(Debug, thiserror::Error)]
@@ -84,12 +84,12 @@ impl Transport {
     }
 
     /// Records that the socket is ready to be read or written.
-    pub fn note_readiness(&mut self, ready: Ready) {
-        self.socket().note(ready);
+    pub fn note_readiness(&mut self, ready: SocketReadiness) {
+        self.socket().update_readiness(ready);
     }
 
     /// Reads once.
-    pub fn read(&mut self, buffer: &mut [u8]) -> Transfer {
+    pub fn read(&mut self, buffer: &mut [u8]) -> TransferResult {
         match self {
             Self::Plain(socket) => socket.read(buffer),
             Self::Tls(stream) => stream.read(buffer),
@@ -97,7 +97,7 @@ impl Transport {
     }
 
     /// Writes once, from two pieces in order.
-    pub fn write(&mut self, first: &[u8], second: &[u8]) -> Transfer {
+    pub fn write(&mut self, first: &[u8], second: &[u8]) -> TransferResult {
         match self {
             Self::Plain(socket) => socket.write(first, second),
             Self::Tls(stream) => stream.write(first, second),
@@ -122,32 +122,32 @@ impl Transport {
 }
 
 impl TlsStream {
-    fn read(&mut self, buffer: &mut [u8]) -> Transfer {
+    fn read(&mut self, buffer: &mut [u8]) -> TransferResult {
         loop {
             match self.session.reader().read(buffer) {
-                Ok(0) => return Transfer::Ended,
-                Ok(count) => return Transfer::Bytes(count),
+                Ok(0) => return TransferResult::Ended,
+                Ok(count) => return TransferResult::Bytes(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // The peer closed without saying so in TLS: the message may have been cut by anyone.
-                Err(_) => return Transfer::Failed,
+                Err(_) => return TransferResult::Failed,
             }
             match self.session.read_tls(&mut SocketBytes(&mut self.socket)) {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Transfer::Blocked;
+                    return TransferResult::Blocked;
                 }
-                Err(_) => return Transfer::Failed,
+                Err(_) => return TransferResult::Failed,
             }
             if let Err(fault) = self.session.process_new_packets() {
                 self.fault = Some(fault);
                 self.flush();
-                return Transfer::Failed;
+                return TransferResult::Failed;
             }
             self.flush();
         }
     }
 
-    fn write(&mut self, first: &[u8], second: &[u8]) -> Transfer {
+    fn write(&mut self, first: &[u8], second: &[u8]) -> TransferResult {
         let taken = self
             .take(first)
             .and_then(|count| match count == first.len() {
@@ -156,9 +156,9 @@ impl TlsStream {
             });
         self.flush();
         match taken {
-            Ok(0) => Transfer::Blocked,
-            Ok(count) => Transfer::Bytes(count),
-            Err(_) => Transfer::Failed,
+            Ok(0) => TransferResult::Blocked,
+            Ok(count) => TransferResult::Bytes(count),
+            Err(_) => TransferResult::Failed,
         }
     }
 
@@ -186,12 +186,12 @@ impl TlsStream {
 /// The socket as rustls wants it.
 struct SocketBytes<'a>(&'a mut Socket);
 
-fn as_io(transfer: Transfer) -> io::Result<usize> {
+fn as_io(transfer: TransferResult) -> io::Result<usize> {
     match transfer {
-        Transfer::Bytes(count) => Ok(count),
-        Transfer::Blocked => Err(io::ErrorKind::WouldBlock.into()),
-        Transfer::Ended => Ok(0),
-        Transfer::Failed => Err(io::ErrorKind::ConnectionReset.into()),
+        TransferResult::Bytes(count) => Ok(count),
+        TransferResult::Blocked => Err(io::ErrorKind::WouldBlock.into()),
+        TransferResult::Ended => Ok(0),
+        TransferResult::Failed => Err(io::ErrorKind::ConnectionReset.into()),
     }
 }
 

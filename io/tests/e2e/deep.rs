@@ -176,7 +176,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
     let mut forged = Places::new();
     forged.workspace.clone_from(&from.workspace);
     forged.data = forged.path("forged");
-    let mut opened = ledger::open(&forged.data, &forged.workspace).unwrap();
+    let mut opened = ledger::open_ledger(&forged.data, &forged.workspace).unwrap();
     opened.log.append(Seq(0), &stored).unwrap();
     drop(opened);
     let rebuilt = forged.in_workspace(&["rebuild"]).output().unwrap();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tslp_core::ids::Seq;
 use tslp_io::auditor::queue::CalledOff;
-use tslp_io::channel::{Answer, ModelRequest, ToEngine, ToLoop};
+use tslp_io::channel::{ModelRequest, OwnAnswer, ToEngine, ToLoop};
 
 use crate::harness::{Client, Engine, OK, PATIENCE, Proxy, Upstream, audit};
 
@@ -317,7 +317,7 @@ fn the_engine_can_answer_itself() {
     let Ok(ToEngine::Prompt { exchange, .. }) = proxy.raw.recv() else {
         panic!("a prompt");
     };
-    let answer = Answer::json(400, b"{\"error\":{}}".to_vec());
+    let answer = OwnAnswer::json(400, b"{\"error\":{}}".to_vec());
     proxy.handle.send(ToLoop::Answer { exchange, answer });
     let response = client.message();
     assert_eq!(
@@ -395,7 +395,7 @@ fn a_failed_ledger_refuses_chat_and_nothing_else() {
         proxy.client().send(proxy.get("/doctor")).message().status(),
         200
     );
-    let late = audit(proxy.audits.mark());
+    let late = audit(proxy.audits.mark_now());
     assert_eq!(proxy.audits.ask(late), Err(CalledOff));
 }
 
@@ -403,20 +403,20 @@ fn a_failed_ledger_refuses_chat_and_nothing_else() {
 fn every_request_for_the_model_calls_audits_off_before_it_goes_on() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Silent);
-    let since = proxy.audits.mark();
+    let since = proxy.audits.mark_now();
     // Neither is for the model.
     for path in ["/v1/models", "/health"] {
         let response = proxy.client().send(proxy.get(path)).message();
         assert_eq!(response.status(), 200);
     }
-    assert_eq!(proxy.audits.mark(), since);
+    assert_eq!(proxy.audits.mark_now(), since);
     // The head is enough.
     let request = proxy.chat("{}");
     let (head, body) = request.split_at(request.len() - 2);
     let mut client = proxy.client();
     client.send(head);
     let deadline = Instant::now() + PATIENCE;
-    while proxy.audits.mark() == since {
+    while proxy.audits.mark_now() == since {
         assert!(Instant::now() < deadline, "the request is noticed");
         thread::yield_now();
     }
@@ -427,7 +427,7 @@ fn every_request_for_the_model_calls_audits_off_before_it_goes_on() {
     drop(client);
     proxy.handle.shutdown();
     proxy.ended();
-    let late = audit(proxy.audits.mark());
+    let late = audit(proxy.audits.mark_now());
     assert_eq!(proxy.audits.ask(late), Err(CalledOff));
 }
 

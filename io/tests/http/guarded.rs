@@ -1,7 +1,7 @@
 //! Requests that must reach neither the engine nor the upstream: strange hosts, pages, types, tokens.
 
 use tslp_io::config::secret::Secret;
-use tslp_io::guard::{Guard, GuardError};
+use tslp_io::guard::{GuardError, RequestGuard};
 use tslp_io::loop_config::{DebugPages, GuardConfig};
 
 use crate::harness::{Engine, OK, Proxy, Upstream};
@@ -198,7 +198,7 @@ fn other_binds_need_a_token() {
     let open = "0.0.0.0:0".parse().unwrap();
     let none = GuardConfig::default();
     assert!(matches!(
-        Guard::new(open, &none),
+        RequestGuard::new(open, &none),
         Err(GuardError::TokenNeeded(_))
     ));
     let empty = GuardConfig {
@@ -206,7 +206,7 @@ fn other_binds_need_a_token() {
         ..none
     };
     assert!(matches!(
-        Guard::new(open, &empty),
+        RequestGuard::new(open, &empty),
         Err(GuardError::TokenEmpty)
     ));
 }

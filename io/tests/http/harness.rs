@@ -9,8 +9,8 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_io::auditor::queue::{Addressee, Audit, AuditQueue, RequestMark};
-use tslp_io::channel::{Answer, DiagnosticQuery, ModelRequest, RoundsAllowed, ToEngine, ToLoop};
+use tslp_io::auditor::queue::{Audit, AuditQueue, AuditedModel, RequestMark};
+use tslp_io::channel::{DiagnosticQuery, ModelRequest, OwnAnswer, RoundsAllowed, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
@@ -38,7 +38,7 @@ pub(crate) fn audit(since: RequestMark) -> Audit {
             system: "judge".into(),
             user: "this".into(),
         },
-        addressee: Addressee::default(),
+        addressee: AuditedModel::default(),
     }
 }
 
@@ -198,7 +198,7 @@ fn run_diagnostics(queries: &Receiver<DiagnosticQuery>, handle: &LoopHandle) {
         let body = format!("{{\"page\":\"{:?}\"}}", query.page).into_bytes();
         handle.send(ToLoop::Answer {
             exchange: query.exchange,
-            answer: Answer::json(200, body),
+            answer: OwnAnswer::json(200, body),
         });
     }
 }

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use tslp_io::channel::{Answer, ExchangeId, ToEngine, ToLoop};
+use tslp_io::channel::{ExchangeId, OwnAnswer, ToEngine, ToLoop};
 use tslp_io::loop_config::LoopConfig;
 
 use crate::harness::{Client, Engine, OK, Proxy, Upstream};
@@ -49,7 +49,7 @@ fn prompt(proxy: &Proxy, letter: char) -> ExchangeId {
 fn answer(proxy: &Proxy, exchange: ExchangeId) {
     proxy.handle.send(ToLoop::Answer {
         exchange,
-        answer: Answer::json(400, b"{}".to_vec()),
+        answer: OwnAnswer::json(400, b"{}".to_vec()),
     });
 }
 

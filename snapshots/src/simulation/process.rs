@@ -14,14 +14,16 @@ use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
-use tslp_io::contents::{Archives, StoredContents};
+use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::ledger::DurableHead;
-use tslp_io::ledger::writer::{Commit, Durability, Failure, Step, Writer, WriterLimits};
+use tslp_io::ledger::writer::{
+    Commit, Durability, Writer, WriterFailure, WriterLimits, WriterStep,
+};
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
-use tslp_io::observer::Direct;
-use tslp_io::scrub::{self, Flaw, Scrub};
+use tslp_io::observer::DirectObserver;
+use tslp_io::scrub::{Scrub, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
 use tslp_projections::table::TableDigest;
 use tslp_replay::state::State;
@@ -91,8 +93,8 @@ impl Process {
             from_tables: opened.log.is_unverified(),
             ..StartFindings::of_state(&state)
         };
-        let scrub = Scrub::of(&opened, &options, Path::new(DATA_DIR))?;
-        let contents = StoredContents::new(opened.readers.open()?, Archives::Sound);
+        let scrub = Scrub::after_start(&opened, &options, Path::new(DATA_DIR))?;
+        let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
         let network = Network::new(around.clock.clone(), chance);
         let (to_engine, from_loop) = bounded(chance.pick(&[1, 2, 16, 256]));
         let (to_diagnostics, _) = bounded(1);
@@ -144,7 +146,7 @@ impl Process {
             metrics,
             clock: Arc::new(around.clock.clone()),
         };
-        let look = Direct::new(
+        let look = DirectObserver::new(
             around.workspace.clone(),
             EtvConfig::default(),
             Arc::new(TreeSitterGrammars),
@@ -152,7 +154,7 @@ impl Process {
         );
         let engine = startup::engine(state, around.policy, contents);
         let mut engine = EngineThread::new(engine, Box::new(look), wiring);
-        engine.begin();
+        engine.resume();
         let process = Self {
             network,
             main_loop,
@@ -180,7 +182,8 @@ impl Process {
     /// Whether the engine could take its next message without waiting for the writer.
     #[must_use]
     pub(super) fn engine_may_go_on(&self) -> bool {
-        self.durable.reached() >= self.engine.awaited_position() || self.durable.stopped().is_some()
+        self.durable.reached() >= self.engine.awaited_position()
+            || self.durable.stop_reason().is_some()
     }
 
     /// The engine takes its next message; `None` if there is none.
@@ -208,7 +211,7 @@ impl Process {
     }
 
     /// The writer takes a step; `None` if it has failed before.
-    pub(super) fn writer_step(&mut self) -> Option<Result<Step, Failure>> {
+    pub(super) fn writer_step(&mut self) -> Option<Result<WriterStep, WriterFailure>> {
         let stepped = self.writer.as_mut()?.step();
         if stepped.is_err() {
             self.writer = None;
@@ -220,8 +223,10 @@ impl Process {
     ///
     /// # Errors
     /// The flaw that it finds.
-    pub(super) fn scrub(&mut self) -> Result<(), Flaw> {
-        self.scrub.run(|| scrub::Course::On).map(drop)
+    pub(super) fn scrub(&mut self) -> Result<(), ScrubFlaw> {
+        self.scrub
+            .run_checks(|| ControlFlow::Continue(()))
+            .map(drop)
     }
 
     /// Whether the writer has failed, so that nothing more is committed.

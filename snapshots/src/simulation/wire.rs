@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tslp_io::http::socket::{Ready, Socket, Stream};
+use tslp_io::http::socket::{ByteStream, Socket, SocketReadiness};
 use tslp_io::main_loop::net::{Net, Rouse, Wake};
 
 use super::clock::SimClock;
@@ -56,7 +56,7 @@ struct NetworkState {
     clients: usize,
     /// The keys of upstream connections that the server hasn't answered.
     unanswered: VecDeque<usize>,
-    pending: BTreeMap<usize, Ready>,
+    pending: BTreeMap<usize, SocketReadiness>,
     roused: bool,
     listening: bool,
     /// Whether every poll reports everything.
@@ -193,7 +193,7 @@ impl Network {
     }
 
     fn socket(&self, key: usize) -> Socket {
-        Socket::over(Box::new(ProxyEnd {
+        Socket::from_stream(Box::new(ProxyEnd {
             network: self.clone(),
             key,
         }))
@@ -229,9 +229,9 @@ impl NetworkState {
                 )
         });
         let ready = if ends {
-            Ready::AT_THE_END
+            SocketReadiness::AT_THE_END
         } else {
-            Ready::FOR_ANYTHING
+            SocketReadiness::FOR_ANYTHING
         };
         self.pending.insert(key, ready);
     }
@@ -288,7 +288,7 @@ struct ProxyEnd {
     key: usize,
 }
 
-impl Stream for ProxyEnd {
+impl ByteStream for ProxyEnd {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut state = self.network.state();
         let connection = find_connection(&mut state, self.key)?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
-use tslp_io::observer::{Files, Identity, OpenFile, Times, WallClock as _};
+use tslp_io::observer::{ChangeTimes, Files, Identity, OpenFile, WallClock as _};
 
 use super::clock::SimClock;
 use crate::disk::{Disk, DiskEntry};
@@ -27,7 +27,7 @@ struct WorkspaceState {
 struct WorkspaceEntry {
     what: EntryContent,
     inode: u64,
-    times: Times,
+    times: ChangeTimes,
     /// The number of reads during which the file will change.
     changing_reads: u32,
 }
@@ -131,7 +131,7 @@ impl WorkspaceState {
         let entry = WorkspaceEntry {
             what,
             inode,
-            times: Times {
+            times: ChangeTimes {
                 modified_nanos,
                 changed_nanos: now,
             },

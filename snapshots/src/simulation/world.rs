@@ -17,7 +17,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
-use tslp_io::ledger::writer::{Commit, Step};
+use tslp_io::ledger::writer::{Commit, WriterStep};
 
 use super::client::Window;
 use super::clock::SimClock;
@@ -437,12 +437,12 @@ impl<'t> World<'t> {
             return;
         };
         match stepped {
-            Ok(Step::Committed(seq)) => {
+            Ok(WriterStep::Committed(seq)) => {
                 self.witness.commit_announced(seq);
                 self.count_one("commits");
                 self.trace(&format!("writer {seq}"));
             }
-            Ok(Step::Idle) => {}
+            Ok(WriterStep::Idle) => {}
             Err(failure) => {
                 self.count_one("failed commits");
                 self.trace(&format!("writer failed: {failure}"));

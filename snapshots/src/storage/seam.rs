@@ -147,7 +147,7 @@ impl Disk for SimDisk {
             });
         }
         state.directory_locks.insert(file.to_owned(), boot);
-        Ok(DataDirLock::holding(HeldLock {
+        Ok(DataDirLock::held_by(HeldLock {
             disk: self.clone(),
             file: file.to_owned(),
             boot,

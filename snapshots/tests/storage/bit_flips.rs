@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
 use tslp_io::ledger::disk::Disk;
-use tslp_io::ledger::{Checkpoint, OpenLedger};
-use tslp_io::scrub::Flaw;
+use tslp_io::ledger::{CheckpointMode, OpenLedger};
+use tslp_io::scrub::ScrubFlaw;
 use tslp_io::startup::StartError;
 use tslp_replay::log::Log;
 use tslp_snapshots::dice::Dice;
@@ -60,7 +60,7 @@ fn image(layout: Layout) -> Image {
             if matches!(layout, Layout::FreePages | Layout::Wal) {
                 leave_free_pages(&disk);
             }
-            opened.log.checkpoint(Checkpoint::Truncate).unwrap();
+            opened.log.checkpoint(CheckpointMode::Truncate).unwrap();
         }
     }
     drop(opened);
@@ -106,7 +106,7 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
         }
         acknowledged = last(group);
     }
-    if let Err(error) = opened.log.checkpoint(Checkpoint::Truncate) {
+    if let Err(error) = opened.log.checkpoint(CheckpointMode::Truncate) {
         stopped.get_or_insert(error.to_string());
     }
     drop(opened);
@@ -157,7 +157,7 @@ fn found_behind(
     disk: &SimDisk,
     damaged: &Image,
     mut opened: OpenLedger,
-    flaw: &Flaw,
+    flaw: &ScrubFlaw,
     story: &str,
 ) -> Outcome {
     let group = &groups()[groups().len() - KEPT_BACK];
@@ -168,8 +168,8 @@ fn found_behind(
         assert!(unchanged, "{story}: evidence changed");
     }
     match flaw {
-        Flaw::Ledger(_) => Outcome::SafeMode,
-        Flaw::Table { .. } => {
+        ScrubFlaw::Ledger(_) => Outcome::SafeMode,
+        ScrubFlaw::Table { .. } => {
             let (opened, state) = open(disk).unwrap_or_else(|error| panic!("{story}: {error}"));
             check_exact(&opened.log, state.head(), story);
             check_tables(&opened.log, &state, story);

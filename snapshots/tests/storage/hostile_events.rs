@@ -5,8 +5,8 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, params};
 use tslp_core::ids::Seq;
 use tslp_io::ledger::disk::Disk;
-use tslp_io::ledger::{LedgerError, Mismatch};
-use tslp_io::scrub::Flaw;
+use tslp_io::ledger::{AnchorMismatch, LedgerError};
+use tslp_io::scrub::ScrubFlaw;
 use tslp_io::startup::StartError;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Log, Stored};
@@ -77,7 +77,7 @@ fn refused(events: &[Stored], story: &str) -> StartError {
     let error = match open(&disk) {
         Err(error) => error,
         Ok((opened, _)) => match scrub(&disk, &opened) {
-            Err(Flaw::Ledger(error)) => error,
+            Err(ScrubFlaw::Ledger(error)) => error,
             other => panic!("{story}: opened, and then {other:?}"),
         },
     };
@@ -136,7 +136,7 @@ fn a_chain_that_was_hashed_anew_is_another_history() {
     for (name, events) in [("changed", changed), ("exchanged", exchanged)] {
         match refused(&events, name) {
             StartError::Ledger(LedgerError::AnchorMismatch { mismatch, .. }) => {
-                assert_eq!(mismatch, Mismatch::OtherHistory, "{name}");
+                assert_eq!(mismatch, AnchorMismatch::OtherHistory, "{name}");
             }
             error => panic!("{name}: {error:?}"),
         }
@@ -150,7 +150,7 @@ fn a_chain_that_was_hashed_anew_is_another_history() {
     match refused(&missing, "missing") {
         StartError::Ledger(LedgerError::AnchorMismatch { mismatch, .. }) => {
             let ledger_ends_at = missing.last().unwrap().seq;
-            assert_eq!(mismatch, Mismatch::LostTail { ledger_ends_at });
+            assert_eq!(mismatch, AnchorMismatch::LostTail { ledger_ends_at });
         }
         error => panic!("missing: {error:?}"),
     }

@@ -6,7 +6,7 @@ use tslp_core::ids::Seq;
 use tslp_io::ledger::reader::ReaderFactory;
 use tslp_io::ledger::{DataFiles, LedgerReader};
 use tslp_io::maintenance::{self, SalvageError};
-use tslp_io::progress::Progress;
+use tslp_io::progress::WalkProgress;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
 
 use super::workload::{
@@ -66,11 +66,11 @@ fn rebuilding_the_tables() {
     let (image, ran) = written();
     let rebuild = |disk: &SimDisk| {
         let options = disk.open_options();
-        let lines = maintenance::rebuild(
+        let lines = maintenance::rebuild_tables(
             &options,
             Path::new(DATA_DIR),
             Path::new(WORKSPACE),
-            Progress::hidden,
+            WalkProgress::hidden,
         );
         lines.map(drop).map_err(|error| error.to_string())
     };
@@ -85,12 +85,12 @@ fn reader(disk: &SimDisk) -> LedgerReader {
 }
 
 fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
-    let salvaged = maintenance::salvage(
+    let salvaged = maintenance::salvage_ledger(
         &disk.open_options(),
         from,
         Path::new(NEW_DIR),
         Path::new(WORKSPACE),
-        Progress::hidden,
+        WalkProgress::hidden,
     )?;
     assert_eq!(salvaged.flaw, None);
     Ok(salvaged.head)

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use tslp_core::ids::Seq;
-use tslp_io::ledger::{Checkpoint, LedgerError, OpenLedger, OpenOptions};
+use tslp_io::ledger::{CheckpointMode, LedgerError, OpenLedger, OpenOptions};
 use tslp_io::startup::{self, StartError};
 use tslp_migrations::schema::{self, Ladder, Step};
 use tslp_replay::state::State;
@@ -43,7 +43,7 @@ fn older() -> Image {
     for (number, group) in written.iter().enumerate() {
         append(&mut opened.log, group).unwrap();
         if number == written.len() / 2 {
-            opened.log.checkpoint(Checkpoint::Truncate).unwrap();
+            opened.log.checkpoint(CheckpointMode::Truncate).unwrap();
         }
     }
     drop(opened);

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tslp_core::event::Recorded;
-use tslp_io::ledger::writer::{self, Commit, Durability, Failure, Remedy, WriterLimits};
+use tslp_io::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure, WriterLimits};
 use tslp_migrations::decode;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 
@@ -23,7 +23,7 @@ fn commit(group: &Group) -> Commit {
 }
 
 /// Commits the story group by group, with a move begun after each, up to the first failure or the end.
-fn run(disk: &SimDisk) -> (Run, Option<Failure>) {
+fn run(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
     let (opened, state) = open(disk).unwrap();
     let limits = WriterLimits {
         group_events_max: 1,
@@ -36,8 +36,8 @@ fn run(disk: &SimDisk) -> (Run, Option<Failure>) {
         // Nobody listens any more once this function has returned.
         let _ = tell.send(durability);
     });
-    let (sender, queue) = writer::queue(1);
-    let writer = writer::spawn(opened.log, queue, limits, announce).unwrap();
+    let (sender, queue) = writer::commit_queue(1);
+    let writer = writer::spawn_writer(opened.log, queue, limits, announce).unwrap();
     let mut run = Run {
         acknowledged: state.head(),
         tried: state.head(),
@@ -81,7 +81,7 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
     for (operation, effect, remedy) in [
         (Operation::Write, Effect::Error, Remedy::Restart),
         (Operation::Write, Effect::Short, Remedy::Restart),
-        (Operation::Write, Effect::Full, Remedy::Room),
+        (Operation::Write, Effect::Full, Remedy::DiskSpace),
         (Operation::Sync, Effect::Error, Remedy::Restart),
         (Operation::Sync, Effect::Forgotten, Remedy::Restart),
     ] {

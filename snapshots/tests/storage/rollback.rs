@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tslp_core::ids::Seq;
-use tslp_io::ledger::{Checkpoint, LedgerError, Mismatch};
+use tslp_io::ledger::{AnchorMismatch, CheckpointMode, LedgerError};
 use tslp_io::startup::StartError;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, PowerLoss, SimDisk};
@@ -23,7 +23,7 @@ fn history(cut_after: Option<usize>) -> Vec<Image> {
     let commits = groups().iter().enumerate().map(|(number, group)| {
         append(&mut opened.log, group).unwrap();
         if cut_after == Some(number + 1) {
-            opened.log.checkpoint(Checkpoint::Truncate).unwrap();
+            opened.log.checkpoint(CheckpointMode::Truncate).unwrap();
         }
         disk.image_after(PowerLoss::Synced)
     });
@@ -58,7 +58,7 @@ fn a_deleted_wal_is_noticed() {
     assert!(
         matches!(
             error,
-            LedgerError::AnchorMismatch { mismatch: Mismatch::LostTail { ledger_ends_at }, .. } if ledger_ends_at == expected
+            LedgerError::AnchorMismatch { mismatch: AnchorMismatch::LostTail { ledger_ends_at }, .. } if ledger_ends_at == expected
         ),
         "{error:?}"
     );

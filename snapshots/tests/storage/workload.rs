@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_io::ledger::anchor::{self, AnchorState};
-use tslp_io::ledger::{Checkpoint, DataFiles, OpenLedger, SqliteLog};
-use tslp_io::scrub::{self, Flaw};
+use tslp_io::ledger::{CheckpointMode, DataFiles, OpenLedger, SqliteLog};
+use tslp_io::scrub::{self, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
 use tslp_migrations::encode;
 use tslp_projections::TABLES;
@@ -175,8 +175,8 @@ fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
         assert_eq!(head.seq, run.tried);
         run.acknowledged = head.seq;
         let mode = match (number + 1) % (2 * MOVED_AFTER) {
-            0 => Checkpoint::Truncate,
-            MOVED_AFTER => Checkpoint::Passive,
+            0 => CheckpointMode::Truncate,
+            MOVED_AFTER => CheckpointMode::Passive,
             _ => continue,
         };
         opened
@@ -188,8 +188,8 @@ fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
 }
 
 /// Looks at everything that a start left.
-pub(crate) fn scrub(disk: &SimDisk, opened: &OpenLedger) -> Result<(), Flaw> {
-    scrub::scrub(opened, &disk.open_options(), Path::new(DATA_DIR))
+pub(crate) fn scrub(disk: &SimDisk, opened: &OpenLedger) -> Result<(), ScrubFlaw> {
+    scrub::scrub_now(opened, &disk.open_options(), Path::new(DATA_DIR))
 }
 
 /// What is on the disk is the story up to one of its commits, at least the acknowledged one and at most the one that was

@@ -71,10 +71,10 @@ struct StreamEvent {
     content_block: Option<ContentBlock>,
     #[serde(default)]
     delta: Option<BlockDelta>,
-    /// Of a message that has begun.
+    /// The message of a `message_start` event.
     #[serde(default)]
     message: Option<Value>,
-    /// Of a whole message.
+    /// The blocks of a message that came as one body.
     #[serde(default)]
     content: Option<Vec<ContentBlock>>,
     #[serde(default)]

@@ -11,7 +11,7 @@ use crate::chat::reply::{DecodedPiece, ReplyDecoder};
 struct StreamLine {
     #[serde(default)]
     message: Option<LineMessage>,
-    /// Of generate.
+    /// The text of a reply to generate.
     #[serde(default)]
     response: Option<String>,
     #[serde(default)]

@@ -161,7 +161,7 @@ struct ChunkChoice {
     delta: Option<ChoiceDelta>,
     #[serde(default)]
     message: Option<ChoiceDelta>,
-    /// Of completions.
+    /// The text of a reply to completions.
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]

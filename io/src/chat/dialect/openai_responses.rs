@@ -142,14 +142,14 @@ struct StreamEvent {
     delta: Option<Value>,
     #[serde(default)]
     item: Option<OutputItem>,
-    /// Of a whole response.
+    /// The id of a response that came as one body.
     #[serde(default)]
     id: Option<String>,
     #[serde(default)]
     response: Option<ResponseObject>,
     #[serde(default)]
     error: Option<Value>,
-    /// Of an error that isn't wrapped.
+    /// The message of an error that isn't wrapped.
     #[serde(default)]
     message: Option<String>,
     /// These four are of a whole response, too.

@@ -75,7 +75,7 @@ pub fn event_words(event: &Event) -> String {
         Event::SideRequestReceived(event) => format!(
             "{}: a request of the client's own, {}, model {}",
             event.episode,
-            counted(event.messages as usize, "message", "messages"),
+            count_text(event.messages as usize, "message", "messages"),
             event.model
         ),
         Event::PromptAmended(event) => amended_words(event),
@@ -105,7 +105,7 @@ pub fn event_words(event: &Event) -> String {
             event.call,
             event.outcome,
             event.duration_ms,
-            counted(
+            count_text(
                 usize::try_from(event.bytes).unwrap_or(usize::MAX),
                 "byte",
                 "bytes"
@@ -192,12 +192,12 @@ fn comma_separated(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn counted(count: usize, one: &str, many: &str) -> String {
+fn count_text(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn content_words(event: &Content) -> String {
-    let bytes = counted(event.bytes.len(), "byte", "bytes");
+    let bytes = count_text(event.bytes.len(), "byte", "bytes");
     let text = String::from_utf8_lossy(&event.bytes);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     let mut preview: String = first
@@ -221,7 +221,7 @@ fn prompt_words(event: &PromptReceived) -> String {
         event.episode,
         event.session,
         event.model,
-        counted(event.messages.len(), "new message", "new messages"),
+        count_text(event.messages.len(), "new message", "new messages"),
         event.length
     );
     if let Some(name) = &event.session_name {
@@ -241,7 +241,7 @@ fn reply_words(event: &ReplyEnded) -> String {
     let _ = write!(
         text,
         ", {}",
-        counted(event.segments.len(), "piece on record", "pieces on record")
+        count_text(event.segments.len(), "piece on record", "pieces on record")
     );
     for call in &event.tool_calls {
         let _ = write!(text, ", calls {}", call.name);
@@ -269,13 +269,13 @@ fn reply_part_words(event: &ReplyPart) -> String {
 }
 
 fn sent_prompt_words(event: &PromptSent) -> String {
-    let new = counted(event.messages.len(), "message", "messages");
+    let new = count_text(event.messages.len(), "message", "messages");
     match event.base {
         None => format!("{}: {new}, frame {:.12}", event.episode, event.frame),
         Some(base) => format!(
             "{}: the first {} of {}, then {new}, frame {:.12}",
             event.episode,
-            counted(base.messages as usize, "message", "messages"),
+            count_text(base.messages as usize, "message", "messages"),
             base.episode,
             event.frame
         ),
@@ -289,7 +289,7 @@ fn disk_words(event: &DiskObserved) -> String {
             format!("{}: can't be read, {}", event.path, failure.as_str())
         }
         DiskFinding::File(file) => {
-            let definitions = counted(file.definitions as usize, "definition", "definitions");
+            let definitions = count_text(file.definitions as usize, "definition", "definitions");
             let slices = file.slices.iter().map(|found| match found.slice {
                 Some(slice) => format!("{} {slice:.12}", found.symbol),
                 None => format!("{} isn't defined", found.symbol),
@@ -426,7 +426,7 @@ fn composed_words(event: &PromptComposed) -> String {
         let _ = write!(
             text,
             "; {}",
-            counted(event.notices as usize, "notice", "notices")
+            count_text(event.notices as usize, "notice", "notices")
         );
     }
     let _ = write!(

@@ -13,7 +13,6 @@ use tslp_core::view::Divergence;
 use tslp_core::words;
 use tslp_replay::state::State;
 
-use super::Occurrences;
 use crate::evidence::log::sentence;
 
 words! {
@@ -52,7 +51,7 @@ words! {
 
 /// One thing that happened to an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chapter {
+pub struct HistoryEntry {
     /// The event that says so.
     pub seq: u64,
     /// The time, in milliseconds since the Unix epoch.
@@ -67,13 +66,24 @@ pub struct Chapter {
     pub text: String,
 }
 
+/// A count, with the last episode and reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Occurrences {
+    /// The number of times.
+    pub times: u64,
+    /// The last episode.
+    pub last_episode: u64,
+    /// The last reason.
+    pub last_reason: &'static str,
+}
+
 /// Collects an entity's chapters.
 pub(super) struct EntityStory {
     entity: EntityId,
     /// Captures that wait for their resolution.
     captures: BTreeMap<CaptureId, ArtifactCaptured>,
     divergence: Option<Divergence>,
-    pub(super) chapters: Vec<Chapter>,
+    pub(super) chapters: Vec<HistoryEntry>,
     pub(super) shown: Occurrences,
     pub(super) withheld: Occurrences,
 }
@@ -132,7 +142,7 @@ impl EntityStory {
         reason: Option<&'static str>,
         text: String,
     ) {
-        self.chapters.push(Chapter {
+        self.chapters.push(HistoryEntry {
             seq: recorded.seq.0,
             at: recorded.at.0,
             episode,

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::*;
 use crate::ledger::anchor::Anchor;
 use crate::ledger::disk::Medium;
-use crate::ledger::{Checkpoint, anchor};
+use crate::ledger::{CheckpointMode, anchor};
 use tslp_replay::log::AppendError;
 
 #[test]
@@ -91,9 +91,9 @@ fn a_batch_that_is_dropped_leaves_nothing() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
-    let mut batch = log.begin().unwrap();
+    let mut batch = log.begin_batch().unwrap();
     batch.record(recorded(2)).unwrap();
-    batch.change(&order(2)).unwrap();
+    batch.change_row(&order(2)).unwrap();
     assert_eq!(batch.head().seq, Seq(2));
     drop(batch);
     assert_eq!(verified(&log), head);
@@ -164,7 +164,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
         kind: ContentKind::Message,
         bytes: bytes.into(),
     });
-    let mut batch = log.begin().unwrap();
+    let mut batch = log.begin_batch().unwrap();
     let error = batch.record(large).unwrap_err();
     assert!(matches!(error, LedgerError::DiskFull { .. }), "{error:?}");
     assert!(error.to_string().contains("free space"), "{error}");
@@ -175,7 +175,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
         "{poisoned:?}"
     );
     assert!(log.head().is_err());
-    assert!(log.checkpoint(Checkpoint::Passive).is_err());
+    assert!(log.checkpoint(CheckpointMode::Passive).is_err());
     drop(log);
 
     let mut log = fixture.open().log;
@@ -204,7 +204,7 @@ fn a_commit_whose_anchor_fails_is_not_acknowledged() {
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
     let medium = Dead(std::fs::read(fixture.files().anchor).unwrap());
-    log.anchor = Anchor::over(Box::new(medium), Path::new("ledger.anchor")).unwrap();
+    log.anchor = Anchor::on_medium(Box::new(medium), Path::new("ledger.anchor")).unwrap();
     let failed = log.append_with(Seq(1), &[stored(head.chain, 2)], &[order(2)]);
     assert!(matches!(failed, Err(AppendError::Unknown(_))), "{failed:?}");
     assert!(matches!(log.head(), Err(LedgerError::Poisoned { .. })));
@@ -222,13 +222,13 @@ fn checkpoints_move_and_cut_the_wal() {
     for seq in 1..=20 {
         append_one(&mut log, seq);
     }
-    assert!(log.wal().unwrap().pages_pending > 0);
-    log.checkpoint(Checkpoint::Passive).unwrap();
-    let moved = log.wal().unwrap();
+    assert!(log.wal_state().unwrap().pages_pending > 0);
+    log.checkpoint(CheckpointMode::Passive).unwrap();
+    let moved = log.wal_state().unwrap();
     assert_eq!(moved.pages_pending, 0);
     assert!(moved.file_bytes > 0);
-    log.checkpoint(Checkpoint::Truncate).unwrap();
-    assert_eq!(log.wal().unwrap().file_bytes, 0);
+    log.checkpoint(CheckpointMode::Truncate).unwrap();
+    assert_eq!(log.wal_state().unwrap().file_bytes, 0);
     append_one(&mut log, 21);
     assert_eq!(verified(&log).seq, Seq(21));
 }

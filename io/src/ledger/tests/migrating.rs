@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use tslp_migrations::schema::{self, LADDER, Ladder, Step};
 
 use super::*;
-use crate::ledger::Checkpoint;
+use crate::ledger::CheckpointMode;
 use crate::ledger::reader::ReaderFactory;
 
 const NOTES: Step = Step {
@@ -254,7 +254,7 @@ fn a_newer_schema_is_refused_untouched() {
         future.filled(2);
         if cut {
             let mut log = future.open().log;
-            log.checkpoint(Checkpoint::Truncate).unwrap();
+            log.checkpoint(CheckpointMode::Truncate).unwrap();
         }
         let before = today.evidence();
         let names = today.names();

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use super::*;
 use crate::ledger::anchor::Anchor;
 use crate::ledger::reader::ReaderFactory;
-use crate::ledger::{Checkpoint, Mismatch, MissingAnchor};
+use crate::ledger::{AnchorMismatch, CheckpointMode, MissingAnchor};
 
 /// Checks that the ledger is refused with such words, and that no evidence is touched by that.
 fn check_refused(fixture: &Fixture, words: &[&str]) -> LedgerError {
@@ -162,7 +162,7 @@ fn a_flipped_bit_in_the_wal_is_noticed() {
         matches!(
             error,
             LedgerError::AnchorMismatch {
-                mismatch: Mismatch::LostTail {
+                mismatch: AnchorMismatch::LostTail {
                     ledger_ends_at: Seq(3)
                 },
                 ..
@@ -190,10 +190,10 @@ fn an_older_copy_put_back_is_noticed() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     append_one(&mut log, 1);
-    log.checkpoint(Checkpoint::Truncate).unwrap();
+    log.checkpoint(CheckpointMode::Truncate).unwrap();
     let older = std::fs::read(fixture.files().database).unwrap();
     append_one(&mut log, 2);
-    log.checkpoint(Checkpoint::Truncate).unwrap();
+    log.checkpoint(CheckpointMode::Truncate).unwrap();
     drop(log);
     std::fs::write(fixture.files().database, older).unwrap();
     check_refused(&fixture, &["ends at #1", "older copy"]);
@@ -307,7 +307,7 @@ fn a_database_that_is_not_recognised_beside_a_used_anchor_is_damage() {
     let fixture = Fixture::new();
     fixture.filled(2);
     let mut log = fixture.open().log;
-    log.checkpoint(Checkpoint::Truncate).unwrap();
+    log.checkpoint(CheckpointMode::Truncate).unwrap();
     drop(log);
     let whole = std::fs::read(fixture.files().database).unwrap();
     for byte in [0, 18, 69] {
@@ -336,7 +336,7 @@ fn what_a_crash_left_is_vouched_for_before_anybody_goes_on() {
     let head = log.head().unwrap();
     assert_eq!(head.seq, Seq(3));
     assert_eq!(vouched, crate::ledger::anchor::AnchorState::Head(head));
-    assert_eq!(log.wal().unwrap().pages_pending, 0);
+    assert_eq!(log.wal_state().unwrap().pages_pending, 0);
 }
 
 /// All events, unless the ledger is refused, can't be read, or its chain doesn't hold.
@@ -362,7 +362,7 @@ fn a_flipped_bit_anywhere_in_the_database_is_noticed_or_harmless() {
     for seq in 1..=60 {
         append_one(&mut log, seq);
     }
-    log.checkpoint(Checkpoint::Truncate).unwrap();
+    log.checkpoint(CheckpointMode::Truncate).unwrap();
     drop(log);
     let whole = std::fs::read(fixture.files().database).unwrap();
     let expected = intact_events(&fixture).unwrap();

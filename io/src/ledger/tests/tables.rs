@@ -38,12 +38,12 @@ fn check_rebuild(fixture: &Fixture, word: &str) {
 
 fn rebuild(log: &mut SqliteLog) {
     let head = log.head().unwrap().seq;
-    let mut rebuild = log.rebuild().unwrap();
+    let mut rebuild = log.begin_rebuild().unwrap();
     rebuild
-        .fill(STATE, |visit| visit(state("a.c", "f", None)))
+        .fill_table(STATE, |visit| visit(state("a.c", "f", None)))
         .unwrap();
     rebuild
-        .fill(ORDER, |visit| visit(vec![Value::Integer(1)]))
+        .fill_table(ORDER, |visit| visit(vec![Value::Integer(1)]))
         .unwrap();
     rebuild.commit(head).unwrap();
 }
@@ -155,8 +155,8 @@ fn a_rebuild_writes_what_a_replay_puts() {
     let fixture = Fixture::new();
     fixture.filled(3);
     let mut log = fixture.open().log;
-    let mut rebuild = log.rebuild().unwrap();
-    let replayed = rebuild.replay(|stored, rows| {
+    let mut rebuild = log.begin_rebuild().unwrap();
+    let replayed = rebuild.replay_events(|stored, rows| {
         // Every other key is put for the first time.
         let key = u8::try_from(stored.seq.0 / 2).unwrap();
         rows.push(put(VAULT, vec![(&[key; 32]).into(), stored.seq.0.into()]));
@@ -213,7 +213,7 @@ fn a_rebuild_that_is_dropped_leaves_the_old_rows() {
     let fixture = Fixture::new();
     let mut log = fixture.open().log;
     change(&mut log, &[put(STATE, state("a.c", "f", None))]).unwrap();
-    let rebuild = log.rebuild().unwrap();
+    let rebuild = log.begin_rebuild().unwrap();
     drop(rebuild);
     assert_eq!(rows(&log, STATE), [state("a.c", "f", None)]);
     assert_eq!(log.tables_state().unwrap(), TablesState::Current);
@@ -227,7 +227,7 @@ fn tables_of_projections_that_are_no_more_are_dropped() {
     fixture.options.tables = &[];
     let mut log = fixture.open().log;
     let head = log.head().unwrap().seq;
-    log.rebuild().unwrap().commit(head).unwrap();
+    log.begin_rebuild().unwrap().commit(head).unwrap();
     drop(log);
     let left: i64 = fixture
         .shell()

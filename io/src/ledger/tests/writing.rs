@@ -7,7 +7,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::*;
-use crate::ledger::writer::{Commit, Durability, LedgerWriter, Remedy, WriterLimits, queue, spawn};
+use crate::ledger::writer::{
+    Commit, Durability, LedgerWriter, Remedy, WriterLimits, commit_queue, spawn_writer,
+};
 use crossbeam_channel::{Receiver, Sender};
 
 fn commit(seq: u64) -> Commit {
@@ -18,7 +20,7 @@ fn commit(seq: u64) -> Commit {
 }
 
 fn queued(commits: impl IntoIterator<Item = Commit>) -> (Sender<Commit>, Receiver<Commit>) {
-    let (sender, receiver) = queue(1000);
+    let (sender, receiver) = commit_queue(1000);
     for commit in commits {
         sender.send(commit).unwrap();
     }
@@ -34,7 +36,10 @@ fn start(
     let announce = Box::new(move |durability| {
         let _ = sender.send(durability);
     });
-    (spawn(log, commits, limits, announce).unwrap(), announced)
+    (
+        spawn_writer(log, commits, limits, announce).unwrap(),
+        announced,
+    )
 }
 
 #[test]
@@ -96,7 +101,7 @@ fn groups_are_bounded() {
 #[test]
 fn waiters_get_on_as_soon_as_their_position_is_durable() {
     let fixture = Fixture::new();
-    let (sender, receiver) = queue(1);
+    let (sender, receiver) = commit_queue(1);
     let (writer, _announced) = start(fixture.open().log, receiver, WriterLimits::default());
     for seq in 1..=50 {
         sender.send(commit(seq)).unwrap();
@@ -165,7 +170,7 @@ fn a_full_disk_fails_everything_that_waits_and_keeps_what_was_acknowledged() {
     assert!(stopped.0.contains("free space"), "{stopped}");
     let failure = writer.join().unwrap_err();
     assert_eq!(failure.message, stopped.0);
-    assert_eq!(failure.remedy, Remedy::Room);
+    assert_eq!(failure.remedy, Remedy::DiskSpace);
     assert_eq!(
         announced.iter().collect::<Vec<_>>(),
         [Durability::Failed(failure)]
@@ -196,7 +201,7 @@ fn a_panic_on_the_writer_thread_lets_waiters_go() {
     let (_sender, receiver) = queued([commit(1)]);
     let announce = Box::new(|durability| assert_ne!(durability, Durability::Reached(Seq(1))));
     let log = fixture.open().log;
-    let writer = spawn(log, receiver, WriterLimits::default(), announce).unwrap();
+    let writer = spawn_writer(log, receiver, WriterLimits::default(), announce).unwrap();
     let stopped = writer.durable().wait_for(Seq(2)).unwrap_err();
     assert!(stopped.0.contains("panicked"), "{stopped}");
     assert!(writer.join().is_err());
@@ -214,7 +219,7 @@ fn under_a_load_that_never_pauses(limits: WriterLimits, last: u64) -> (Fixture, 
             seen.fetch_max(std::fs::metadata(&wal).unwrap().len(), Relaxed);
         }
     });
-    let writer = spawn(fixture.open().log, receiver, limits, announce).unwrap();
+    let writer = spawn_writer(fixture.open().log, receiver, limits, announce).unwrap();
     let figures = writer.figures().clone();
     for seq in 1001..=last {
         sender.send(commit(seq)).unwrap();

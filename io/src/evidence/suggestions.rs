@@ -1,4 +1,4 @@
-//! "Did you mean": what resembles a name that nobody knows.
+//! "Did you mean": known names that resemble an unknown one.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +18,9 @@ pub fn did_you_mean<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> 
     )
 }
 
-/// Why an entity isn't known, and which ones resemble it.
+/// The message about an unknown entity, with those that resemble it.
 #[must_use]
-pub fn no_entity(written: &str, known: &BTreeSet<EntityId>) -> String {
+pub fn unknown_entity(written: &str, known: &BTreeSet<EntityId>) -> String {
     if known.is_empty() {
         return format!("`{written}` is not known: the ledger knows no entity yet");
     }
@@ -80,7 +80,7 @@ mod tests {
             entity("src/ring.c", "ring_get"),
             entity("src/list.c", "list_push"),
         ]);
-        assert_eq!(no_entity(written, &known), expected);
+        assert_eq!(unknown_entity(written, &known), expected);
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! A full disk is waited for: once it takes bytes again, the network loop is asked to end, so that the proxy can start anew.
+//! Waits while the disk is full; once it takes bytes again, the network loop is asked to end, so that the proxy can start anew.
 //!
-//! What was decided and not written lives on in the engine's memory alone, so nothing but a fresh start goes on from
-//! what is on disk.
+//! Decisions that weren't written exist only in the engine's memory, so only a fresh start continues from what is on disk.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -15,67 +14,67 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::main_loop::LoopHandle;
 
-/// How long the disk is left alone between two tries.
-const TRY_EVERY: Duration = Duration::from_secs(2);
+/// Pause between two tries.
+const TRY_PAUSE: Duration = Duration::from_secs(2);
 
 /// What must fit on the disk: a few large prompts with their replies.
-const ROOM_BYTES: usize = 8 << 20;
+const SPACE_BYTES_MIN: usize = 8 << 20;
 
-/// What is written at once to see whether it fits.
+/// One write of a try.
 static PIECE: [u8; 64 << 10] = [0xa5; 64 << 10];
 
-/// Waits for room, once it is told to.
-pub(crate) struct RoomWatch {
+/// Waits for free space once it is started.
+pub(crate) struct SpaceWatcher {
     data_dir: PathBuf,
     handle: LoopHandle,
     found: Arc<AtomicBool>,
-    over: Receiver<()>,
+    cancelled: Receiver<()>,
 }
 
-/// Whether room was found; dropping it ends the watch.
-pub(crate) struct Room {
+/// Whether space was found; dropping it ends the watcher.
+pub(crate) struct SpaceFound {
     found: Arc<AtomicBool>,
-    _over: Sender<()>,
+    _cancel: Sender<()>,
 }
 
-/// A watch over the disk of a data directory, and what it has found.
-pub(crate) fn watch(data_dir: &Path, handle: LoopHandle) -> (RoomWatch, Room) {
+/// A watcher of the disk of a data directory, and its result.
+pub(crate) fn watch_disk(data_dir: &Path, handle: LoopHandle) -> (SpaceWatcher, SpaceFound) {
     let found = Arc::new(AtomicBool::new(false));
-    let (sender, over) = bounded(0);
-    let watch = RoomWatch {
+    let (sender, cancelled) = bounded(0);
+    let watcher = SpaceWatcher {
         data_dir: data_dir.to_owned(),
         handle,
         found: Arc::clone(&found),
-        over,
+        cancelled,
     };
-    let room = Room {
+    let space = SpaceFound {
         found,
-        _over: sender,
+        _cancel: sender,
     };
-    (watch, room)
+    (watcher, space)
 }
 
-impl Room {
-    /// Whether the disk had no room and has it again.
+impl SpaceFound {
+    /// Whether the disk was full and has space again.
     pub(crate) fn is_found(&self) -> bool {
         self.found.load(Ordering::Acquire)
     }
 }
 
-impl RoomWatch {
+impl SpaceWatcher {
     /// Waits on a thread of its own.
     pub(crate) fn start(self) {
         let spawned = thread::Builder::new()
-            .name("room".into())
-            .spawn(|| self.wait());
+            .name("disk space".into())
+            .spawn(|| self.wait_for_space());
         if let Err(error) = spawned {
             tracing::error!(%error, "can't wait for free space on the disk: free some, then restart tslp");
         }
     }
 
-    fn wait(self) {
-        while self.over.recv_timeout(TRY_EVERY) == Err(RecvTimeoutError::Timeout) {
-            match try_room(&self.data_dir) {
+    fn wait_for_space(self) {
+        while self.cancelled.recv_timeout(TRY_PAUSE) == Err(RecvTimeoutError::Timeout) {
+            match try_space(&self.data_dir) {
                 Ok(()) => {
                     tracing::info!("there is space on the disk again: restarting from the ledger");
                     self.found.store(true, Ordering::Release);
@@ -87,11 +86,11 @@ impl RoomWatch {
     }
 }
 
-/// Whether the disk takes [`ROOM_BYTES`] more; a quota or a reserve counts like a full disk, so it is tried out. The file
-/// has no name and goes with its handle.
-fn try_room(data_dir: &Path) -> io::Result<()> {
+/// Writes [`SPACE_BYTES_MIN`] to the disk, since figures of free space ignore quotas and reserves. The file has no name and is
+/// gone once it is closed.
+fn try_space(data_dir: &Path) -> io::Result<()> {
     let mut file: File = tempfile::tempfile_in(data_dir)?;
-    for _ in 0..ROOM_BYTES / PIECE.len() {
+    for _ in 0..SPACE_BYTES_MIN / PIECE.len() {
         file.write_all(&PIECE)?;
     }
     file.sync_all()

@@ -1,4 +1,4 @@
-//! What the engine's state doesn't hold: content and the archives' rows, read from the ledger, the last ones kept at hand.
+//! Content and the archives' rows, which the engine's state doesn't hold: read from the ledger, the latest cached.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,59 +13,58 @@ use tslp_replay::store::{Store, Unreadable};
 
 use crate::ledger::{ArchiveRows as _, LedgerError, LedgerReader};
 
-/// Bytes kept at hand, twice: in the generation that is filling and in the one before.
+/// Bytes of content in one generation of the cache; there are two, the one being filled and the one before.
 const GENERATION_BYTES_MAX: usize = 2 << 20;
 
-/// Locations kept at hand, twice likewise. A client sends its whole history with each prompt, and each message is asked
-/// for; 100 bytes each. As many as one request may have, since those that are asked for in turn are all forgotten where one more
-/// of them is than fits.
+/// Locations in one generation, of 100 bytes each. A client sends its whole history with each prompt, and each message is looked
+/// up: as many as one request may have, since a cyclic scan of one more than fits misses every time.
 const GENERATION_LOCATIONS: usize = 8192;
 
-/// Whether the archives' tables can be believed.
+/// Whether the archives' tables are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Archives {
+pub enum ArchiveTrust {
     /// They are what the ledger says.
     Sound,
-    /// They may be damaged, missing or of another version, so they are left alone.
+    /// They may be damaged, missing or of another version, so they count as empty.
     Doubtful,
 }
 
 /// The ledger through a read-only connection.
-pub struct StoredContents {
+pub struct ContentCache {
     reader: LedgerReader,
-    archives: Archives,
-    cache: RefCell<RecentMap<Seq, Arc<[u8]>>>,
+    archives: ArchiveTrust,
+    contents: RefCell<RecentMap<Seq, Arc<[u8]>>>,
     /// Rows of the Vault never change, so what was found stays found.
     locations: RefCell<RecentMap<ArtifactHash, VaultLocation>>,
 }
 
-impl StoredContents {
+impl ContentCache {
     /// Reads through this connection.
     #[must_use]
-    pub fn new(reader: LedgerReader, archives: Archives) -> Self {
+    pub fn new(reader: LedgerReader, archives: ArchiveTrust) -> Self {
         Self {
             reader,
             archives,
-            cache: RefCell::new(RecentMap::new(GENERATION_BYTES_MAX)),
+            contents: RefCell::new(RecentMap::new(GENERATION_BYTES_MAX)),
             locations: RefCell::new(RecentMap::new(GENERATION_LOCATIONS)),
         }
     }
 }
 
-impl Store for StoredContents {
+impl Store for ContentCache {
     fn has_archives(&self) -> bool {
-        self.archives == Archives::Sound
+        self.archives == ArchiveTrust::Sound
     }
 
     fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
-        if let Some(bytes) = self.cache.borrow_mut().get(&seq) {
+        if let Some(bytes) = self.contents.borrow_mut().get(&seq) {
             return Some(Arc::clone(bytes));
         }
         match self.reader.content_at(seq) {
             Ok(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();
-                let mut cache = self.cache.borrow_mut();
-                cache.insert(seq, Arc::clone(&bytes), bytes.len());
+                let mut contents = self.contents.borrow_mut();
+                contents.insert(seq, Arc::clone(&bytes), bytes.len());
                 Some(bytes)
             }
             Err(error) => {
@@ -79,8 +78,8 @@ impl Store for StoredContents {
         if let Some(location) = self.locations.borrow_mut().get(&artifact) {
             return Ok(Some(*location));
         }
-        let found = self.row(VAULT, artifact);
-        let location = read(VAULT, found, VaultLocation::of_row)?;
+        let found = self.archive_row(VAULT, artifact);
+        let location = parse_row(VAULT, found, VaultLocation::of_row)?;
         if let Some(location) = location {
             self.locations.borrow_mut().insert(artifact, location, 1);
         }
@@ -88,8 +87,8 @@ impl Store for StoredContents {
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        let found = self.row(OUTDATED, artifact);
-        read(OUTDATED, found, sources::since_of_row)
+        let found = self.archive_row(OUTDATED, artifact);
+        parse_row(OUTDATED, found, sources::since_of_row)
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
@@ -98,21 +97,25 @@ impl Store for StoredContents {
         }
         let key = [Value::from(&text.0), Value::from(until.0)];
         let found = self.reader.row_until(EDITS, &key);
-        read(EDITS, found, edits::made_of_row)
+        parse_row(EDITS, found, edits::made_of_row)
     }
 }
 
-impl StoredContents {
-    fn row(&self, table: usize, key: ArtifactHash) -> Result<Option<Vec<Value>>, LedgerError> {
+impl ContentCache {
+    fn archive_row(
+        &self,
+        table: usize,
+        key: ArtifactHash,
+    ) -> Result<Option<Vec<Value>>, LedgerError> {
         match self.archives {
-            Archives::Sound => self.reader.row(table, &[Value::from(&key.0)]),
-            Archives::Doubtful => Ok(None),
+            ArchiveTrust::Sound => self.reader.row(table, &[Value::from(&key.0)]),
+            ArchiveTrust::Doubtful => Ok(None),
         }
     }
 }
 
-/// What a row of a table says.
-fn read<T>(
+/// The parsed row, if there is one; logs why it can't be read.
+fn parse_row<T>(
     table: usize,
     found: Result<Option<Vec<Value>>, LedgerError>,
     parse: impl FnOnce(&[Value]) -> Option<T>,

@@ -1,13 +1,13 @@
-//! What the process finds around itself: environment variables, current folder, the user's folders. Data, for tests.
+//! The process's environment: variables, current folder, the user's folders. Plain data, so that tests can make one up.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use etcetera::BaseStrategy;
 
-/// The process's surroundings, read once.
+/// Environment variables and folders, read once.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct Environment {
     /// Environment variables that begin with `TSLP_`.
     pub variables: BTreeMap<String, String>,
     /// Variables that begin with `TSLP_` and aren't UTF-8.
@@ -22,12 +22,12 @@ pub struct Surroundings {
     pub data_dir: Option<PathBuf>,
 }
 
-impl Surroundings {
-    /// Reads those of this process.
+impl Environment {
+    /// This process's environment.
     #[must_use]
     pub fn of_process() -> Self {
         let user = etcetera::choose_base_strategy().ok();
-        let mut surroundings = Self {
+        let mut environment = Self {
             current_dir: std::env::current_dir().unwrap_or_default(),
             home_dir: user.as_ref().map(|user| user.home_dir().to_owned()),
             config_dir: user.as_ref().map(BaseStrategy::config_dir),
@@ -40,11 +40,11 @@ impl Surroundings {
             };
             match value.into_string() {
                 Ok(value) => {
-                    surroundings.variables.insert(name.to_owned(), value);
+                    environment.variables.insert(name.to_owned(), value);
                 }
-                Err(_) => surroundings.unreadable_variables.push(name.to_owned()),
+                Err(_) => environment.unreadable_variables.push(name.to_owned()),
             }
         }
-        surroundings
+        environment
     }
 }
