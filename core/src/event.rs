@@ -552,7 +552,8 @@ pub struct Transitioned {
     pub report: Option<GateReport>,
 }
 
-/// A version stays PROPOSED.
+/// A version failed a gate, or belongs to a block of which another one did: a block is refused as a whole. It stays PROPOSED.
+/// Code whose entity isn't CONFIRMED is refused without this event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromotionRefused {
     /// The episode in which it was judged.

@@ -10,7 +10,7 @@
 extern crate alloc;
 
 /// The version of the rules: it rises with every change of this crate that can change an outcome (what is captured, resolved,
-/// judged or composed), so that deep verification can tell such a change from a defect or a forgery.
+/// judged or composed) under the same settings, so that deep verification can tell such a change from a defect or a forgery.
 pub const RULES_VERSION: u32 = 12;
 
 pub mod event;

@@ -82,8 +82,10 @@ pub const LOST_LINES_NAMED_MAX: usize = 6;
 /// See [`LOST_LINES_NAMED_MAX`].
 pub const LOST_SYMBOLS_NAMED_MAX: usize = 6;
 
-/// Notices carried over to one prompt; the newest stay.
+/// Notices that one prompt shows; the newest do.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
+/// Notices of a session that wait for a prompt; the newest stay.
+pub const NOTICES_WAITING_MAX: usize = NOTICES_PER_PROMPT_MAX;
 
 /// Containers in containers that are followed to an artifact's bytes. Each is larger than what it holds, so that only a
 /// forged ledger gets here.

@@ -46,7 +46,8 @@ words! {
     }
 }
 
-/// Everything that steers decisions.
+/// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
+/// what another value has changed. What changes only what is observed is a setting of the binary's alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// The workspace's absolute path, `/`-separated.

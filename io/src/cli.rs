@@ -33,7 +33,7 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
-    /// Show what the proxy does, in a temporary workspace, in about a minute
+    /// Show what the proxy does, in a temporary workspace
     Demo {
         /// The log's flags.
         #[command(flatten)]
@@ -48,7 +48,7 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Show what is true: every entity, its artifact, and what its file held at the last look
+    /// List all true code: each entity, its hash, and what its file held when it was last read
     State {
         /// Show only this file or folder, and list its code that can't be read
         path: Option<String>,
@@ -173,9 +173,9 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Verify the ledger: chain, anchor, every event, and each table against a clean fold
+    /// Verify the ledger: chain, anchor, every event, and each table against a fresh fold of all events
     Verify {
-        /// Make every decision again by today's grammars, rules and settings, and list what differs, with its cause
+        /// Make every decision again with the current grammars, rules and settings, and list what differs, with its cause
         #[arg(long)]
         deep: bool,
         /// The configuration's flags.
@@ -185,7 +185,7 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Discard every projection and fold it again from the ledger
+    /// Rebuild every table from the ledger
     Rebuild {
         /// The configuration's flags.
         #[command(flatten)]

@@ -50,12 +50,16 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
                 format!("this goes to {}, spelt exactly so", dialect.route_path()),
             )),
             None if path.starts_with("/v1/") || path.starts_with("/api/") => relay_route(path),
-            None => Err(Refusal::new(
-                404,
-                "unknown_route",
-                "no such route; chat goes to /v1/chat/completions, /v1/responses, /v1/messages or /api/chat, and other routes under \
-                 /v1/ and /api/ are the model server's",
-            )),
+            None => {
+                let chat_routes = Dialect::ALL.map(Dialect::route_path).join(", ");
+                Err(Refusal::new(
+                    404,
+                    "unknown_route",
+                    format!(
+                        "no such route; chat goes to one of {chat_routes}, and other routes under /v1/ and /api/ are the model server's"
+                    ),
+                ))
+            }
         },
     }
 }

@@ -39,91 +39,54 @@ use tslp_core::event::Recorded;
 use tslp_core::extract::Proof;
 use tslp_core::ids::Seq;
 
-/// Index of [`vault::TABLE`] in [`TABLES`].
-pub const VAULT: usize = 0;
-/// Index of [`counters::TABLE`] in [`TABLES`].
-pub const COUNTERS: usize = 1;
-/// Index of [`state_map::TABLE`] in [`TABLES`].
-pub const STATE_MAP: usize = 2;
-/// Index of [`sources::PARTLY_TRUE_TABLE`] in [`TABLES`].
-pub const PARTLY_TRUE: usize = 3;
-/// Index of [`state_map::FORMER_TABLE`] in [`TABLES`].
-pub const FORMER_VERSIONS: usize = 4;
-/// Index of [`proposals::TABLE`] in [`TABLES`].
-pub const PROPOSALS: usize = 5;
-/// Index of [`tombstones::TABLE`] in [`TABLES`].
-pub const TOMBSTONES: usize = 6;
-/// Index of [`disk::TABLE`] in [`TABLES`].
-pub const DISK: usize = 7;
-/// Index of [`stale::TABLE`] in [`TABLES`].
-pub const STALE: usize = 8;
-/// Index of [`stale::ACKNOWLEDGED_TABLE`] in [`TABLES`].
-pub const ACKNOWLEDGED: usize = 9;
-/// Index of [`sessions::TABLE`] in [`TABLES`].
-pub const SESSIONS: usize = 10;
-/// Index of [`sessions::RECENT_TABLE`] in [`TABLES`].
-pub const RECENT_CONTEXT: usize = 11;
-/// Index of [`sessions::PARTS_TABLE`] in [`TABLES`].
-pub const SESSION_PARTS: usize = 12;
-/// Index of [`sessions::INDEX_TABLE`] in [`TABLES`].
-pub const SESSION_INDEX: usize = 13;
-/// Index of [`sessions::EPISODES_TABLE`] in [`TABLES`].
-pub const SESSION_EPISODES: usize = 14;
-/// Index of [`sessions::UNDER_WAY_TABLE`] in [`TABLES`].
-pub const UNDER_WAY: usize = 15;
-/// Index of [`episodes::TABLE`] in [`TABLES`].
-pub const EPISODES: usize = 16;
-/// Index of [`episodes::ENTRIES_TABLE`] in [`TABLES`].
-pub const EPISODE_ENTRIES: usize = 17;
-/// Index of [`anomalies::TABLE`] in [`TABLES`].
-pub const ANOMALIES: usize = 18;
-/// Index of [`audits::TABLE`] in [`TABLES`].
-pub const AUDITS: usize = 19;
-/// Index of [`rules::TABLE`] in [`TABLES`].
-pub const RULES: usize = 20;
-/// Index of [`sources::TABLE`] in [`TABLES`].
-pub const OUTDATED: usize = 21;
-/// Index of [`edits::TABLE`] in [`TABLES`].
-pub const EDITS: usize = 22;
-/// Index of [`guardian::POLICY_TABLE`] in [`TABLES`].
-pub const APPROVED_POLICY: usize = 23;
-/// Index of [`guardian::GRANTS_TABLE`] in [`TABLES`].
-pub const GRANTS: usize = 24;
-/// Index of [`guardian::SESSIONS_TABLE`] in [`TABLES`].
-pub const TOOL_SESSIONS: usize = 25;
-/// Index of [`guardian::CALLS_TABLE`] in [`TABLES`].
-pub const TOOL_CALLS: usize = 26;
+/// Declares [`TABLES`] and each table's index in it.
+macro_rules! tables {
+    ($($index:ident = $table:path,)+) => {
+        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "named as the constants are")]
+        enum TableIndex {
+            $($index,)+
+        }
 
-/// Every projection's tables, in the order in which their rows are restored.
-pub const TABLES: &[Table] = &[
-    vault::TABLE,
-    counters::TABLE,
-    state_map::TABLE,
-    sources::PARTLY_TRUE_TABLE,
-    state_map::FORMER_TABLE,
-    proposals::TABLE,
-    tombstones::TABLE,
-    disk::TABLE,
-    stale::TABLE,
-    stale::ACKNOWLEDGED_TABLE,
-    sessions::TABLE,
-    sessions::RECENT_TABLE,
-    sessions::PARTS_TABLE,
-    sessions::INDEX_TABLE,
-    sessions::EPISODES_TABLE,
-    sessions::UNDER_WAY_TABLE,
-    episodes::TABLE,
-    episodes::ENTRIES_TABLE,
-    anomalies::TABLE,
-    audits::TABLE,
-    rules::TABLE,
-    sources::TABLE,
-    edits::TABLE,
-    guardian::POLICY_TABLE,
-    guardian::GRANTS_TABLE,
-    guardian::SESSIONS_TABLE,
-    guardian::CALLS_TABLE,
-];
+        $(
+            #[doc = concat!("Index of [`", stringify!($table), "`] in [`TABLES`].")]
+            pub const $index: usize = TableIndex::$index as usize;
+        )+
+
+        /// Every projection's tables, in the order in which their rows are restored: rows that complete those of another table
+        /// come after them.
+        pub const TABLES: &[Table] = &[$($table,)+];
+    };
+}
+
+tables! {
+    VAULT = vault::TABLE,
+    COUNTERS = counters::TABLE,
+    STATE_MAP = state_map::TABLE,
+    PARTLY_TRUE = sources::PARTLY_TRUE_TABLE,
+    FORMER_VERSIONS = state_map::FORMER_TABLE,
+    PROPOSALS = proposals::TABLE,
+    TOMBSTONES = tombstones::TABLE,
+    DISK = disk::TABLE,
+    STALE = stale::TABLE,
+    ACKNOWLEDGED = stale::ACKNOWLEDGED_TABLE,
+    SESSIONS = sessions::TABLE,
+    RECENT_CONTEXT = sessions::RECENT_TABLE,
+    SESSION_PARTS = sessions::PARTS_TABLE,
+    SESSION_INDEX = sessions::INDEX_TABLE,
+    SESSION_EPISODES = sessions::EPISODES_TABLE,
+    UNDER_WAY = sessions::UNDER_WAY_TABLE,
+    EPISODES = episodes::TABLE,
+    EPISODE_ENTRIES = episodes::ENTRIES_TABLE,
+    ANOMALIES = anomalies::TABLE,
+    AUDITS = audits::TABLE,
+    RULES = rules::TABLE,
+    OUTDATED = sources::TABLE,
+    EDITS = edits::TABLE,
+    APPROVED_POLICY = guardian::POLICY_TABLE,
+    GRANTS = guardian::GRANTS_TABLE,
+    TOOL_SESSIONS = guardian::SESSIONS_TABLE,
+    TOOL_CALLS = guardian::CALLS_TABLE,
+}
 
 /// Looks up the recorded event at a position, for rows whose details are in the event that they name.
 pub type EventAt<'e> = &'e dyn Fn(Seq) -> Option<Recorded>;

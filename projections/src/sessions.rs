@@ -15,7 +15,7 @@ use tslp_core::event::{
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::limits::{
-    INJECTIONS_PER_SESSION_MAX, NOTICES_PER_PROMPT_MAX, RECENT_PAIRS, SESSIONS_KEPT,
+    INJECTIONS_PER_SESSION_MAX, NOTICES_WAITING_MAX, RECENT_PAIRS, SESSIONS_KEPT,
     WITHHELD_PER_SESSION_MAX,
 };
 use tslp_core::message::Role;
@@ -451,7 +451,7 @@ impl Sessions {
             notice: notice.clone(),
             was_shown: false,
         });
-        if session.notices.len() > NOTICES_PER_PROMPT_MAX {
+        if session.notices.len() > NOTICES_WAITING_MAX {
             session.notices.pop_front();
         }
     }

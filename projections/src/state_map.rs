@@ -27,6 +27,7 @@ use crate::table::{
     self, Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
 };
 
+// To users the slice's hash is the artifact (spec §3.3), in tables and diagnostics; `source` is the captured bytes.
 const COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
     column("symbol", ColumnType::Text),

@@ -1,8 +1,7 @@
 //! Deep verification: every decision on record is made again, from what is on record of its observations, by today's
 //! grammars and rules.
 //!
-//! What isn't on record is taken as it was: which conversation a prompt belongs to, which code the client's older
-//! messages held, the token budget, the workspace's path, what a file held that wasn't taken.
+//! What isn't on record is taken as it was; docs/verify.md lists it.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

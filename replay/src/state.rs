@@ -195,7 +195,7 @@ impl State {
             tslp_projections::GRANTS => self.guardian.grant_rows(visit),
             tslp_projections::TOOL_SESSIONS => self.guardian.session_rows(visit),
             tslp_projections::TOOL_CALLS => self.guardian.call_rows(visit),
-            _ => {}
+            _ => unreachable!("table {table} has no rows"),
         }
     }
 }

@@ -90,7 +90,7 @@ impl KnownBeginnings {
             hasher.update(&bytes[hashed..end]);
             self.remember_beginning(dialect, json, &body, end, hasher.finalize());
         }
-        if dialect == Dialect::Responses && body.form == MessagesForm::Array {
+        if dialect.splits_turns() && body.form == MessagesForm::Array {
             body.messages = group_turns(json, body.messages);
         }
         Ok(body)

@@ -1,5 +1,7 @@
-//! The dialects that clients and model servers speak. Each has a module that turns a request's items into messages and a
-//! reply's pieces into text; everything else is the same for all.
+//! The dialects that clients and model servers speak. A module below turns a request's items into messages (`read_item`) and a
+//! reply's pieces into text (`take_reply`); the methods of [`Dialect`] say what else differs. Completions read a request as
+//! `prompt_text` and a reply as `openai_chat`; Ollama's chat is read as `openai_chat`. A new dialect needs a variant here (the
+//! compiler asks for the rest), its row in docs/clients.md, and a conversation in `io/tests/e2e/dialects.rs`.
 //!
 //! | dialect | route | messages | system message | reply |
 //! |---|---|---|---|---|
@@ -124,11 +126,51 @@ impl Dialect {
         matches!(self, Self::ChatCompletions | Self::OllamaChat)
     }
 
+    /// Whether a request may come without messages: Ollama loads a model at one without a prompt, and a prompt may be a list of
+    /// tokens.
+    pub(super) const fn may_lack_messages(self) -> bool {
+        !matches!(self, Self::ChatCompletions | Self::Messages)
+    }
+
+    /// Whether the prompt is a text that need not be anybody's words.
+    pub(super) const fn is_bare_prompt(self) -> bool {
+        matches!(self, Self::Completions | Self::OllamaGenerate)
+    }
+
+    /// Whether several items of a request may make up one turn of the model's.
+    pub(super) const fn splits_turns(self) -> bool {
+        matches!(self, Self::Responses)
+    }
+
+    /// Whether a stream has a JSON value in each line, and not server-sent events.
+    pub(super) const fn streams_json_lines(self) -> bool {
+        matches!(self, Self::OllamaChat | Self::OllamaGenerate)
+    }
+
+    /// Whether its clients parse a call's arguments and write them anew when they send them back.
+    pub(super) const fn rewrites_arguments(self) -> bool {
+        matches!(self, Self::Messages)
+    }
+
     /// Whether the messages may be a single text.
     pub(super) const fn takes_text(self) -> bool {
         matches!(
             self,
             Self::Responses | Self::Completions | Self::OllamaGenerate
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_names_every_dialects_route() {
+        let page = include_str!("../../../docs/clients.md");
+        for dialect in Dialect::ALL {
+            let route = dialect.route_path();
+            assert!(page.contains(route), "docs/clients.md lacks {route}");
+        }
     }
 }

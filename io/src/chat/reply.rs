@@ -9,7 +9,7 @@ use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::limits::ERROR_BYTES_MAX;
 use tslp_core::message::ToolCall;
 
-use super::dialect::{Dialect, ErrorShape, anthropic, ollama, openai_chat, openai_responses};
+use super::dialect::{Dialect, anthropic, ollama, openai_chat, openai_responses};
 use super::wire_message::canonical_json;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
@@ -37,7 +37,10 @@ pub struct DecodedPiece {
     pub parts: Vec<(PartKind, u32, String)>,
 }
 
-/// Decodes one reply.
+/// Decodes one reply. A dialect's `take_reply` gets each JSON value of it, and reports text with
+/// [`add_text`](DecodedPiece::add_text) (or [`add_block_text`](Self::add_block_text), where texts come in numbered blocks) and
+/// the end with [`set_finish_reason`](Self::set_finish_reason) or [`end_was_said`](Self::end_was_said); without one of them the
+/// reply counts as broken off.
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
     dialect: Dialect,
@@ -221,8 +224,7 @@ impl ReplyDecoder {
     /// The tool calls and the finish reason.
     #[must_use]
     pub fn into_parts(mut self) -> (Vec<ToolCall>, Option<String>) {
-        // These clients read the arguments and write them anew.
-        if self.dialect == Dialect::Messages {
+        if self.dialect.rewrites_arguments() {
             for call in &mut self.tool_calls {
                 call.arguments = match call.arguments.as_str() {
                     "" => "{}".to_owned(),
@@ -371,7 +373,7 @@ impl ReplyDecoder {
     }
 
     /// A reply that never ends is relayed, but no longer read.
-    pub(super) fn count_text_bytes(&mut self, bytes: usize) {
+    pub(super) fn count_json_bytes(&mut self, bytes: usize) {
         self.read_bytes += bytes;
         if self.read_bytes > READ_BYTES_MAX {
             self.give_up();
@@ -457,7 +459,7 @@ impl ReportedUsage<'_> {
 fn form_of(dialect: Dialect, bytes: &[u8]) -> ReplyForm {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None => ReplyForm::Unknown,
-        Some(b'{') if dialect.error_shape() == ErrorShape::Ollama => ReplyForm::JsonLines,
+        Some(b'{') if dialect.streams_json_lines() => ReplyForm::JsonLines,
         Some(b'{') => ReplyForm::Json,
         Some(_) => ReplyForm::Events,
     }

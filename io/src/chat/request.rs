@@ -123,7 +123,13 @@ impl KnownMessages {
                 (_, MessagesForm::Text) => (prompt_text::read_text(json, Role::User)?, None),
                 (Dialect::Messages, _) => (anthropic::read_item(json)?, None),
                 (Dialect::Responses, _) => (openai_responses::read_items(json)?, None),
-                _ => {
+                (
+                    Dialect::ChatCompletions
+                    | Dialect::OllamaChat
+                    | Dialect::Completions
+                    | Dialect::OllamaGenerate,
+                    _,
+                ) => {
                     let (messages, role) = openai_chat::read_item(json)?;
                     (messages, Some(role))
                 }
@@ -167,12 +173,7 @@ pub fn read_request<'b>(
 ) -> Result<Option<(RequestBody<'b>, Request)>, BadRequest> {
     let dialect = envelope.dialect;
     let walked = match known.beginnings.walk_body(dialect, bytes) {
-        // Ollama loads a model at a request without a prompt; and a prompt may be a list of tokens.
-        Err(BadRequest::NoMessages(_))
-            if !matches!(dialect, Dialect::ChatCompletions | Dialect::Messages) =>
-        {
-            return Ok(None);
-        }
+        Err(BadRequest::NoMessages(_)) if dialect.may_lack_messages() => return Ok(None),
         walked => walked?,
     };
     if is_left_alone(dialect, &walked) {
@@ -262,7 +263,7 @@ pub fn model_field(bytes: &[u8]) -> Option<String> {
 /// Whether the prompt has no author: a completion at a cursor, or a conversation that the client has put into a template
 /// itself.
 fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {
-    if !matches!(dialect, Dialect::Completions | Dialect::OllamaGenerate) {
+    if !dialect.is_bare_prompt() {
         return false;
     }
     let is_set = |name| {

@@ -256,7 +256,8 @@ pub(super) fn present_value<'de, D: Deserializer<'de>>(
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// A part of a message's content, as all dialects write it more or less.
+/// A part of a message's content, as OpenAI and Anthropic write it. A user's part counts as the user's words only with the type
+/// `text` or `input_text`; new text is written with the type `text`.
 #[derive(Deserialize)]
 pub(super) struct WirePart<'b> {
     #[serde(rename = "type", borrow, default)]

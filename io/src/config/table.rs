@@ -163,7 +163,7 @@ keys! {
         "Clients must send it as their API key (`Authorization: Bearer …`). At least 16 visible ASCII characters. Other users can read a process's flags, so prefer the file or the variable.",
         unset "no token is asked for";
     "hosts_allowed": Tuning, list!("HOST", network::parse_hosts, access.hosts_allowed),
-        "More names that a request's `Host` may bear, with or without a port. Guards against web pages that rebind their name to this machine.",
+        "Additional names that are accepted in a request's `Host` header, with or without a port. Guards against web pages that rebind their name to this machine.",
         unset "only the loopback names and the listening address";
     "origins_allowed": Tuning, list!("ORIGIN", network::parse_origins, access.origins_allowed),
         "Web pages that may call the proxy, each as `scheme://host[:port]`.",
@@ -233,7 +233,7 @@ keys! {
     "tools.shell_fences": Tuning, switch!(tools.shell_fences),
         "Whether closed `bash` and `sh` fences of a reply are calls, too.";
     "tools.policy": Tuning, path!(ValueKind::File, tools.policy),
-        "Where the policy profile is kept. In force is the one that `tslp policy approve` recorded; if the file differs, the log says so.",
+        "Where the tools' policy profile is kept. The one that `tslp policy approve` recorded is in force; if the file differs, the log says so.",
         unset "no profile is kept on disk";
     "tools.toolchains": Tuning, SettingAccess {
         kind: ValueKind::List("FOLDER"), unit: "",

@@ -414,7 +414,7 @@ fn the_documentation_lists_every_key() {
     } else {
         assert!(
             written == wanted,
-            "docs/configuration.md differs from the table of keys"
+            "docs/configuration.md differs from the table of keys; TSLP_UPDATE_DOCS=1 writes it"
         );
     }
 }

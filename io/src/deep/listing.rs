@@ -19,10 +19,10 @@ pub const NOT_DERIVED: [&str; 9] = [
     "which STALE code the model itself wrote in the client's own messages, so that it needs no notice",
     "which code that a reply replaces the model had seen in the messages that went to it, or written itself",
     "the token budget, which follows from the model's context size at the time",
-    "the workspace's path, which tells absolute paths inside it from those outside",
+    "the workspace's path",
     "what disk held: a look is an observation, and one that found nothing new isn't recorded",
     "what an accepted or adopted file held where nothing of it was taken",
-    "how a tool's command line was told apart, where links led and what the kernel enforced when it was asked for",
+    "how a tool's command line was split, where links led and what the kernel enforced when it was asked for",
 ];
 
 /// Fields that a difference names; further ones are only counted.
@@ -240,5 +240,19 @@ fn compare_values(name: String, then: &Value, now: &Value, fields: &mut Vec<Fiel
             then: then.clone(),
             now: now.clone(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_what_is_not_derived() {
+        let page = include_str!("../../../docs/verify.md");
+        for input in NOT_DERIVED {
+            let row = format!("\n* {input}\n");
+            assert!(page.contains(&row), "docs/verify.md lacks: {input}");
+        }
     }
 }

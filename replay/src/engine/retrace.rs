@@ -473,7 +473,9 @@ fn policy_with_setting(old: &Policy, new: &Policy, name: &str) -> Policy {
         "history" => mixed.history = new.history,
         "placement" => mixed.placement = new.placement,
         "tombstone_episodes" => mixed.tombstone_episodes = new.tombstone_episodes,
-        _ => {}
+        // Both are taken as they were, so they make no difference.
+        "workspace" | "budget_tokens" => {}
+        other => unreachable!("`{other}` can't be tried by itself"),
     }
     mixed
 }

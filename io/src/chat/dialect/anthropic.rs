@@ -118,7 +118,7 @@ pub(in crate::chat) fn take_reply(
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let event: StreamEvent = serde_json::from_slice(json)?;
-    decoder.count_text_bytes(json.len());
+    decoder.count_json_bytes(json.len());
     let index = event.index.unwrap_or(0);
     if let Some(error) = event.error.filter(|error| !error.is_null()) {
         decoder.note_error(&error, said);

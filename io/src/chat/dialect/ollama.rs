@@ -57,7 +57,7 @@ pub(in crate::chat) fn take_reply(
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let line: StreamLine = serde_json::from_slice(json)?;
-    decoder.count_text_bytes(json.len());
+    decoder.count_json_bytes(json.len());
     if let Some(error) = line.error.filter(|error| !error.is_null()) {
         decoder.note_error(&error, said);
     }

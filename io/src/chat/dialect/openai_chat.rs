@@ -101,7 +101,7 @@ pub(in crate::chat) fn take_reply(
         }
     }
     if is_read {
-        decoder.count_text_bytes(json.len());
+        decoder.count_json_bytes(json.len());
     }
     Ok(())
 }

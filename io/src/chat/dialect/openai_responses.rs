@@ -208,7 +208,7 @@ pub(in crate::chat) fn take_reply(
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let event: StreamEvent = serde_json::from_slice(json)?;
-    decoder.count_text_bytes(json.len());
+    decoder.count_json_bytes(json.len());
     let item = event.output_index.unwrap_or(0);
     let block = block_number(item, event.content_index.unwrap_or(0));
     let delta = event
