@@ -7,8 +7,8 @@ use tslp_core::ids::Seq;
 use tslp_core::reason::Reason;
 use tslp_replay::trace::{Difference, DifferenceCause};
 use tslp_snapshots::random::{entropy, player};
-use tslp_snapshots::replay_check::deep;
-use tslp_snapshots::stage::{Keeping, Stage};
+use tslp_snapshots::replay_check::verify_deep;
+use tslp_snapshots::stage::{EngineMemory, Stage};
 
 /// Stories whose decisions are forged one by one.
 const STORIES: u64 = 8;
@@ -52,7 +52,7 @@ fn forged(event: &Event) -> Option<Event> {
 }
 
 fn stages() -> impl Iterator<Item = Stage> {
-    (0..STORIES).map(|seed| player::played(&entropy::bytes(seed, 700), Keeping::All))
+    (0..STORIES).map(|seed| player::play_with_memory(&entropy::bytes(seed, 700), EngineMemory::All))
 }
 
 /// Positions of decisions in a ledger.
@@ -75,7 +75,7 @@ fn a_forged_decision_is_noticed_where_it_stands() {
             let mut ledger = stage.ledger().to_vec();
             let recorded = &mut ledger[at];
             recorded.event = forged(&recorded.event).unwrap();
-            let (differences, _) = deep(&ledger, stage.policy());
+            let (differences, _) = verify_deep(&ledger, stage.policy());
             let seq = ledger[at].seq;
             let found = unexplained(&differences);
             assert!(
@@ -107,7 +107,7 @@ fn a_forged_number_is_noticed() {
                 resolved.capture.0 += 1000;
             }
             let seq = ledger[at].seq;
-            let (differences, _) = deep(&ledger, stage.policy());
+            let (differences, _) = verify_deep(&ledger, stage.policy());
             let found = unexplained(&differences);
             assert!(found.iter().any(|difference| difference.seq == seq));
             tried += 1;
@@ -127,7 +127,7 @@ fn a_decision_that_was_taken_out_is_noticed() {
             for (recorded, seq) in ledger.iter_mut().zip(1..) {
                 recorded.seq = Seq(seq);
             }
-            let (differences, _) = deep(&ledger, stage.policy());
+            let (differences, _) = verify_deep(&ledger, stage.policy());
             assert!(!differences.is_empty(), "{removed:?}");
             tried += 1;
         }
@@ -140,7 +140,7 @@ fn a_ledger_that_ends_early_says_nothing_else() {
     for stage in stages().take(2) {
         for end in (0..stage.ledger().len()).step_by(2) {
             let ledger = &stage.ledger()[..end];
-            let (differences, _) = deep(ledger, stage.policy());
+            let (differences, _) = verify_deep(ledger, stage.policy());
             for difference in &differences {
                 assert_eq!(
                     difference.causes,

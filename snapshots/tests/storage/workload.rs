@@ -41,7 +41,7 @@ pub(crate) fn groups() -> &'static [Group] {
     GROUPS.get_or_init(|| {
         let script = script::parse(&story());
         let mut stage = Stage::new(Policy::default());
-        stage.declare();
+        stage.declare_rules();
         let mut state = State::default();
         let mut chain = ChainHash::GENESIS;
         let mut groups = Vec::new();
