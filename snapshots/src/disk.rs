@@ -31,7 +31,7 @@ pub struct Disk {
     known_contents: RefCell<BTreeMap<RelPath, Arc<FileContents>>>,
 }
 
-/// A file's contents as far as checks ask for them.
+/// The parts of a file's contents that checks ask for.
 #[derive(Debug)]
 struct FileContents {
     whole: SliceHash,
