@@ -1,4 +1,4 @@
-//! A disk in memory, looked at as the observer of the real one does.
+//! A disk in memory, observed as the real one is.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::pending::{DiskCheck, FileFinding};
 
-/// What is at a path.
+/// An entry of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiskEntry {
     /// A file with this text.
@@ -26,12 +26,12 @@ pub enum DiskEntry {
 /// Files by path.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
-    places: BTreeMap<RelPath, DiskEntry>,
-    /// What is known of files that were looked at since they changed.
-    read: RefCell<BTreeMap<RelPath, Arc<FileContents>>>,
+    entries: BTreeMap<RelPath, DiskEntry>,
+    /// The contents of files that were read since they changed.
+    known_contents: RefCell<BTreeMap<RelPath, Arc<FileContents>>>,
 }
 
-/// What a check of a file may ask for.
+/// The parts of a file's contents that checks ask for.
 #[derive(Debug)]
 struct FileContents {
     whole: SliceHash,
@@ -41,68 +41,69 @@ struct FileContents {
 }
 
 impl Disk {
-    /// Puts something at a path.
-    pub fn put(&mut self, path: RelPath, place: DiskEntry) {
-        self.read.get_mut().remove(&path);
-        self.places.insert(path, place);
+    /// Puts an entry at a path.
+    pub fn put(&mut self, path: RelPath, entry: DiskEntry) {
+        self.known_contents.get_mut().remove(&path);
+        self.entries.insert(path, entry);
     }
 
     /// Deletes a path.
     pub fn delete(&mut self, path: &RelPath) {
-        self.read.get_mut().remove(path);
-        self.places.remove(path);
+        self.known_contents.get_mut().remove(path);
+        self.entries.remove(path);
     }
 
-    /// What is at a path.
+    /// The entry at a path.
     #[must_use]
     pub fn at(&self, path: &RelPath) -> Option<&DiskEntry> {
-        self.places.get(path)
+        self.entries.get(path)
     }
 
-    /// What the observer would read of a file that the user accepts.
+    /// The text that the observer would read of a file that the user accepts.
     #[must_use]
-    pub fn text(&self, path: &RelPath) -> FileText {
-        self.at(path).map(|place| match place {
+    pub fn read_text(&self, path: &RelPath) -> FileText {
+        self.at(path).map(|entry| match entry {
             DiskEntry::File(text) => Ok(text.clone()),
             DiskEntry::Locked => Err(ReadFailure::Denied),
         })
     }
 
-    /// What the observer would say to these checks.
+    /// The observer's answers to these checks.
     #[must_use]
-    pub fn look(&self, checks: &[DiskCheck]) -> Vec<FileFinding> {
+    pub fn findings(&self, checks: &[DiskCheck]) -> Vec<FileFinding> {
         checks
             .iter()
             .map(|check| {
                 let finding = match self.at(&check.path) {
                     None => DiskFinding::Missing,
                     Some(DiskEntry::Locked) => DiskFinding::Unreadable(ReadFailure::Denied),
-                    Some(DiskEntry::File(text)) => {
-                        DiskFinding::File(fingerprint(check, &self.contents(&check.path, text)))
-                    }
+                    Some(DiskEntry::File(text)) => DiskFinding::File(fingerprint(
+                        check,
+                        &self.file_contents(&check.path, text),
+                    )),
                 };
                 (check.path.clone(), finding)
             })
             .collect()
     }
 
-    fn contents(&self, path: &RelPath, text: &str) -> Arc<FileContents> {
-        let mut known = self.read.borrow_mut();
+    fn file_contents(&self, path: &RelPath, text: &str) -> Arc<FileContents> {
+        let mut known = self.known_contents.borrow_mut();
         let contents = known
             .entry(path.clone())
-            .or_insert_with(|| Arc::new(read(path, text.as_bytes())));
+            .or_insert_with(|| Arc::new(read_contents(path, text.as_bytes())));
         Arc::clone(contents)
     }
 }
 
-/// What a text defines, if its path names a language that is read here.
+/// The definitions in a text, if there is a parser for its path.
 #[must_use]
 pub fn extraction_of(path: &RelPath, bytes: &[u8]) -> Option<Extraction> {
     let language = TreeSitterGrammars.language_of_path(path)?;
     TreeSitterGrammars.extract(language, bytes).ok()
 }
 
-fn read(path: &RelPath, bytes: &[u8]) -> FileContents {
+fn read_contents(path: &RelPath, bytes: &[u8]) -> FileContents {
     let extraction = extraction_of(path, bytes);
     let slices = extraction
         .as_ref()

@@ -1,4 +1,4 @@
-//! A story's golden end: its verdicts, what each prompt showed the model, and what is true in the end.
+//! A story's golden end: its verdicts, a summary of each prompt, and what is true in the end.
 //!
 //! ```text
 //! e2 c3 by the Model: fence InfoString src/a.c, Full; CONFIRMED ast_match Fragment
@@ -28,19 +28,19 @@ use tslp_core::notice;
 use tslp_core::read_message::ONLY_DIRECTIVES;
 use tslp_replay::state::State;
 
-use crate::stage::{ModelInput, Sent, Stage};
+use crate::stage::{ModelInput, SentPrompt, Stage};
 use crate::verdicts::{self, Detail};
 
 /// The tables that are shown among decisions alone, in the order of [`State`]'s own listing. What is true comes before them.
 const TABLES_SHOWN: [&str; 4] = ["proposals", "tombstones", "stale", "anomalies"];
 
-/// The golden end of what was played.
+/// The golden end of a story that was played.
 #[must_use]
-pub fn golden(stage: &Stage, detail: Detail) -> String {
+pub fn golden_end(stage: &Stage, detail: Detail) -> String {
     let ledger = stage.ledger();
     let mut text = String::new();
     let mut listed = 0;
-    for (until, input) in stage.inputs() {
+    for (until, input) in stage.model_inputs() {
         let new = &ledger[listed..*until];
         listed = *until;
         match input {
@@ -67,13 +67,13 @@ pub fn golden(stage: &Stage, detail: Detail) -> String {
     }
     text.push_str(&verdicts::listing(&ledger[listed..], detail));
     match detail {
-        Detail::Decisions => text + &end(stage.state()),
+        Detail::Decisions => text + &truth_summary(stage.state()),
         Detail::Everything => format!("{text}\n{}", stage.state()),
     }
 }
 
 /// What is true, proposed, removed and STALE.
-fn end(state: &State) -> String {
+fn truth_summary(state: &State) -> String {
     let mut text = String::new();
     let truth = state.state_map();
     for path in truth.paths() {
@@ -102,16 +102,16 @@ fn end(state: &State) -> String {
     text
 }
 
-/// One place of a prompt where something is the proxy's own or changed.
+/// A text of a prompt that is the proxy's own or was changed.
 struct ChangedText {
     place: String,
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
 }
 
 /// A part of such a text.
-enum Part {
-    /// True code, with the reason for it where it is new in this prompt.
+enum TextPart {
+    /// True code, with the reason for it if it is new in this prompt.
     Code {
         entity: String,
         version: String,
@@ -121,13 +121,13 @@ enum Part {
     Other(String),
 }
 
-/// A prompt as it went out: what was put in, and what was withheld.
+/// A prompt as it went out, with the code that was hydrated or withheld.
 struct PromptSummary<'l> {
     ledger: &'l [Recorded],
-    sent: &'l Sent,
-    /// Its session, and how its older messages are treated.
+    sent: &'l SentPrompt,
+    /// Its session, and the treatment of its older messages.
     header: String,
-    /// What was decided about entities, where no text shows it.
+    /// Decisions about entities that no text shows.
     others: String,
     texts: Vec<ChangedText>,
     /// The notices that the model is shown.
@@ -139,7 +139,7 @@ struct PromptSummary<'l> {
 }
 
 impl<'l> PromptSummary<'l> {
-    fn new(ledger: &'l [Recorded], new: &[Recorded], sent: &'l Sent) -> Self {
+    fn new(ledger: &'l [Recorded], new: &[Recorded], sent: &'l SentPrompt) -> Self {
         let messages = sent.request.messages.iter();
         let clients_lines = messages.flat_map(|message| {
             let calls = message.tool_calls.iter().map(|call| &call.arguments);
@@ -202,12 +202,12 @@ impl<'l> PromptSummary<'l> {
             let (block, after) = rest[at..].split_at(end + close.len());
             parts.push(match close {
                 STATE_CLOSE => self.code_of(block),
-                NOTICE_CLOSE => Part::Other(self.notice_of(block)),
+                NOTICE_CLOSE => TextPart::Other(self.notice_of(block)),
                 _ => {
                     let inner = block.lines().count() - 2;
                     let lines = block.lines().skip(1).take(inner);
                     let odd = odd_lines(lines, &self.recorded_lines);
-                    Part::Other(format!("recent context, {}{odd}", lines_text(inner)))
+                    TextPart::Other(format!("recent context, {}{odd}", lines_text(inner)))
                 }
             });
             rest = after;
@@ -218,18 +218,18 @@ impl<'l> PromptSummary<'l> {
     }
 
     /// Text outside of blocks, which the client wrote.
-    fn read_own_text(&self, text: &str, parts: &mut Vec<Part>) {
+    fn read_own_text(&self, text: &str, parts: &mut Vec<TextPart>) {
         let text = text.trim_matches('\n');
         if text == ONLY_DIRECTIVES {
-            parts.push(Part::Other("directives only".into()));
+            parts.push(TextPart::Other("directives only".into()));
         } else if !text.is_empty() {
             let odd = odd_lines(text.lines(), &self.clients_lines);
             let lines = lines_text(text.lines().count());
-            parts.push(Part::Other(format!("own text, {lines}{odd}")));
+            parts.push(TextPart::Other(format!("own text, {lines}{odd}")));
         }
     }
 
-    fn code_of(&self, block: &str) -> Part {
+    fn code_of(&self, block: &str) -> TextPart {
         let mut lines = block.lines().skip(1);
         let mut field = |name: &str| {
             let line = lines.next().and_then(|line| line.strip_prefix(name));
@@ -244,7 +244,7 @@ impl<'l> PromptSummary<'l> {
         }
         // After a blank line, up to the delimiter.
         let code = lines.count().saturating_sub(2);
-        Part::Code {
+        TextPart::Code {
             entity: entity.into(),
             version,
             lines: lines_text(code),
@@ -265,7 +265,7 @@ impl<'l> PromptSummary<'l> {
         version.map_or_else(|| "?".into(), |version| version.id.to_string())
     }
 
-    /// The notice's reason and entity, or what it says if no notice on record has these words.
+    /// The notice's reason and entity, or its first line if no notice on record has this text.
     fn notice_of(&mut self, block: &str) -> String {
         let replaced = notice::replaced_notice(&[]);
         let replaced = replaced.split(": ").next().unwrap_or(&replaced);
@@ -292,7 +292,7 @@ impl<'l> PromptSummary<'l> {
         format!("notice {:?}", block.lines().nth(1).unwrap_or_default())
     }
 
-    /// In which of its forms this notice is the block, and how many lines the block has beyond that.
+    /// The form of this notice that the block begins with, and the number of lines that the block has after it.
     fn form_of(&self, issued: &NoticeIssued, block: &str) -> Option<(&'static str, usize)> {
         let fits = |text: &str| {
             let rest = block.strip_prefix(text.strip_suffix(NOTICE_CLOSE)?.trim_end())?;
@@ -360,7 +360,7 @@ impl<'l> PromptSummary<'l> {
             let texts = self.texts.iter_mut().rev();
             let mut parts = texts.flat_map(|text| text.parts.iter_mut().rev());
             let reason = parts.find_map(|part| match part {
-                Part::Code { entity, reason, .. } if *entity == name => Some(reason),
+                TextPart::Code { entity, reason, .. } if *entity == name => Some(reason),
                 _ => None,
             });
             match reason.filter(|_| hydrated.tokens > 0) {
@@ -388,7 +388,7 @@ impl<'l> PromptSummary<'l> {
         let messages = messages.join(" ");
         let _ = writeln!(text, "{episode}{header}, messages {messages}{others}");
         for changed in &self.texts {
-            let parts: Vec<String> = changed.parts.iter().map(Part::to_string).collect();
+            let parts: Vec<String> = changed.parts.iter().map(TextPart::to_string).collect();
             let _ = writeln!(text, "   {}: {}", changed.place, parts.join("; "));
             if detail == Detail::Everything {
                 let _ = writeln!(text, "{}\n", changed.text);
@@ -397,7 +397,7 @@ impl<'l> PromptSummary<'l> {
     }
 }
 
-impl std::fmt::Display for Part {
+impl std::fmt::Display for TextPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Code {

@@ -9,14 +9,14 @@ pub const ROOT: &str = "/workspace/project";
 /// One session.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What the client sent, and what the model answered, in order.
-    pub steps: Vec<Step>,
+    /// The requests with their replies, in order.
+    pub steps: Vec<RecordedStep>,
 }
 
 /// One request with its reply.
 #[derive(Clone, Debug)]
-pub struct Step {
-    /// The files that changed on disk since the request before, `None` of those that went.
+pub struct RecordedStep {
+    /// The new texts of files that changed on disk since the request before; `None` for deleted ones.
     pub files: Vec<(String, Option<String>)>,
     /// The request's body.
     pub body: Vec<u8>,
@@ -24,14 +24,14 @@ pub struct Step {
     pub text: String,
     /// The reply's tool calls.
     pub calls: Vec<ToolCall>,
-    /// What the reply changes.
-    pub edits: Vec<Edit>,
+    /// The changes that the reply makes.
+    pub edits: Vec<RecordedEdit>,
 }
 
 /// One change that a reply makes.
 #[derive(Clone, Debug)]
-pub struct Edit {
-    /// What it changes, as `PATH::SYMBOL`.
+pub struct RecordedEdit {
+    /// The changed entities, as `PATH::SYMBOL`.
     pub entities: Vec<String>,
     /// Whether it leaves nothing out.
     pub is_healthy: bool,
@@ -40,13 +40,13 @@ pub struct Edit {
 /// Reads a recording.
 ///
 /// # Panics
-/// When it isn't one.
+/// When the text isn't a recording.
 #[must_use]
 pub fn read(text: &str) -> Recording {
-    let mut reader = Reader::default();
+    let mut reader = RecordingReader::default();
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).expect("each line is JSON");
-        reader.row(&row);
+        reader.read_row(&row);
     }
     Recording {
         steps: reader.steps,
@@ -54,39 +54,39 @@ pub fn read(text: &str) -> Recording {
 }
 
 #[derive(Default)]
-struct Reader {
+struct RecordingReader {
     texts: Vec<String>,
     fields: Vec<Value>,
     messages: Vec<Value>,
     files: Vec<(String, Option<String>)>,
     body: Vec<u8>,
-    steps: Vec<Step>,
+    steps: Vec<RecordedStep>,
 }
 
-impl Reader {
-    fn row(&mut self, row: &Value) {
+impl RecordingReader {
+    fn read_row(&mut self, row: &Value) {
         match string(&row["kind"]).as_str() {
             "head" => {
                 assert_eq!(row["format"], "tslp-agents", "the recording's format");
                 assert_eq!(row["version"], 1, "the recording's version");
             }
             "text" => self.texts.push(self.long_text(row)),
-            "fields" => self.fields.push(self.whole(&row["fields"])),
-            "message" => self.messages.push(self.whole(&row["message"])),
+            "fields" => self.fields.push(self.with_long_texts(&row["fields"])),
+            "message" => self.messages.push(self.with_long_texts(&row["message"])),
             "files" => {
-                let files = self.whole(&row["files"]);
+                let files = self.with_long_texts(&row["files"]);
                 let files = files.as_object().expect("files by path").iter();
                 self.files = files
                     .map(|(path, text)| (path.clone(), text.as_str().map(str::to_owned)))
                     .collect();
             }
             "request" => self.body = self.body_of(row),
-            "reply" => self.steps.push(Step {
+            "reply" => self.steps.push(RecordedStep {
                 files: std::mem::take(&mut self.files),
                 body: std::mem::take(&mut self.body),
                 text: string(&row["text"]),
-                calls: array(&row["calls"]).iter().map(call).collect(),
-                edits: array(&row["edits"]).iter().map(edit).collect(),
+                calls: array(&row["calls"]).iter().map(tool_call).collect(),
+                edits: array(&row["edits"]).iter().map(recorded_edit).collect(),
             }),
             other => panic!("a line of kind {other}"),
         }
@@ -105,8 +105,8 @@ impl Reader {
         head + &text + &tail
     }
 
-    /// The value with the long strings in their places.
-    fn whole(&self, value: &Value) -> Value {
+    /// The value with references to long texts replaced by them.
+    fn with_long_texts(&self, value: &Value) -> Value {
         match value {
             Value::Object(fields) => match fields.get("text").and_then(Value::as_u64) {
                 Some(_) if fields.len() == 1 => {
@@ -114,11 +114,15 @@ impl Reader {
                 }
                 _ => {
                     let fields = fields.iter();
-                    let fields = fields.map(|(name, value)| (name.clone(), self.whole(value)));
+                    let fields =
+                        fields.map(|(name, value)| (name.clone(), self.with_long_texts(value)));
                     Value::Object(fields.collect())
                 }
             },
-            Value::Array(values) => values.iter().map(|value| self.whole(value)).collect(),
+            Value::Array(values) => values
+                .iter()
+                .map(|value| self.with_long_texts(value))
+                .collect(),
             other => other.clone(),
         }
     }
@@ -133,15 +137,15 @@ impl Reader {
     }
 }
 
-fn call(value: &Value) -> ToolCall {
+fn tool_call(value: &Value) -> ToolCall {
     ToolCall {
         name: string(&value["name"]),
         arguments: string(&value["arguments"]),
     }
 }
 
-fn edit(value: &Value) -> Edit {
-    Edit {
+fn recorded_edit(value: &Value) -> RecordedEdit {
+    RecordedEdit {
         entities: array(&value["entities"]).iter().map(string).collect(),
         is_healthy: value["healthy"].as_bool().expect("healthy or not"),
     }
@@ -165,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_stand_in_their_places() {
+    fn references_to_long_texts_are_replaced() {
         let recording = read(concat!(
             r#"{"kind":"head","format":"tslp-agents","version":1,"client":"x","session":"c"}"#,
             "\n",

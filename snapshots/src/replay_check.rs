@@ -1,4 +1,4 @@
-//! Replays a ledger by every road there is and compares what comes out with the live state.
+//! Replays a ledger in every way and compares the results with the live state.
 
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
@@ -35,9 +35,9 @@ pub fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
     rows
 }
 
-/// Compares the live state, of which nothing was settled, with others, table by table: the same events folded anew; the
+/// Compares the live state, which has forgotten nothing, with others, table by table: the same events folded anew; the
 /// same events encoded, chained, verified, decoded and folded; the tables that were kept by the live fold's row changes
-/// alone; the archives of a fold that lets go of each row at once.
+/// alone; the archives of a fold that forgets each row at once.
 ///
 /// # Panics
 /// When they differ, or an event doesn't come back from its stored bytes as it was.
@@ -51,14 +51,19 @@ pub fn check(ledger: &[Recorded], live: &State, tables: &Tables) {
         assert_eq!(live, rows(&stored, index), "replay of {}", table.name);
         assert_eq!(live, tables.rows(index), "row changes of {}", table.name);
         if table.is_archive() {
-            assert_eq!(live, archives.rows(index), "settled fold of {}", table.name);
+            assert_eq!(
+                live,
+                archives.rows(index),
+                "forgetful fold of {}",
+                table.name
+            );
         }
     }
     check_restored(ledger, live, &folded);
 }
 
-/// Compares the live state with others, table by table and in what look-ups give: the same events folded anew, and the same
-/// events with the state put away as rows and taken back from them after each of some of the events.
+/// Compares the live state with others, table by table and in the results of look-ups: the same events folded anew, and the
+/// same events with the state written as rows and restored from them after some of the events.
 fn check_restored(ledger: &[Recorded], live: &State, folded: &State) {
     check_names(live, folded);
     for apart in [ledger.len() / 3, ledger.len() / 2, ledger.len()] {
@@ -77,10 +82,10 @@ fn check_restored(ledger: &[Recorded], live: &State, folded: &State) {
     }
 }
 
-/// A state that was put away as rows and taken back from them.
+/// A state that was written as rows and restored from them.
 ///
 /// # Panics
-/// When a row can't be taken back.
+/// When a row can't be restored.
 #[must_use]
 pub fn restored_from_rows(state: &State, ledger: &[Recorded]) -> State {
     let event = |seq: Seq| {
@@ -98,7 +103,7 @@ pub fn restored_from_rows(state: &State, ledger: &[Recorded]) -> State {
     restored.unwrap_or_else(|UnfitRow(what)| panic!("{what}"))
 }
 
-/// Look-ups that have a limit give the same in both states, whichever way these came about.
+/// Look-ups that have a limit give the same in both states.
 fn check_names(one: &State, other: &State) {
     let (one, other) = (one.state_map(), other.state_map());
     for path in one.paths() {
@@ -112,7 +117,7 @@ fn check_names(one: &State, other: &State) {
     }
 }
 
-/// The state that a store's bytes give.
+/// The state that stored bytes give.
 fn state_of_stored_bytes(ledger: &[Recorded]) -> State {
     let mut replay = Replay::default();
     let mut chain = ChainHash::GENESIS;
@@ -136,9 +141,9 @@ fn state_of_stored_bytes(ledger: &[Recorded]) -> State {
     replay.into_state()
 }
 
-/// Makes every decision anew out of what is on record of its observations: what differs, and the state on record.
+/// Makes every decision again from the recorded observations; returns the differences and the verifier.
 #[must_use]
-pub fn deep(
+pub fn verify_deep(
     ledger: &[Recorded],
     policy: &Policy,
 ) -> (
@@ -155,12 +160,12 @@ pub fn deep(
     (differences, deep)
 }
 
-/// Makes every decision anew.
+/// Makes every decision again.
 ///
 /// # Panics
-/// When one differs, or the state on record comes out otherwise.
+/// When one differs, or the state does.
 pub fn check_deep(ledger: &[Recorded], live: &State, policy: &Policy) {
-    let (differences, deep) = deep(ledger, policy);
+    let (differences, deep) = verify_deep(ledger, policy);
     assert!(differences.is_empty(), "{differences:#?}");
     // The verification forgets the archives' rows on its way.
     for (index, table) in state_tables() {

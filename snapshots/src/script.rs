@@ -4,7 +4,7 @@
 //! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
 //!                         `policy placement user`, `policy history window` or `client`, `policy audit on`, `off` or
 //!                         `auto`, `policy tombstones 3`
-//! full WHY                the golden end holds all texts that the model saw, and all tables
+//! full WHY                the golden end holds all texts that went to the model, and all tables
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
 //! gone src/a.c            the file is deleted
@@ -12,7 +12,7 @@
 //! client B                another window of the client is in front from here on; the first is called A
 //! session NAME            the client names its session from here on
 //! tools                   the client offers tools from here on
-//! touch                   files that somebody names, and of which nothing is known, are taken from here on
+//! touch                   unknown files that somebody names are adopted from disk from here on
 //! new                     the client begins a new conversation
 //! context                 a user message that the client adds before the prompt; `context system`,
 //! | …                     `context assistant` and `context tool` add one of that role
@@ -32,7 +32,7 @@
 //! retry                   the same, marked as a retry
 //! ```
 //!
-//! Empty lines and lines that begin with `#` say nothing.
+//! Empty lines and lines that begin with `#` are ignored.
 
 use tslp_core::event::AuditOutcome;
 use tslp_core::gate::Profile;
@@ -41,14 +41,14 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 
 use crate::verdicts::Detail;
 
-/// A story: under which policy, and what happens.
+/// A story.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// What a person configured.
+    /// The configured policy.
     pub policy: Policy,
-    /// How much its golden end shows.
+    /// The detail of its golden end.
     pub detail: Detail,
-    /// In order.
+    /// Its steps, in order.
     pub steps: Vec<Step>,
 }
 
@@ -59,7 +59,7 @@ pub enum Step {
     Disk {
         /// Relative to the workspace.
         path: String,
-        /// What the file holds now.
+        /// Its new text.
         text: String,
     },
     /// A file is deleted.
@@ -72,24 +72,24 @@ pub enum Step {
     Session(String),
     /// The client offers tools.
     Tools,
-    /// Files that somebody names are taken as they are.
+    /// Unknown files that somebody names are adopted from disk from now on.
     Touch,
     /// A new conversation begins.
     New,
     /// A message that the client adds on its own.
     Context {
-        /// Who speaks.
+        /// Its role.
         role: Role,
-        /// What it says.
+        /// Its text.
         text: String,
     },
     /// The user's prompt.
     User(String),
     /// The model's reply.
     Model {
-        /// What it says.
+        /// Its text.
         text: String,
-        /// How it ends.
+        /// Its end.
         ending: Ending,
     },
     /// A tool call of the reply that follows.
@@ -99,13 +99,13 @@ pub enum Step {
         /// Its arguments.
         arguments: String,
     },
-    /// What the model thinks before the reply that follows.
+    /// A thought of the model before the reply that follows.
     Thought(String),
     /// The oldest audit without an answer ends.
     Audit {
-        /// How it ends.
+        /// Its outcome.
         outcome: AuditOutcome,
-        /// What the model says.
+        /// The model's answer.
         answer: String,
     },
     /// The client forgets its last messages.
@@ -116,16 +116,16 @@ pub enum Step {
     Retry,
 }
 
-/// How a reply comes and ends.
+/// The end of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// As it should.
+    /// Complete.
     Whole,
-    /// As it should, recorded line by line.
+    /// Complete, recorded line by line.
     Pieces,
-    /// By its length limit.
+    /// Cut by the length limit.
     Cut,
-    /// With a broken connection.
+    /// The connection broke.
     Broken,
     /// The client went away.
     ClientGone,
@@ -136,7 +136,7 @@ pub enum Ending {
 /// Reads a story.
 ///
 /// # Panics
-/// When a line is no step: the story's author must know.
+/// When a line is no step.
 #[must_use]
 pub fn parse(story: &str) -> Script {
     let mut script = Script::default();
@@ -146,8 +146,11 @@ pub fn parse(story: &str) -> Script {
             continue;
         }
         if let Some(setting) = line.strip_prefix("policy ") {
-            assert!(script.steps.is_empty(), "a policy stands first: {line}");
-            set(&mut script.policy, setting);
+            assert!(
+                script.steps.is_empty(),
+                "a policy comes before all steps: {line}"
+            );
+            set_policy(&mut script.policy, setting);
             continue;
         }
         if line.starts_with("full ") {
@@ -163,12 +166,12 @@ pub fn parse(story: &str) -> Script {
             );
             text.push('\n');
         }
-        script.steps.push(step(line, text));
+        script.steps.push(parse_step(line, text));
     }
     script
 }
 
-fn set(policy: &mut Policy, setting: &str) {
+fn set_policy(policy: &mut Policy, setting: &str) {
     match setting.split_once(' ') {
         Some(("budget", tokens)) => {
             policy.budget_tokens = tokens
@@ -191,7 +194,7 @@ fn set(policy: &mut Policy, setting: &str) {
     }
 }
 
-fn step(line: &str, text: String) -> Step {
+fn parse_step(line: &str, text: String) -> Step {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match (word, rest) {
         ("disk", path) => Step::Disk {
@@ -206,13 +209,13 @@ fn step(line: &str, text: String) -> Step {
         ("touch", "") => Step::Touch,
         ("new", "") => Step::New,
         ("context", role) => Step::Context {
-            role: role_of(role),
+            role: parse_role(role),
             text,
         },
         ("user", "") => Step::User(text),
         ("model", ending) => Step::Model {
             text,
-            ending: ending_of(ending),
+            ending: parse_ending(ending),
         },
         ("call", name) => Step::Call {
             name: name.into(),
@@ -239,7 +242,7 @@ fn step(line: &str, text: String) -> Step {
     }
 }
 
-fn role_of(word: &str) -> Role {
+fn parse_role(word: &str) -> Role {
     match word {
         "" => Role::User,
         "system" => Role::System,
@@ -249,7 +252,7 @@ fn role_of(word: &str) -> Role {
     }
 }
 
-fn ending_of(word: &str) -> Ending {
+fn parse_ending(word: &str) -> Ending {
     match word {
         "" => Ending::Whole,
         "pieces" => Ending::Pieces,

@@ -1,4 +1,4 @@
-//! Plays a story: a client with its conversations, a model that says what the story says, a disk in memory.
+//! Plays a story: a client with its conversations, a model with the story's replies, a disk in memory.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -26,12 +26,12 @@ use crate::{golden, replay_check};
 /// The workspace of every story; a policy may name another.
 pub const ROOT: &str = "/work/space";
 
-/// What an engine keeps in memory. Its decisions are the same either way.
+/// The extent of what an engine keeps in memory. Its decisions don't depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// All: the state holds every row that there is, and what was learnt of texts is kept.
+pub enum EngineMemory {
+    /// All rows, and what was learnt about texts.
     All,
-    /// Nothing that can be had otherwise: rows are asked of the store, and each prompt's texts are read anew.
+    /// Only what the store lacks: durable rows come from it, and each prompt's texts are read anew.
     Nothing,
 }
 
@@ -39,7 +39,7 @@ pub enum Keeping {
 #[derive(Clone, Default)]
 struct Conversation {
     messages: Vec<Message>,
-    /// The episode whose reply is still to come.
+    /// The episode whose reply is awaited.
     open: Option<EpisodeId>,
 }
 
@@ -47,15 +47,15 @@ struct Conversation {
 pub struct Stage {
     engine: Engine<TreeSitterGrammars, MemoryStore>,
     store: MemoryStore,
-    keeping: Keeping,
+    memory: EngineMemory,
     policy: Policy,
     disk: Disk,
     windows: BTreeMap<String, Conversation>,
-    in_front: String,
+    front_window: String,
     session_name: Option<String>,
     tools: Tools,
-    /// Whether files that somebody names are taken as they are.
-    on_touch: bool,
+    /// Whether unknown files that somebody names are adopted from disk.
+    adopts_on_touch: bool,
     /// Tool calls of the next reply.
     calls: Vec<ToolCall>,
     /// Thoughts of the next reply.
@@ -65,32 +65,32 @@ pub struct Stage {
     clock: i64,
     ledger: Vec<Recorded>,
     tables: Tables,
-    /// What the model was given, each with how many events there were by then.
+    /// The model's inputs, each with the number of events before it.
     inputs: Vec<(usize, ModelInput)>,
 }
 
-/// What the model was given.
+/// An input of the model.
 #[derive(PartialEq, Eq, Debug)]
 pub enum ModelInput {
     /// A prompt.
-    Prompt(Sent),
+    Prompt(SentPrompt),
     /// An audit's question.
     Audit(String),
 }
 
 /// A prompt as it went to the model.
 #[derive(PartialEq, Eq, Debug)]
-pub struct Sent {
+pub struct SentPrompt {
     /// Its episode.
     pub episode: EpisodeId,
-    /// What the client sent.
+    /// The client's request.
     pub request: Request,
-    /// What went out in its place.
+    /// The request that went out in its place.
     pub outgoing: Outgoing,
 }
 
-impl Sent {
-    /// Each message as the model was given it.
+impl SentPrompt {
+    /// Each message as it went to the model.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
         let rendered = self.outgoing.messages.iter().map(|outgoing| {
@@ -115,7 +115,7 @@ impl Sent {
         rendered.collect()
     }
 
-    /// All texts that the model was given, in order.
+    /// All texts that went to the model, in order.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         let mut texts: Vec<String> = self.outgoing.system.iter().cloned().collect();
@@ -132,25 +132,25 @@ impl Sent {
     }
 }
 
-/// Plays a story and gives its golden end, with every text that the model saw if the story is a full one.
+/// Plays a story and returns its golden end, with every text that went to the model if the story is a full one.
 ///
 /// # Panics
-/// When the story can't be read, when replaying its events gives another state, or when an engine that asks the store for
-/// what it has decides otherwise.
+/// When the story can't be read, when replaying its events gives another state, or when an engine that keeps nothing in memory
+/// decides otherwise.
 #[must_use]
 pub fn play(story: &str) -> String {
     let script = script::parse(story);
     let detail = script.detail;
-    let stage = played(script.clone(), Keeping::All);
+    let stage = play_script(script.clone(), EngineMemory::All);
     stage.check_replay();
-    let keeping = played(script, Keeping::Nothing);
-    assert_eq!(keeping.ledger, stage.ledger, "of the store");
-    assert_eq!(keeping.inputs, stage.inputs, "of the store");
-    golden::golden(&stage, detail)
+    let forgetful = play_script(script, EngineMemory::Nothing);
+    assert_eq!(forgetful.ledger, stage.ledger, "without memory");
+    assert_eq!(forgetful.inputs, stage.inputs, "without memory");
+    golden::golden_end(&stage, detail)
 }
 
-fn played(script: Script, keeping: Keeping) -> Stage {
-    let mut stage = Stage::keeping(script.policy, keeping);
+fn play_script(script: Script, memory: EngineMemory) -> Stage {
+    let mut stage = Stage::with_memory(script.policy, memory);
     for step in script.steps {
         stage.step(step);
     }
@@ -158,18 +158,18 @@ fn played(script: Script, keeping: Keeping) -> Stage {
 }
 
 impl Stage {
-    /// An empty ledger and an empty disk; nothing ever settles.
+    /// An empty ledger and an empty disk; the engine keeps all in memory.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self::keeping(policy, Keeping::All)
+        Self::with_memory(policy, EngineMemory::All)
     }
 
     /// An empty ledger and an empty disk.
     #[must_use]
-    pub fn keeping(policy: Policy, keeping: Keeping) -> Self {
-        let store = match keeping {
-            Keeping::All => MemoryStore::default(),
-            Keeping::Nothing => MemoryStore::with_archives(),
+    pub fn with_memory(policy: Policy, memory: EngineMemory) -> Self {
+        let store = match memory {
+            EngineMemory::All => MemoryStore::default(),
+            EngineMemory::Nothing => MemoryStore::with_archives(),
         };
         let mut policy = policy;
         if policy.workspace_root.is_empty() {
@@ -183,14 +183,14 @@ impl Stage {
                 store.clone(),
             ),
             store,
-            keeping,
+            memory,
             policy,
             disk: Disk::default(),
             windows: BTreeMap::new(),
-            in_front: "A".into(),
+            front_window: "A".into(),
             session_name: None,
             tools: Tools::None,
-            on_touch: false,
+            adopts_on_touch: false,
             calls: Vec::new(),
             thoughts: Vec::new(),
             audits: VecDeque::new(),
@@ -201,17 +201,17 @@ impl Stage {
         }
     }
 
-    /// From now on the rules in force are recorded, as the program records them.
-    pub fn declare(&mut self) {
+    /// From now on the rules in force are recorded, as in the program.
+    pub fn declare_rules(&mut self) {
         self.engine.declare_rules("0.1.0");
     }
 
-    /// From now on files that somebody names are taken as they are, where nothing is known of them.
+    /// From now on unknown files that somebody names are adopted from disk.
     pub const fn adopt_on_touch(&mut self) {
-        self.on_touch = true;
+        self.adopts_on_touch = true;
     }
 
-    /// The disk, for whoever writes to it.
+    /// The disk, to be written to.
     pub const fn disk_mut(&mut self) -> &mut Disk {
         &mut self.disk
     }
@@ -221,11 +221,11 @@ impl Stage {
         self.disk = disk;
     }
 
-    /// The same point of the same story on a stage of its own: the events so far, folded anew.
+    /// A stage of its own at the same point of the story, from the events so far.
     #[must_use]
     pub fn fork(&self) -> Self {
         let store = MemoryStore::default();
-        store.add(&self.ledger, Vec::new());
+        store.append(&self.ledger, Vec::new());
         let mut engine = Engine::new(
             replay_check::folded(&self.ledger),
             TreeSitterGrammars,
@@ -236,14 +236,14 @@ impl Stage {
         Self {
             engine,
             store,
-            keeping: Keeping::All,
+            memory: EngineMemory::All,
             policy: self.policy.clone(),
             disk: self.disk.clone(),
             windows: self.windows.clone(),
-            in_front: self.in_front.clone(),
+            front_window: self.front_window.clone(),
             session_name: self.session_name.clone(),
             tools: self.tools,
-            on_touch: self.on_touch,
+            adopts_on_touch: self.adopts_on_touch,
             calls: self.calls.clone(),
             thoughts: self.thoughts.clone(),
             audits: self.audits.clone(),
@@ -264,40 +264,40 @@ impl Stage {
             Step::Locked(path) => self
                 .disk
                 .put(RelPath::from_normalised(&path), DiskEntry::Locked),
-            Step::Client(name) => self.in_front = name,
+            Step::Client(name) => self.front_window = name,
             Step::Session(name) => self.session_name = Some(name),
             Step::Tools => self.tools = Tools::Offered,
             Step::Touch => self.adopt_on_touch(),
-            Step::New => *self.window() = Conversation::default(),
-            Step::Context { role, text } => self.say(role, &text),
+            Step::New => *self.open_window() = Conversation::default(),
+            Step::Context { role, text } => self.add_message(role, &text),
             Step::User(text) => {
-                self.say(Role::User, &text);
-                self.prompt(Attempt::First);
+                self.add_message(Role::User, &text);
+                self.send_prompt(Attempt::First);
             }
-            Step::Model { text, ending } => self.reply(&text, ending),
+            Step::Model { text, ending } => self.play_reply(&text, ending),
             Step::Call { name, arguments } => self.calls.push(ToolCall { name, arguments }),
             Step::Thought(text) => self.thoughts.push(text),
-            Step::Audit { outcome, answer } => self.audited(outcome, &answer),
+            Step::Audit { outcome, answer } => self.answer_audit(outcome, &answer),
             Step::Back(count) => {
-                let messages = &mut self.window().messages;
+                let messages = &mut self.open_window().messages;
                 messages.truncate(messages.len().saturating_sub(count));
             }
-            Step::Again => self.prompt(Attempt::First),
-            Step::Retry => self.prompt(Attempt::Retry),
+            Step::Again => self.send_prompt(Attempt::First),
+            Step::Retry => self.send_prompt(Attempt::Retry),
         }
     }
 
     /// Whether the user's last message in the window in front was answered.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        let window = self.windows.get(&self.in_front);
+        let window = self.windows.get(&self.front_window);
         let messages = window.map_or(&[][..], |window| &window.messages);
         let behind = messages.rsplit(|message| message.role == Role::User).next();
         let is_reply = |message: &Message| message.role == Role::Assistant;
         behind.is_some_and(|behind| behind.len() < messages.len() && behind.iter().any(is_reply))
     }
 
-    /// From here on no byte of what was recorded can be read: the store has lost it.
+    /// The store loses all contents that were recorded.
     pub fn lose_contents(&mut self) {
         self.engine.forget_contents(self.engine.state().head());
     }
@@ -308,7 +308,7 @@ impl Stage {
         &self.ledger
     }
 
-    /// What steers its decisions.
+    /// The policy of its decisions.
     #[must_use]
     pub const fn policy(&self) -> &Policy {
         &self.policy
@@ -320,7 +320,7 @@ impl Stage {
         self.engine.state()
     }
 
-    /// The live state as decisions see it; bytes of the Vault are not at hand.
+    /// The live state as decisions see it, without the bytes of the Vault.
     #[must_use]
     pub const fn view(&self) -> StateView<'_> {
         StateView {
@@ -337,33 +337,33 @@ impl Stage {
 
     /// The last prompt that went out.
     #[must_use]
-    pub fn sent(&self) -> Option<&Sent> {
+    pub fn last_sent(&self) -> Option<&SentPrompt> {
         self.inputs.iter().rev().find_map(|(_, input)| match input {
             ModelInput::Prompt(sent) => Some(sent),
             ModelInput::Audit(_) => None,
         })
     }
 
-    /// What the model was given, each with how many events there were by then.
+    /// The model's inputs, each with the number of events before it.
     #[must_use]
-    pub fn inputs(&self) -> &[(usize, ModelInput)] {
+    pub fn model_inputs(&self) -> &[(usize, ModelInput)] {
         &self.inputs
     }
 
-    fn window(&mut self) -> &mut Conversation {
-        self.windows.entry(self.in_front.clone()).or_default()
+    fn open_window(&mut self) -> &mut Conversation {
+        self.windows.entry(self.front_window.clone()).or_default()
     }
 
-    fn say(&mut self, role: Role, text: &str) {
+    fn add_message(&mut self, role: Role, text: &str) {
         let message = Message::new(role, text);
-        self.window().messages.push(message);
+        self.open_window().messages.push(message);
     }
 
-    fn prompt(&mut self, attempt: Attempt) {
+    fn send_prompt(&mut self, attempt: Attempt) {
         let request = Request {
             model: "story".into(),
             messages: self
-                .window()
+                .open_window()
                 .messages
                 .iter()
                 .cloned()
@@ -375,28 +375,28 @@ impl Stage {
             tools: self.tools,
         };
         let episode = self.receive(request);
-        self.window().open = Some(episode);
+        self.open_window().open = Some(episode);
     }
 
-    /// A request comes in and goes out to the model, as [`Stage::sent`] has it.
+    /// Receives a request and sends it to the model; [`Stage::last_sent`] returns what went out.
     pub fn receive(&mut self, request: Request) -> EpisodeId {
-        let at = self.tick();
-        if self.keeping == Keeping::Nothing {
+        let at = self.next_time();
+        if self.memory == EngineMemory::Nothing {
             self.engine.forget_texts();
         }
         let pending = self.engine.receive(at, request);
         let answers = DiskAnswers {
-            findings: self.disk.look(&pending.checks),
+            findings: self.disk.findings(&pending.checks),
             texts: pending
                 .reads
                 .iter()
-                .map(|path| self.disk.text(path))
+                .map(|path| self.disk.read_text(path))
                 .collect(),
-            touched: self.touch(&pending.touches),
+            touched: self.read_touched(&pending.touches),
             aftermath: pending
                 .aftermath
                 .iter()
-                .map(|path| self.disk.text(path))
+                .map(|path| self.disk.read_text(path))
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
@@ -406,8 +406,8 @@ impl Stage {
                 .keep_sent(episode, conversation, request, &composed.outgoing);
         }
         let episode = composed.episode;
-        self.append(composed.batch);
-        let sent = Sent {
+        self.record_batch(composed.batch);
+        let sent = SentPrompt {
             episode,
             request: composed.request,
             outgoing: composed.outgoing,
@@ -417,40 +417,37 @@ impl Stage {
         episode
     }
 
-    fn reply(&mut self, text: &str, ending: Ending) {
-        self.say(Role::Assistant, text);
+    fn play_reply(&mut self, text: &str, ending: Ending) {
+        self.add_message(Role::Assistant, text);
         let tool_calls = std::mem::take(&mut self.calls);
         let thoughts = std::mem::take(&mut self.thoughts);
-        if let Some(message) = self.window().messages.last_mut() {
+        if let Some(message) = self.open_window().messages.last_mut() {
             message.tool_calls.clone_from(&tool_calls);
             message.thoughts = thoughts;
         }
-        let Some(episode) = self.window().open.take() else {
+        let Some(episode) = self.open_window().open.take() else {
             return;
         };
+        let finish_reason = match ending {
+            Ending::Cut => "length",
+            _ => "stop",
+        };
         let mut reply = Reply {
-            finish_reason: Some(
-                if ending == Ending::Cut {
-                    "length"
-                } else {
-                    "stop"
-                }
-                .into(),
-            ),
+            finish_reason: Some(finish_reason.into()),
             tool_calls,
             ..Reply::default()
         };
         if ending == Ending::Pieces {
             for line in text.split_inclusive('\n') {
                 reply.tail.push_str(line);
-                let at = self.tick();
+                let at = self.next_time();
                 let batch = self.engine.record_segment(
                     at,
                     episode,
                     &mut reply,
                     SegmentExtent::CredentialSafe,
                 );
-                self.append(batch);
+                self.record_batch(batch);
             }
         } else {
             reply.tail.push_str(text);
@@ -461,20 +458,20 @@ impl Stage {
             Ending::ClientGone => ReplyOutcome::ClientGone,
             Ending::Refused => ReplyOutcome::UpstreamRefused(500),
         };
-        self.end(episode, reply, outcome);
+        self.end_reply(episode, reply, outcome);
     }
 
-    /// The model's reply has come to its end and is judged.
-    pub fn end(&mut self, episode: EpisodeId, reply: Reply, outcome: ReplyOutcome) {
-        let at = self.tick();
+    /// Ends the model's reply, which is judged.
+    pub fn end_reply(&mut self, episode: EpisodeId, reply: Reply, outcome: ReplyOutcome) {
+        let at = self.next_time();
         let pending = self.engine.end_reply(at, episode, reply, outcome);
         let answers = DiskAnswers {
-            findings: self.disk.look(&pending.checks),
-            touched: self.touch(&pending.touches),
+            findings: self.disk.findings(&pending.checks),
+            touched: self.read_touched(&pending.touches),
             ..DiskAnswers::default()
         };
         let judged = self.engine.judge(pending, answers);
-        self.append(judged.batch);
+        self.record_batch(judged.batch);
         if let Some(question) = judged.audit {
             self.audits.push_back(episode);
             self.inputs
@@ -482,41 +479,41 @@ impl Stage {
         }
     }
 
-    fn audited(&mut self, outcome: AuditOutcome, answer: &str) {
+    fn answer_audit(&mut self, outcome: AuditOutcome, answer: &str) {
         let Some(episode) = self.audits.pop_front() else {
             return;
         };
-        let at = self.tick();
+        let at = self.next_time();
         let answer = (!answer.is_empty()).then_some(answer);
         let pending = self
             .engine
             .receive_audit_answer(at, episode, outcome, answer);
-        let findings = self.disk.look(&pending.checks);
+        let findings = self.disk.findings(&pending.checks);
         let batch = self.engine.settle_audit(pending, findings);
-        self.append(batch);
+        self.record_batch(batch);
     }
 
-    fn touch(&self, paths: &[RelPath]) -> Vec<Option<String>> {
-        let read = |path| self.disk.text(path)?.ok();
-        let may_read = |path| if self.on_touch { read(path) } else { None };
+    fn read_touched(&self, paths: &[RelPath]) -> Vec<Option<String>> {
+        let read = |path| self.disk.read_text(path)?.ok();
+        let may_read = |path| self.adopts_on_touch.then(|| read(path)).flatten();
         paths.iter().map(may_read).collect()
     }
 
-    fn tick(&mut self) -> UnixMillis {
+    fn next_time(&mut self) -> UnixMillis {
         self.clock += 1000;
         UnixMillis(self.clock)
     }
 
-    fn append(&mut self, batch: Batch) {
-        if self.keeping == Keeping::Nothing {
-            self.store.add(&batch.recorded, batch.changes.clone());
+    fn record_batch(&mut self, batch: Batch) {
+        if self.memory == EngineMemory::Nothing {
+            self.store.append(&batch.recorded, batch.changes.clone());
             self.engine.rows_made_durable(self.engine.state().head());
         }
         self.tables.apply(batch.changes);
         self.ledger.extend(batch.recorded);
     }
 
-    /// Replays the whole ledger by every road and compares (see [`replay_check`]).
+    /// Replays the whole ledger in every way and compares (see [`replay_check`]).
     ///
     /// # Panics
     /// When something differs.

@@ -16,12 +16,12 @@ use tslp_replay::store::{Store, Unreadable};
 
 use crate::tables::Tables;
 
-/// What is stored. Clones share it.
+/// Stored data; clones share it.
 #[derive(Clone, Default)]
-pub struct MemoryStore(Rc<RefCell<Stored>>);
+pub struct MemoryStore(Rc<RefCell<StoredData>>);
 
 #[derive(Default)]
-struct Stored {
+struct StoredData {
     contents: BTreeMap<Seq, Arc<[u8]>>,
     archives: Option<Tables>,
 }
@@ -35,7 +35,7 @@ impl MemoryStore {
         store
     }
 
-    /// A whole ledger with its archives, by a fold that lets go of each row at once.
+    /// A whole ledger with its archives, by a fold that forgets each row at once.
     #[must_use]
     pub fn of_ledger(ledger: &[Recorded]) -> Self {
         let store = Self::with_archives();
@@ -44,13 +44,13 @@ impl MemoryStore {
             let mut changes = Changes::of_archives();
             state.apply(recorded, &mut changes);
             state.rows_made_durable(recorded.seq);
-            store.add(std::slice::from_ref(recorded), changes.drain().collect());
+            store.append(std::slice::from_ref(recorded), changes.drain().collect());
         }
         store
     }
 
-    /// Stores what was appended.
-    pub fn add(&self, recorded: &[Recorded], changes: Vec<RowChange>) {
+    /// Stores events that were appended, and their rows.
+    pub fn append(&self, recorded: &[Recorded], changes: Vec<RowChange>) {
         let mut stored = self.0.borrow_mut();
         for recorded in recorded {
             if let Event::Content(content) = &recorded.event {
@@ -71,7 +71,7 @@ impl MemoryStore {
         archives.map_or_else(Vec::new, |tables| tables.rows(table))
     }
 
-    fn row<T>(
+    fn find_row<T>(
         &self,
         find: impl FnOnce(&Tables) -> Option<&Vec<Value>>,
         read: impl FnOnce(&[Value]) -> Option<T>,
@@ -93,16 +93,16 @@ impl Store for MemoryStore {
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         let key = [Value::from(&artifact.0)];
-        self.row(|tables| tables.row(VAULT, &key), VaultLocation::of_row)
+        self.find_row(|tables| tables.row(VAULT, &key), VaultLocation::of_row)
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
         let key = [Value::from(&artifact.0)];
-        self.row(|tables| tables.row(OUTDATED, &key), sources::since_of_row)
+        self.find_row(|tables| tables.row(OUTDATED, &key), sources::since_of_row)
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
         let key = [Value::from(&text.0), Value::from(until.0)];
-        self.row(|tables| tables.row_until(EDITS, &key), edits::made_of_row)
+        self.find_row(|tables| tables.row_until(EDITS, &key), edits::made_of_row)
     }
 }

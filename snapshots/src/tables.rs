@@ -1,4 +1,4 @@
-//! Tables in memory, kept by row changes alone, to be compared with what the fold says.
+//! Tables in memory, maintained by row changes alone, to be compared with the fold's rows.
 
 use std::collections::BTreeMap;
 
@@ -30,13 +30,13 @@ impl Tables {
         for RowChange { table, change } in changes {
             let description = &TABLES[table];
             match change {
-                Change::Put(row) => self.put(table, row),
+                Change::Put(row) => self.put_row(table, row),
                 Change::Replace(prefix, rows) => {
                     assert!(prefix.len() < description.key, "{}", description.name);
                     self.0[table].retain(|key, _| !key.starts_with(&prefix));
                     for row in rows {
                         assert!(row.starts_with(&prefix), "{}", description.name);
-                        self.put(table, row);
+                        self.put_row(table, row);
                     }
                 }
                 Change::Remove(key) => {
@@ -48,7 +48,7 @@ impl Tables {
         }
     }
 
-    fn put(&mut self, table: usize, row: Vec<Value>) {
+    fn put_row(&mut self, table: usize, row: Vec<Value>) {
         let description = &TABLES[table];
         assert_eq!(row.len(), description.columns.len(), "{}", description.name);
         for (value, column) in row.iter().zip(description.columns) {
@@ -72,7 +72,7 @@ impl Tables {
         self.0[table].get(key)
     }
 
-    /// The last row whose key isn't beyond this one, and differs from it in the key's last value at most.
+    /// The last row whose key isn't greater than this one, and differs from it at most in the key's last value.
     pub fn row_until(&self, table: usize, key: &[Value]) -> Option<&Vec<Value>> {
         let shared = key.len().saturating_sub(1);
         let (found, row) = self.0[table].range(..=key.to_vec()).next_back()?;

@@ -1,4 +1,4 @@
-//! The engine's decisions, event by event, in a form that people can read.
+//! The engine's decisions, event by event, for people.
 
 use std::fmt::{Display, Write as _};
 
@@ -7,13 +7,13 @@ use tslp_core::event::{Event, Recorded, ReplyOutcome};
 use tslp_core::gate::GateReport;
 use tslp_core::ids::{EpisodeId, VersionId};
 
-/// How much of a story is shown.
+/// The detail in which a story is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Decisions, each in a line.
+    /// Decisions only, each in a line.
     #[default]
     Decisions,
-    /// All rules of the gates, all texts that the model was given, and all tables, too.
+    /// Also all rules of the gates, all texts that went to the model, and all tables.
     Everything,
 }
 
@@ -22,57 +22,61 @@ pub enum Detail {
 /// that is met and counts nothing is left out.
 #[must_use]
 pub fn listing<'r>(events: impl IntoIterator<Item = &'r Recorded>, detail: Detail) -> String {
-    let mut listing = Listing {
+    let mut listing = EventListing {
         detail,
         text: String::new(),
         episode: None,
         moved: None,
     };
     for recorded in events {
-        listing.add(&recorded.event);
+        listing.add_event(&recorded.event);
     }
     listing.finish_moves();
     listing.text
 }
 
 /// Versions that take the same step for the same reason.
-struct Moved {
+struct MovedVersions {
     episode: EpisodeId,
     versions: Vec<VersionId>,
     step: String,
 }
 
-struct Listing {
+struct EventListing {
     detail: Detail,
     text: String,
     /// The episode of the lines above, where steps of the state machine need not name it.
     episode: Option<EpisodeId>,
-    moved: Option<Moved>,
+    moved: Option<MovedVersions>,
 }
 
-impl Listing {
-    fn add(&mut self, event: &Event) {
+impl EventListing {
+    fn add_event(&mut self, event: &Event) {
         match event {
             Event::Transitioned(moved) => {
-                let rules = self.rules(moved.report.as_ref());
-                let step = format!("{} {}{rules}", arrow(moved.transition), moved.cause);
-                return self.step(moved.episode, moved.version, step);
+                let rules = self.rules_text(moved.report.as_ref());
+                let step = format!(
+                    "{} {}{rules}",
+                    transition_text(moved.transition),
+                    moved.cause
+                );
+                return self.add_step(moved.episode, moved.version, step);
             }
             Event::PromotionRefused(refused) => {
                 let conclusion = refused.report.conclusion;
                 let conclusion = conclusion.map_or("-", tslp_core::reason::Reason::code);
                 let known = refused.rename_of.as_ref();
                 let known = known.map_or_else(String::new, |known| format!(", {known}"));
-                let rules = self.rules(Some(&refused.report));
+                let rules = self.rules_text(Some(&refused.report));
                 let step = format!("stays PROPOSED {conclusion}{known}{rules}");
-                return self.step(refused.episode, refused.version, step);
+                return self.add_step(refused.episode, refused.version, step);
             }
             _ => self.finish_moves(),
         }
         match event {
             Event::ArtifactCaptured(captured) => {
                 let path = captured.path.as_ref().map_or("-", |path| path.as_str());
-                self.head(
+                self.begin_line(
                     captured.episode,
                     format_args!(
                         "{} by the {:?}: {} {:?} {path}, {:?}; ",
@@ -86,7 +90,7 @@ impl Listing {
             }
             Event::ArtifactResolved(resolved) => {
                 let (level, reason) = (resolved.level.as_str(), resolved.reason);
-                self.line(format_args!("{level} {reason} {:?}", resolved.extent));
+                self.end_line(format_args!("{level} {reason} {:?}", resolved.extent));
                 let versions = resolved.versions.iter();
                 let versions: Vec<String> = versions
                     .map(|version| {
@@ -94,19 +98,19 @@ impl Listing {
                     })
                     .collect();
                 if !versions.is_empty() {
-                    self.line(format_args!("   {}", versions.join(", ")));
+                    self.end_line(format_args!("   {}", versions.join(", ")));
                 }
             }
             Event::DirectiveGiven(given) => {
                 let (verb, target) = (given.verb.as_str(), &given.target);
-                self.head(given.episode, format_args!("directive {verb} {target:?}\n"));
+                self.begin_line(given.episode, format_args!("directive {verb} {target:?}\n"));
             }
             Event::NoticeIssued(issued) => {
                 let about = [&issued.entity, &issued.other];
                 let about = about.into_iter().flatten();
                 let about: String = about.map(|entity| format!(" {entity}")).collect();
                 let (session, reason) = (issued.session, issued.reason);
-                self.head(
+                self.begin_line(
                     issued.episode,
                     format_args!("notice for {session}: {reason}{about}\n"),
                 );
@@ -114,7 +118,7 @@ impl Listing {
             Event::ReplyEnded(ended) => {
                 let finish = ended.finish_reason.as_deref().unwrap_or("-");
                 if (ended.outcome, finish) != (ReplyOutcome::Completed, "stop") {
-                    self.head(
+                    self.begin_line(
                         ended.episode,
                         format_args!("reply ended: {:?}, {finish}\n", ended.outcome),
                     );
@@ -123,14 +127,14 @@ impl Listing {
             Event::AuditAsked(asked) => {
                 let about = asked.about.iter();
                 let about: String = about.map(|it| format!(" {}", it.version)).collect();
-                self.head(asked.episode, format_args!("audit of{about}\n"));
+                self.begin_line(asked.episode, format_args!("audit of{about}\n"));
             }
             Event::AuditAnswered(answered) => {
                 let verdicts = answered.verdicts.iter();
                 let verdicts: String = verdicts
                     .map(|it| format!(", {} {}", it.version, it.status.as_str()))
                     .collect();
-                self.head(
+                self.begin_line(
                     answered.episode,
                     format_args!("audit {}{verdicts}\n", answered.outcome.as_str()),
                 );
@@ -139,23 +143,23 @@ impl Listing {
         }
     }
 
-    fn head(&mut self, episode: EpisodeId, what: impl Display) {
+    fn begin_line(&mut self, episode: EpisodeId, what: impl Display) {
         self.episode = Some(episode);
         let _ = write!(self.text, "{episode} {what}");
     }
 
-    fn line(&mut self, what: impl Display) {
+    fn end_line(&mut self, what: impl Display) {
         let _ = writeln!(self.text, "{what}");
     }
 
-    fn step(&mut self, episode: EpisodeId, version: VersionId, step: String) {
+    fn add_step(&mut self, episode: EpisodeId, version: VersionId, step: String) {
         match &mut self.moved {
             Some(moved) if moved.step == step && moved.episode == episode => {
                 moved.versions.push(version);
             }
             _ => {
                 self.finish_moves();
-                self.moved = Some(Moved {
+                self.moved = Some(MovedVersions {
                     episode,
                     versions: vec![version],
                     step,
@@ -173,11 +177,11 @@ impl Listing {
         if self.episode == Some(moved.episode) {
             let _ = write!(self.text, "   {step}");
         } else {
-            self.head(moved.episode, step);
+            self.begin_line(moved.episode, step);
         }
     }
 
-    fn rules(&self, report: Option<&GateReport>) -> String {
+    fn rules_text(&self, report: Option<&GateReport>) -> String {
         let verdicts = report.map_or(&[][..], |report| &report.verdicts);
         let is_shown = |it: &&tslp_core::gate::Verdict| {
             self.detail == Detail::Everything || !it.met || it.seen > 1
@@ -198,7 +202,7 @@ impl Listing {
     }
 }
 
-const fn arrow(transition: Transition) -> &'static str {
+const fn transition_text(transition: Transition) -> &'static str {
     match transition {
         Transition::Promote => "PROPOSED -> AUTHORITATIVE",
         Transition::Discard => "PROPOSED -> TOMBSTONED",

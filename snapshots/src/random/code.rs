@@ -29,12 +29,12 @@ impl Function {
     /// The whole definition.
     #[must_use]
     pub fn text(self) -> String {
-        self.named(self.name)
+        self.text_named(self.name)
     }
 
     /// The same body under another name.
     #[must_use]
-    pub fn named(self, name: &str) -> String {
+    pub fn text_named(self, name: &str) -> String {
         let addend = 1000 + u32::from(self.variant);
         format!(
             "int {name}(int x) {{\n    int sum = x + {addend};\n    if (sum > 100) return 100;\n    if (sum < 0) return 0;\n    return sum;\n}}\n"
@@ -52,7 +52,7 @@ impl Function {
 
     /// The definition with a placeholder in it.
     #[must_use]
-    pub fn lazy(self) -> String {
+    pub fn lazy_text(self) -> String {
         let addend = 2000 + u32::from(self.variant);
         format!(
             "int {}(int x) {{\n    int sum = x + {addend};\n    // ... existing code ...\n    return sum;\n}}\n",
@@ -62,19 +62,19 @@ impl Function {
 
     /// A body that does nothing, under the same name.
     #[must_use]
-    pub fn collapsed(self) -> String {
+    pub fn collapsed_text(self) -> String {
         format!("int {}(int x) {{ return x; }}\n", self.name)
     }
 
     /// The hash under which the State Map has the definition.
     #[must_use]
-    pub fn slice(self) -> SliceHash {
+    pub fn slice_hash(self) -> SliceHash {
         slice::hash_of_slice(self.text().as_bytes())
     }
 
     /// The function as an entity of a file.
     #[must_use]
-    pub fn entity(self, path: &str) -> EntityId {
+    pub fn entity_in(self, path: &str) -> EntityId {
         EntityId::symbol(RelPath::from_normalised(path), Symbol::new(self.name))
     }
 
@@ -84,7 +84,7 @@ impl Function {
         let name = NAMES.into_iter().find(|known| *known == name)?;
         (0..VARIANTS)
             .map(|variant| Self { name, variant })
-            .find(|function| function.slice() == hash)
+            .find(|function| function.slice_hash() == hash)
     }
 }
 

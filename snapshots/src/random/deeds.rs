@@ -1,4 +1,4 @@
-//! The random player's further deeds: edits in every format, audits, directives, going on from a proposal.
+//! More actions of the random player: edits in every format, audits, directives, requests for changes.
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::event::{AuditOutcome, Event};
@@ -12,10 +12,10 @@ use super::player::{Player, block, some_function};
 use crate::script::{Ending, Step};
 use crate::verdicts::{self, Detail};
 
-/// How many of the last events are shown when the law is broken.
-const EVENTS_TOLD: usize = 40;
+/// The number of last events that are shown when the law is broken.
+const EVENTS_SHOWN: usize = 40;
 
-/// What an edit does to the definition that it names.
+/// The effect of an edit on the definition that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EditEffect {
     /// Another body.
@@ -24,9 +24,9 @@ enum EditEffect {
     OfAnotherBase,
     /// A placeholder in its place.
     Lazy,
-    /// Next to nothing.
+    /// A body that does nothing.
     Collapsed,
-    /// Nothing.
+    /// No definition at all.
     Dropped,
     /// The same under another name.
     Renamed,
@@ -34,7 +34,7 @@ enum EditEffect {
     Extended,
 }
 
-const CHANGES: [EditEffect; 9] = [
+const EDIT_EFFECTS: [EditEffect; 9] = [
     EditEffect::Faithful,
     EditEffect::Faithful,
     EditEffect::Faithful,
@@ -48,7 +48,7 @@ const CHANGES: [EditEffect; 9] = [
 
 impl Player {
     /// The model edits a definition, in one of the formats.
-    pub(super) fn edit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    pub(super) fn model_edits(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
         let tracked = self.functions_tracked(path);
         let old = if tracked.is_empty() {
@@ -56,16 +56,16 @@ impl Player {
         } else {
             *u.choose(&tracked)?
         };
-        let change = *u.choose(&CHANGES)?;
-        let said = edit_of(u, path, old, change)?;
-        // What is not in the vocabulary, or there several times, may hold what the edit asks for.
-        let current = self.stage.view().current_version(&old.entity(path));
-        let is_exact =
-            current.is_some_and(|current| current.slice == old.slice() && current.spans.len() == 1);
+        let change = *u.choose(&EDIT_EFFECTS)?;
+        let written = edit_of(u, path, old, change)?;
+        // A definition outside of the vocabulary, or one of several, may have the lines that the edit replaces.
+        let current = self.stage.view().current_version(&old.entity_in(path));
+        let is_exact = current
+            .is_some_and(|current| current.slice == old.slice_hash() && current.spans.len() == 1);
         let ending = *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces, Ending::Cut])?;
         let before = self.state_map();
-        let text = self.model_says(said, ending);
-        self.check_kept(&before, &text);
+        let text = self.model_says(written, ending);
+        self.check_nothing_removed(&before, &text);
         let may_change = !is_exact
             || matches!(change, EditEffect::Faithful | EditEffect::Extended)
                 && ending != Ending::Cut;
@@ -78,7 +78,7 @@ impl Player {
     }
 
     /// The model writes a whole file by a tool call: faithfully, or without one of its functions.
-    pub(super) fn written(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    pub(super) fn model_writes_file(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
         let tracked = self.functions_tracked(path);
         let drops = u.arbitrary()?;
@@ -95,13 +95,13 @@ impl Player {
                 .is_some_and(|first| first.name != function.name);
         let before = self.state_map();
         let text = self.model_says(edits::whole_file_call(path, &text), Ending::Whole);
-        self.check_kept(&before, &text);
+        self.check_nothing_removed(&before, &text);
         self.check_unchanged(&before, !gone, &text);
         Ok(())
     }
 
-    /// The user edits a definition; whether it applies is the law's business.
-    pub(super) fn user_edit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    /// The user edits a definition; the law decides whether it applies.
+    pub(super) fn user_edits(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
         let tracked = self.functions_tracked(path);
         let old = if tracked.is_empty() {
@@ -109,7 +109,7 @@ impl Player {
         } else {
             *u.choose(&tracked)?
         };
-        let change = *u.choose(&CHANGES)?;
+        let change = *u.choose(&EDIT_EFFECTS)?;
         if let WrittenEdit::Text(text) = edit_of(u, path, old, change)? {
             self.stage.step(Step::User(text));
         }
@@ -117,7 +117,7 @@ impl Player {
     }
 
     /// The auditor answers the last question, or doesn't.
-    pub(super) fn audit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    pub(super) fn answer_audit(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let asked = self
             .stage
             .ledger()
@@ -147,13 +147,13 @@ impl Player {
             outcome,
             answer: answer.clone(),
         });
-        self.check_kept(&before, &answer);
+        self.check_nothing_removed(&before, &answer);
         self.check_unchanged(&before, outcome == AuditOutcome::Answered, &answer);
         Ok(())
     }
 
     /// The user orders something by a directive.
-    pub(super) fn directive(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    pub(super) fn give_directive(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
         let verb = *u.choose(&["confirm", "confirm", "reject", "accept"])?;
         let name = match u.int_in_range(0..=3_u8)? {
@@ -169,8 +169,8 @@ impl Player {
         Ok(())
     }
 
-    /// The client is an agent that goes on with its loop: what the user said before changes nothing any more.
-    pub(super) fn loop_on(&mut self) {
+    /// The client is an agent that takes another step of its loop: the user's last message changes nothing any more.
+    pub(super) fn continue_agent_loop(&mut self) {
         if !self.stage.is_answered() {
             return;
         }
@@ -183,8 +183,8 @@ impl Player {
         self.check_unchanged(&before, false, "another step of the loop");
     }
 
-    /// The user asks for the next change of something, which verifies what was proposed for it.
-    pub(super) fn go_on(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    /// The user asks for another change of an entity, which verifies what was proposed for it.
+    pub(super) fn ask_for_change(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
         let name = *u.choose(&NAMES)?;
         let text = match u.int_in_range(0..=2_u8)? {
@@ -216,27 +216,27 @@ impl Player {
         }
     }
 
-    /// Returns what was said, for who reads of a broken law.
-    fn model_says(&mut self, said: WrittenEdit, ending: Ending) -> String {
-        let (text, told) = match said {
+    /// Returns the text of the edit, for the message of a broken law.
+    fn model_says(&mut self, written: WrittenEdit, ending: Ending) -> String {
+        let (text, shown) = match written {
             WrittenEdit::Text(text) => (text.clone(), text),
             WrittenEdit::Call(name, arguments) => {
-                let told = format!("{name} {arguments}");
+                let shown = format!("{name} {arguments}");
                 self.stage.step(Step::Call {
                     name: name.into(),
                     arguments,
                 });
-                (String::from("I edit it.\n"), told)
+                (String::from("I edit it.\n"), shown)
             }
         };
         self.stage.step(Step::Model { text, ending });
-        told
+        shown
     }
 
     fn check_unchanged(&self, before: &[Vec<Value>], may_change: bool, what: &str) {
         let is_unchanged = before == self.state_map();
         let ledger = self.stage.ledger();
-        let last = &ledger[ledger.len().saturating_sub(EVENTS_TOLD)..];
+        let last = &ledger[ledger.len().saturating_sub(EVENTS_SHOWN)..];
         assert!(
             is_unchanged || may_change,
             "this changed the truth: {what}\n{}",
@@ -258,12 +258,12 @@ fn edit_of(
             old.with_next_body().text(),
             old.with_next_body().with_next_body().text(),
         ),
-        EditEffect::Lazy => (old.text(), old.lazy()),
-        EditEffect::Collapsed => (old.text(), old.collapsed()),
+        EditEffect::Lazy => (old.text(), old.lazy_text()),
+        EditEffect::Collapsed => (old.text(), old.collapsed_text()),
         EditEffect::Dropped => (old.text(), String::new()),
-        EditEffect::Renamed => (old.text(), old.named("renamed_one")),
+        EditEffect::Renamed => (old.text(), old.text_named("renamed_one")),
         EditEffect::Extended => {
-            let added = old.with_next_body().named("added_one");
+            let added = old.with_next_body().text_named("added_one");
             (old.text(), format!("{}\n{added}", old.text()))
         }
     };

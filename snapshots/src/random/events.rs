@@ -1,4 +1,5 @@
-//! Events without sense: ids, hashes and paths from a small stock, so that they collide, and now and then an extreme.
+//! Random events without sense: ids, hashes and paths from a small stock, so that they collide, and some extremes. Each
+//! function returns a random value of what it is called.
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::{Level, Origin, Transition, Version};
@@ -23,19 +24,19 @@ use tslp_core::slice::{Figures, Span};
 
 use super::tool_events::tool_event;
 
-/// Longest list of events that is made.
+/// Most events of a ledger.
 const EVENTS_MAX: usize = 400;
 
-/// Kinds of events; those that only together make something true are more frequent.
+/// Kinds of events by their frequency; those that make something true only together are more frequent.
 const KINDS: [u8; 28] = [
     0, 1, 1, 2, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17,
 ];
 
-/// A ledger of nonsense, as long as the bytes last. Positions ascend, now and then with a gap.
+/// A ledger without sense, as long as the bytes last. Positions ascend, some with a gap.
 ///
 /// # Errors
 /// Never in practice: a source that has run out ends the list.
-pub fn ledger(source: &mut Unstructured<'_>) -> Result<Vec<Recorded>> {
+pub fn random_ledger(source: &mut Unstructured<'_>) -> Result<Vec<Recorded>> {
     let mut ledger = Vec::new();
     let mut seq = 0_u64;
     while !source.is_empty() && ledger.len() < EVENTS_MAX {
@@ -46,17 +47,14 @@ pub fn ledger(source: &mut Unstructured<'_>) -> Result<Vec<Recorded>> {
         ledger.push(Recorded {
             seq: Seq(seq),
             at: UnixMillis(source.arbitrary()?),
-            event: event(source)?,
+            event: random_event(source)?,
         });
     }
     Ok(ledger)
 }
 
-/// One event of any kind.
-///
-/// # Errors
-/// Never in practice.
-pub fn event(source: &mut Unstructured<'_>) -> Result<Event> {
+/// An event of any kind.
+fn random_event(source: &mut Unstructured<'_>) -> Result<Event> {
     let u = source;
     Ok(match *u.choose(&KINDS)? {
         0 => Event::Content(Content {
@@ -231,11 +229,11 @@ fn prompt(u: &mut Unstructured<'_>) -> Result<PromptReceived> {
         fork: maybe(u, |u| {
             Ok(Fork {
                 session: SessionId(number(u)?),
-                messages: small(u)?,
+                messages: small_count(u)?,
             })
         })?,
         transcript: TranscriptHash(hash(u)?),
-        length: small(u)?,
+        length: small_count(u)?,
         model: "m".into(),
         system: maybe(u, artifact)?,
         messages: list(u, |u| {
@@ -245,7 +243,7 @@ fn prompt(u: &mut Unstructured<'_>) -> Result<PromptReceived> {
                 content: artifact(u)?,
             })
         })?,
-        older: small(u)?,
+        older: small_count(u)?,
         tools: pick(u, &[Tools::None, Tools::Offered])?,
     })
 }
@@ -322,7 +320,7 @@ fn finding(u: &mut Unstructured<'_>) -> Result<DiskFinding> {
                     slice: maybe(u, |u| Ok(SliceHash(hash(u)?)))?,
                 })
             })?,
-            definitions: small(u)?,
+            definitions: small_count(u)?,
             grammar: maybe(u, grammar)?,
         }),
     })
@@ -356,7 +354,7 @@ fn report(u: &mut Unstructured<'_>) -> Result<GateReport> {
     })
 }
 
-/// An id: nearly always one of a few.
+/// The number of an id, nearly always one of a few.
 fn number(u: &mut Unstructured<'_>) -> Result<u64> {
     Ok(match u.int_in_range(0..=999_u16)? {
         0 => u64::MAX,
@@ -366,8 +364,8 @@ fn number(u: &mut Unstructured<'_>) -> Result<u64> {
     })
 }
 
-/// A count: nearly always small.
-fn small(u: &mut Unstructured<'_>) -> Result<u32> {
+/// A count, nearly always small.
+fn small_count(u: &mut Unstructured<'_>) -> Result<u32> {
     Ok(match u.int_in_range(0..=99_u8)? {
         0 => u32::MAX,
         other => u32::from(other % 7),
@@ -375,7 +373,7 @@ fn small(u: &mut Unstructured<'_>) -> Result<u32> {
 }
 
 fn span(u: &mut Unstructured<'_>) -> Result<Span> {
-    let (a, b) = (small(u)?, small(u)?);
+    let (a, b) = (small_count(u)?, small_count(u)?);
     Ok(Span {
         start: a.min(b),
         end: a.max(b),

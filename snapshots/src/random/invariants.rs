@@ -1,4 +1,4 @@
-//! What must hold whatever happens, checked against a naive model that knows only the events.
+//! The law's invariants, checked against a naive model that knows only the events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use tslp_replay::state::State;
 use super::events;
 use crate::disk::{Disk, DiskEntry, extraction_of};
 use crate::replay_check::{self, rows};
-use crate::stage::{Sent, Stage};
+use crate::stage::{SentPrompt, Stage};
 use crate::tables::{Tables, state_tables};
 
 /// The number that a row shows for ids beyond 63 bits.
 const CLAMPED: Value = Value::Integer(i64::MAX);
 
-/// Folds events without sense.
+/// Folds random events without sense.
 ///
 /// # Panics
 /// When a fold panics, or when its row changes differ from its rows.
-pub fn nonsense_folds(data: &[u8]) {
-    let Ok(ledger) = events::ledger(&mut Unstructured::new(data)) else {
+pub fn check_nonsense_folds(data: &[u8]) {
+    let Ok(ledger) = events::random_ledger(&mut Unstructured::new(data)) else {
         return;
     };
     let mut state = State::default();
@@ -50,11 +50,11 @@ pub fn nonsense_folds(data: &[u8]) {
         }
     }
     let _ = format!("{state}");
-    taken_apart(&ledger, &state);
+    check_restored_midway(&ledger, &state);
 }
 
-/// A state without sense is put away as rows in the middle, taken back from them, and goes on as if nothing had been.
-fn taken_apart(ledger: &[Recorded], state: &State) {
+/// A fold that is written as rows in the middle and restored from them ends in the same state.
+fn check_restored_midway(ledger: &[Recorded], state: &State) {
     let all_rows = |state: &State| -> Vec<_> {
         state_tables()
             .map(|(table, _)| rows(state, table))
@@ -83,37 +83,38 @@ fn taken_apart(ledger: &[Recorded], state: &State) {
 /// A naive model of the law, fed with a story's events.
 #[derive(Default)]
 pub struct Law {
-    read: usize,
+    events_read: usize,
     versions: BTreeMap<VersionId, (EntityId, ArtifactState)>,
     slices: BTreeMap<VersionId, SliceHash>,
     authoritative: BTreeMap<EntityId, VersionId>,
-    /// Truths that something else is just taking the place of.
+    /// True versions whose replacement comes next.
     replaced: BTreeMap<EntityId, VersionId>,
-    /// What disk held of an entity when the user last decided about it.
+    /// The slice on disk when the user last decided about an entity.
     acknowledged: BTreeMap<EntityId, Option<SliceHash>>,
     vault: BTreeMap<ArtifactHash, Vec<u8>>,
     captured: BTreeMap<CaptureId, ArtifactHash>,
-    /// The text that holds each version.
+    /// The artifact of each version.
     sources: BTreeMap<VersionId, ArtifactHash>,
-    /// Whole files that the model's code became since the last check.
+    /// Whole files that were promoted from the model's code since the last check.
     files_promoted: Vec<(EntityId, VersionId)>,
-    /// The last request, if the client's own messages went along, and what went out of each.
+    /// The last request in `client` history, and the texts of its messages that went out.
     last_sent: Option<(Vec<Arc<ReadMessage>>, Vec<String>)>,
-    grown: usize,
+    grown_prompts: usize,
 }
 
 impl Law {
-    /// Reads the events since the last call and compares.
+    /// Reads the events since the last call and compares with the stage.
     ///
     /// # Panics
     /// When the law is broken.
-    pub fn check(&mut self, stage: &Stage) {
-        let new = &stage.ledger()[self.read..];
-        self.read = stage.ledger().len();
+    pub fn check_step(&mut self, stage: &Stage) {
+        let new = &stage.ledger()[self.events_read..];
+        self.events_read = stage.ledger().len();
         self.follow_events(new, stage.disk());
         self.compare_state(stage.state(), &stage.view());
         for recorded in new {
-            if let (Event::PromptComposed(composed), Some(sent)) = (&recorded.event, stage.sent())
+            if let (Event::PromptComposed(composed), Some(sent)) =
+                (&recorded.event, stage.last_sent())
                 && composed.episode == sent.episode
             {
                 let text = self.text_added(new, composed, &sent.texts().join("\n"));
@@ -123,10 +124,10 @@ impl Law {
         }
     }
 
-    /// What the proxy put into this prompt and into none before; `sent` is all that went out.
+    /// The text that the proxy added with this prompt; `sent` is all that went out.
     ///
     /// # Panics
-    /// When what was put in according to the record didn't go out.
+    /// When the text on record didn't go out.
     #[must_use]
     pub fn text_added(&self, new: &[Recorded], composed: &PromptComposed, sent: &str) -> String {
         if composed.history == History::Window {
@@ -140,9 +141,13 @@ impl Law {
         })
     }
 
-    /// The prompt only grows: what the model was shown stays byte for byte, unless code in it has become wrong. That holds
-    /// for requests that go on from the one before.
-    fn check_growth(&mut self, sent: &Sent, history: History, amended: Option<&PromptAmended>) {
+    /// A prompt that continues the one before only adds to it, unless code in it has become wrong.
+    fn check_growth(
+        &mut self,
+        sent: &SentPrompt,
+        history: History,
+        amended: Option<&PromptAmended>,
+    ) {
         let messages = sent.messages();
         if let Some((request, before)) = self.last_sent.take()
             && history == History::Client
@@ -153,25 +158,25 @@ impl Law {
             for (index, (now, then)) in messages.iter().zip(&before).enumerate() {
                 assert_eq!(now, then, "message {index} changed");
             }
-            self.grown += 1;
+            self.grown_prompts += 1;
         }
         self.last_sent =
             (history == History::Client).then(|| (sent.request.messages.clone(), messages));
     }
 
-    /// How many prompts were seen to grow.
+    /// The number of prompts that only grew.
     #[must_use]
-    pub const fn grown(&self) -> usize {
-        self.grown
+    pub const fn grown_prompts(&self) -> usize {
+        self.grown_prompts
     }
 
-    /// Reads events that were decided while the disk was so.
+    /// Reads events that were decided on this disk.
     ///
     /// # Panics
     /// When the law is broken.
     pub fn follow_events(&mut self, new: &[Recorded], disk: &Disk) {
         for recorded in new {
-            self.read_one(recorded, disk);
+            self.follow_event(recorded, disk);
         }
         assert!(
             self.replaced.is_empty(),
@@ -200,7 +205,7 @@ impl Law {
         }
     }
 
-    /// Everything that is true, and as what.
+    /// The true entities with the hashes of their versions.
     pub fn truths(&self) -> impl Iterator<Item = (&EntityId, SliceHash)> {
         self.authoritative
             .iter()
@@ -213,7 +218,7 @@ impl Law {
         self.vault.get(&hash).map(Vec::as_slice)
     }
 
-    fn read_one(&mut self, recorded: &Recorded, disk: &Disk) {
+    fn follow_event(&mut self, recorded: &Recorded, disk: &Disk) {
         match &recorded.event {
             Event::Content(content) => {
                 self.vault.insert(content.hash, content.bytes.to_vec());
@@ -237,13 +242,13 @@ impl Law {
                     assert_eq!(self.versions.insert(version.id, state), None, "{version:?}");
                 }
             }
-            Event::Transitioned(moved) => self.transition(moved, disk),
+            Event::Transitioned(moved) => self.check_transition(moved, disk),
             _ => {}
         }
     }
 
-    /// The law's arrows and no others; one authoritative version for each entity.
-    fn transition(&mut self, moved: &Transitioned, disk: &Disk) {
+    /// Only the law's arrows occur, and each entity has one authoritative version.
+    fn check_transition(&mut self, moved: &Transitioned, disk: &Disk) {
         let entity = &moved.entity;
         let (owner, state) = self
             .versions
@@ -293,7 +298,7 @@ impl Law {
         }
     }
 
-    /// A file that the model's code became holds every symbol that is true of it, just as it is true.
+    /// A file promoted from the model's code holds the true version of each of its symbols.
     fn check_file(&self, file: &EntityId, version: VersionId) {
         if self.authoritative.get(file) != Some(&version) {
             return;
@@ -314,13 +319,13 @@ impl Law {
         }
     }
 
-    /// The model replaces only what disk holds as well, or what the user has set above the disk (spec §15.5).
+    /// The model replaces only code that disk agrees with, or that the user preferred to the disk's (spec §15.5).
     fn check_base(&self, moved: &Transitioned, disk: &Disk) {
         let entity = &moved.entity;
-        let Some(place) = disk.at(&entity.path) else {
+        let Some(entry) = disk.at(&entity.path) else {
             return;
         };
-        assert_ne!(*place, DiskEntry::Locked, "{moved:?}");
+        assert_ne!(*entry, DiskEntry::Locked, "{moved:?}");
         let seen = on_disk(disk, entity);
         let base = self.replaced.get(entity);
         let agrees = match base {
@@ -340,23 +345,22 @@ impl Law {
         }
     }
 
-    /// Whether what becomes true is just what disk holds: the aftermath of an agent's refused edit that passes the gates.
+    /// Whether the file on disk is the promoted artifact: the aftermath of an agent's refused edit that passes the gates.
     fn is_on_disk(&self, moved: &Transitioned, disk: &Disk) -> bool {
         let text = &self.vault[&self.sources[&moved.version]];
         matches!(disk.at(&moved.entity.path), Some(DiskEntry::File(held)) if held.as_bytes() == text)
     }
 
-    /// No part of the model's enters a file that disk contradicts as a whole: the user hasn't acknowledged the rest.
+    /// The model changes no part of a file that is STALE as a whole, because the user hasn't acknowledged the rest.
     fn check_file_around(&self, moved: &Transitioned, disk: &Disk) {
         let file = EntityId::file(moved.entity.path.clone());
-        let standing = self.authoritative.get(&file);
-        let Some(standing) = standing.or_else(|| self.replaced.get(&file)) else {
+        let base = self.authoritative.get(&file);
+        let Some(base) = base.or_else(|| self.replaced.get(&file)) else {
             return;
         };
         let seen = on_disk(disk, &file);
         assert!(
-            seen == self.slices.get(standing).copied()
-                || self.acknowledged.get(&file) == Some(&seen),
+            seen == self.slices.get(base).copied() || self.acknowledged.get(&file) == Some(&seen),
             "the model changed a part of a STALE file: {moved:?}"
         );
     }
@@ -364,7 +368,7 @@ impl Law {
     /// Every block is exactly the authoritative slice, and nothing in it is contradicted by disk.
     ///
     /// # Panics
-    /// When they aren't.
+    /// When a block isn't.
     pub fn check_prompt(
         &self,
         view: &dyn View,
@@ -435,7 +439,7 @@ impl Law {
     }
 }
 
-/// What was put into the messages of a prompt, if it is on record.
+/// The recorded amendments of a prompt, if there are any.
 fn amended_in<'r>(new: &'r [Recorded], composed: &PromptComposed) -> Option<&'r PromptAmended> {
     let mut amended = new.iter().filter_map(|recorded| match &recorded.event {
         Event::PromptAmended(amended) => Some(amended),
@@ -444,7 +448,7 @@ fn amended_in<'r>(new: &'r [Recorded], composed: &PromptComposed) -> Option<&'r 
     amended.find(|amended| amended.episode == composed.episode)
 }
 
-/// The model's code is promoted by a grant of gate B with every needed rule met; the user alone goes past a rule.
+/// The model's code is promoted by a grant of gate B with every needed rule met; only the user may override a rule.
 fn check_report(moved: &Transitioned) {
     if moved.origin == Origin::User {
         return;
@@ -470,7 +474,7 @@ fn check_report(moved: &Transitioned) {
     );
 }
 
-/// What disk holds of an entity, found by reading it.
+/// The slice of an entity on disk, found by reading the file.
 fn on_disk(disk: &Disk, entity: &EntityId) -> Option<SliceHash> {
     let Some(DiskEntry::File(text)) = disk.at(&entity.path) else {
         return None;

@@ -1,4 +1,4 @@
-//! Random users, models and disks. After every step the law is checked.
+//! Random stories of users, models and disks; the law is checked after every step.
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
@@ -20,44 +20,40 @@ use super::invariants::Law;
 use crate::disk::DiskEntry;
 use crate::replay_check::rows;
 use crate::script::{Ending, Step};
-use crate::stage::{Keeping, Stage};
+use crate::stage::{EngineMemory, Stage};
 
-/// Longest story.
+/// Most steps of a story.
 const STEPS_MAX: usize = 60;
 
 /// Plays the story that the bytes encode.
 ///
 /// # Panics
 /// When the law is broken.
-pub fn play(data: &[u8]) {
-    let stage = played(data, Keeping::All);
+pub fn play_story(data: &[u8]) {
+    let stage = play_with_memory(data, EngineMemory::All);
     stage.check_replay();
-    let keeping = played(data, Keeping::Nothing);
-    assert_eq!(
-        keeping.ledger(),
-        stage.ledger(),
-        "of the store, or of texts"
-    );
+    let forgetful = play_with_memory(data, EngineMemory::Nothing);
+    assert_eq!(forgetful.ledger(), stage.ledger(), "without memory");
 }
 
-/// Plays the story that the bytes encode on a stage of this kind, and returns the stage at its end.
+/// Plays the story that the bytes encode, and returns the stage at its end.
 ///
 /// # Panics
 /// When the law is broken.
 #[must_use]
-pub fn played(data: &[u8], keeping: Keeping) -> Stage {
+pub fn play_with_memory(data: &[u8], memory: EngineMemory) -> Stage {
     let mut source = Unstructured::new(data);
-    let policy = policy(&mut source).unwrap_or_default();
+    let policy = random_policy(&mut source).unwrap_or_default();
     let mut player = Player {
         profile: policy.profile,
-        stage: Stage::keeping(policy, keeping),
+        stage: Stage::with_memory(policy, memory),
         law: Law::default(),
     };
     for _ in 0..STEPS_MAX {
-        if source.is_empty() || player.step(&mut source).is_err() {
+        if source.is_empty() || player.play_step(&mut source).is_err() {
             break;
         }
-        player.law.check(&player.stage);
+        player.law.check_step(&player.stage);
     }
     player.stage
 }
@@ -84,7 +80,7 @@ enum ModelAction {
     WithoutPath,
 }
 
-const DEEDS: [ModelAction; 12] = [
+const MODEL_ACTIONS: [ModelAction; 12] = [
     ModelAction::Talk,
     ModelAction::Fragment,
     ModelAction::Fragment,
@@ -100,25 +96,25 @@ const DEEDS: [ModelAction; 12] = [
 ];
 
 impl Player {
-    fn step(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    fn play_step(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         match u.int_in_range(0..=29_u8)? {
-            20..=23 => self.edit(u)?,
-            24 | 25 => self.audit(u)?,
-            26 => self.directive(u)?,
-            27 => self.go_on(u)?,
-            28 => self.user_edit(u)?,
-            29 => self.written(u)?,
-            0..=4 => self.paste(u)?,
-            5..=7 => self.ask(u)?,
-            8..=14 => self.reply(u)?,
+            20..=23 => self.model_edits(u)?,
+            24 | 25 => self.answer_audit(u)?,
+            26 => self.give_directive(u)?,
+            27 => self.ask_for_change(u)?,
+            28 => self.user_edits(u)?,
+            29 => self.model_writes_file(u)?,
+            0..=4 => self.paste_code(u)?,
+            5..=7 => self.ask_question(u)?,
+            8..=14 => self.model_replies(u)?,
             15..=17 => self.change_disk(u)?,
             18 => {
                 let window = u.choose(&["A", "B"])?;
                 self.stage.step(Step::Client((*window).into()));
             }
             _ => match u.int_in_range(0..=4_u8)? {
-                4 => self.begin_again(u)?,
-                3 => self.loop_on(),
+                4 => self.repeat_first_message(u)?,
+                3 => self.continue_agent_loop(),
                 0 => self.stage.step(Step::New),
                 1 => {
                     self.stage.step(Step::Back(1));
@@ -133,21 +129,21 @@ impl Player {
         Ok(())
     }
 
-    /// The first message of an old conversation, word for word: a client asks for another reply to it, or another
-    /// conversation begins with it. What was true and is on disk stays so.
-    fn begin_again(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    /// Repeats the first message of an old conversation: a client asks for another reply to it, or begins another conversation
+    /// with it. What was true and is on disk stays so.
+    fn repeat_first_message(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let beginnings: Vec<String> = self.first_messages();
         if beginnings.is_empty() {
             return Ok(());
         }
-        let words = u.choose(&beginnings)?.clone();
+        let text = u.choose(&beginnings)?.clone();
         let truths = self.law.truths();
         let before: Vec<_> = truths
             .map(|(entity, truth)| (entity.clone(), truth))
             .collect();
         self.stage.step(Step::New);
-        self.stage.step(Step::User(words.clone()));
-        if words.contains("@tslp confirm") {
+        self.stage.step(Step::User(text.clone()));
+        if text.contains("@tslp confirm") {
             return Ok(());
         }
         let view = self.stage.view();
@@ -156,14 +152,14 @@ impl Player {
                 assert_eq!(
                     view.current_version(&entity).map(|current| current.slice),
                     Some(truth),
-                    "{entity} is on disk as it was true, and was said away:\n{words}"
+                    "{entity} is on disk as it was true, and a repeated message replaced it:\n{text}"
                 );
             }
         }
         Ok(())
     }
 
-    /// What conversations began with.
+    /// The first messages of all conversations.
     fn first_messages(&self) -> Vec<String> {
         let ledger = self.stage.ledger().iter();
         let contents = ledger.filter_map(|recorded| match &recorded.event {
@@ -176,7 +172,7 @@ impl Player {
     }
 
     /// The user pastes definitions with their path: they are true at once.
-    fn paste(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    fn paste_code(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
         let functions = some_functions(u)?;
         let text = text_of(&functions, preamble(u)?);
@@ -186,33 +182,33 @@ impl Player {
             .collect();
         self.stage.step(Step::User(block(u, path, &text)?));
         for (function, quoted) in functions.iter().zip(quoted) {
-            let entity = function.entity(path);
+            let entity = function.entity_in(path);
             let is_true = self
                 .stage
                 .view()
                 .current_version(&entity)
-                .is_some_and(|current| current.slice == function.slice());
+                .is_some_and(|current| current.slice == function.slice_hash());
             assert!(
-                is_true || quoted || self.was_said(),
+                is_true || quoted || self.is_repeated_message(),
                 "the user's paste of {entity} didn't win:\n{text}"
             );
             assert!(
                 self.stage.view().divergence(&entity).is_none()
                     || self.stage.disk().at(&entity.path) == Some(&DiskEntry::Locked)
                     || quoted
-                    || self.was_said(),
+                    || self.is_repeated_message(),
                 "pasting {entity} didn't settle it"
             );
         }
         Ok(())
     }
 
-    /// Whether the last prompt's words are a message's on record, whoever said it: the same turn again, another window that has
-    /// come to the same point, a conversation that begins as an old one did, or a reply that is quoted whole. The user is
-    /// told then, and the disk decides.
-    fn was_said(&self) -> bool {
+    /// Whether the last prompt's text is that of an older message of anybody's: the same turn again, another window at the same
+    /// point, a conversation that begins like an old one, or a reply that is quoted whole. Then the disk decides, and a notice
+    /// says so.
+    fn is_repeated_message(&self) -> bool {
         let ledger = self.stage.ledger().iter();
-        let mut words: Vec<_> = ledger
+        let mut contents: Vec<_> = ledger
             .filter_map(|recorded| match &recorded.event {
                 Event::PromptReceived(prompt) => Some(&prompt.messages),
                 _ => None,
@@ -220,19 +216,21 @@ impl Player {
             .flatten()
             .map(|message| message.content)
             .collect();
-        let last = words.pop();
-        last.is_some_and(|last| words.contains(&last))
+        let last = contents.pop();
+        last.is_some_and(|last| contents.contains(&last))
     }
 
-    /// Quoting the model's open proposal doesn't make it the user's, unless disk holds it or contradicts the truth.
+    /// Whether a paste may be a quote of the model's open proposal, which doesn't make it the user's.
     fn may_be_a_quote(&self, path: &str, function: Function) -> bool {
-        let entity = function.entity(path);
+        let entity = function.entity_in(path);
         let is_proposed = self
             .stage
             .view()
             .proposals_for(&entity)
             .iter()
-            .any(|proposal| proposal.origin == Origin::Model && proposal.slice == function.slice());
+            .any(|proposal| {
+                proposal.origin == Origin::Model && proposal.slice == function.slice_hash()
+            });
         let is_on_disk = match self.stage.disk().at(&entity.path) {
             Some(DiskEntry::File(text)) => text.contains(&function.text()),
             _ => false,
@@ -240,7 +238,7 @@ impl Player {
         is_proposed && !is_on_disk
     }
 
-    fn ask(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    fn ask_question(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let mut text = String::from("Please explain");
         for _ in 0..u.int_in_range(0..=3_u8)? {
             let name = *u.choose(&NAMES)?;
@@ -256,24 +254,24 @@ impl Player {
         Ok(())
     }
 
-    fn reply(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
+    fn model_replies(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
         let path = *u.choose(&FILES)?;
-        let deed = *u.choose(&DEEDS)?;
+        let action = *u.choose(&MODEL_ACTIONS)?;
         let function = some_function(u)?;
         let tracked = self.functions_tracked(path);
-        let mut ending = match deed {
+        let mut ending = match action {
             ModelAction::Cut => Ending::Cut,
             ModelAction::Broken => *u.choose(&[Ending::Broken, Ending::ClientGone])?,
             _ => *u.choose(&[Ending::Whole, Ending::Whole, Ending::Pieces])?,
         };
-        let text = match deed {
+        let text = match action {
             ModelAction::Talk => String::from("It adds numbers.\n"),
             ModelAction::Fragment => block(u, path, &function.text())?,
             ModelAction::WholeFile => {
                 let changed = with_function(&tracked, function);
                 block(u, path, &text_of(&changed, Preamble::Include))?
             }
-            ModelAction::Lazy => block(u, path, &function.lazy())?,
+            ModelAction::Lazy => block(u, path, &function.lazy_text())?,
             ModelAction::Cut | ModelAction::Broken => block(u, path, &function.text())?,
             ModelAction::Unclosed => {
                 let closed = block(u, path, &function.text())?;
@@ -290,14 +288,14 @@ impl Player {
             ModelAction::Renamed => {
                 let mut text = text_of(tracked.get(1..).unwrap_or_default(), Preamble::Include);
                 if let Some(first) = tracked.first() {
-                    text.push_str(&first.named("renamed_one"));
+                    text.push_str(&first.text_named("renamed_one"));
                 }
                 block(u, path, &text)?
             }
-            ModelAction::Collapsed => block(u, path, &function.collapsed())?,
+            ModelAction::Collapsed => block(u, path, &function.collapsed_text())?,
             ModelAction::WithoutPath => format!("```c\n{}```\n", function.text()),
         };
-        if deed == ModelAction::Talk {
+        if action == ModelAction::Talk {
             ending = Ending::Whole;
         }
         let text = match u.int_in_range(0..=5_u8)? {
@@ -311,12 +309,12 @@ impl Player {
             text: text.clone(),
             ending,
         });
-        self.check_kept(&before, &text);
+        self.check_nothing_removed(&before, &text);
         if !is_alone {
             return Ok(());
         }
         let was_open = self.stage.ledger().len() > read;
-        self.check_reply(deed, path, function, &tracked, &before, was_open, &text);
+        self.check_reply(action, path, function, &tracked, &before, was_open, &text);
         Ok(())
     }
 
@@ -326,7 +324,7 @@ impl Player {
     )]
     fn check_reply(
         &self,
-        deed: ModelAction,
+        action: ModelAction,
         path: &str,
         function: Function,
         tracked: &[Function],
@@ -336,7 +334,7 @@ impl Player {
     ) {
         let after = self.state_map();
         let is_tracked = tracked.iter().any(|known| known.name == function.name);
-        let must_not_change = match deed {
+        let must_not_change = match action {
             ModelAction::Talk
             | ModelAction::Lazy
             | ModelAction::Cut
@@ -349,10 +347,10 @@ impl Player {
         };
         assert!(
             before == after || !must_not_change,
-            "{deed:?} changed the truth:\n{text}"
+            "{action:?} changed the truth:\n{text}"
         );
-        let is_faithful = matches!(deed, ModelAction::Fragment | ModelAction::WholeFile);
-        let entity = function.entity(path);
+        let is_faithful = matches!(action, ModelAction::Fragment | ModelAction::WholeFile);
+        let entity = function.entity_in(path);
         // A function that is new may look like another one, or be one that the user removed: then the user is asked.
         let proposals = self.stage.view().proposals_for(&entity);
         let is_refused_for = |reasons: &[Reason]| {
@@ -369,25 +367,25 @@ impl Player {
         // What an edit added isn't in the vocabulary, so the reply's whole file lacks it.
         let symbols = self.stage.view().symbols_of(&entity.path);
         let is_foreign = |symbol: &Symbol| !NAMES.contains(&symbol.as_str());
-        let is_all_there = deed == ModelAction::Fragment || !symbols.iter().any(is_foreign);
+        let is_all_there = action == ModelAction::Fragment || !symbols.iter().any(is_foreign);
         let counts = self.profile == Profile::Standard
             && is_faithful
             && is_all_there
             && !looks_like_damage
             && (is_tracked || !is_asked_about);
         let is_on_disk = self.stage.disk().at(&entity.path).is_some();
-        if was_open && counts && !is_on_disk && !self.is_unseen(&entity.path, tracked) {
+        if was_open && counts && !is_on_disk && !self.was_unseen_by_model(&entity.path, tracked) {
             let current = self.stage.view().current_version(&entity);
             assert_eq!(
                 current.map(|current| current.slice),
-                Some(function.slice()),
-                "{deed:?} of {entity} was not promoted:\n{text}"
+                Some(function.slice_hash()),
+                "{action:?} of {entity} was not promoted:\n{text}"
             );
         }
     }
 
-    /// Whether a reply was kept out because the model hadn't seen what it replaces. What went to it can't show all of that.
-    fn is_unseen(&self, path: &RelPath, tracked: &[Function]) -> bool {
+    /// Whether a reply was refused because the model hadn't seen the code that it replaces, and the prompt didn't show all of it.
+    fn was_unseen_by_model(&self, path: &RelPath, tracked: &[Function]) -> bool {
         let open = self.stage.view().proposals_under(path);
         let mut unseen = open
             .iter()
@@ -395,7 +393,7 @@ impl Player {
         let Some(newest) = unseen.next_back() else {
             return false;
         };
-        if let Some(sent) = self.stage.sent()
+        if let Some(sent) = self.stage.last_sent()
             && sent.episode == newest.episode
         {
             let texts = sent.texts().concat();
@@ -409,7 +407,7 @@ impl Player {
     }
 
     /// A reply removes no symbol; the whole file's entry may go when a part of it changes.
-    pub(super) fn check_kept(&self, before: &[Vec<Value>], text: &str) {
+    pub(super) fn check_nothing_removed(&self, before: &[Vec<Value>], text: &str) {
         let after = self.state_map();
         for row in before {
             let is_kept = after.iter().any(|other| other[..2] == row[..2]);
@@ -456,7 +454,7 @@ impl Player {
         NAMES
             .iter()
             .filter_map(|name| {
-                let entity = Function { name, variant: 0 }.entity(path);
+                let entity = Function { name, variant: 0 }.entity_in(path);
                 let slice = view.current_version(&entity)?.slice;
                 Function::with_slice(name, slice).or(Some(Function { name, variant: 0 }))
             })
@@ -468,7 +466,7 @@ impl Player {
     }
 }
 
-fn policy(u: &mut Unstructured<'_>) -> Result<Policy> {
+fn random_policy(u: &mut Unstructured<'_>) -> Result<Policy> {
     Ok(Policy {
         profile: *u.choose(&[Profile::Standard, Profile::Standard, Profile::Strict])?,
         audit: *u.choose(&[AuditChoice::Auto, AuditChoice::On, AuditChoice::Off])?,

@@ -1,4 +1,4 @@
-//! Events of tools without sense, and such as a real reply would bring.
+//! Random events of tools without sense.
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::event::{

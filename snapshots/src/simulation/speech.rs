@@ -151,7 +151,7 @@ pub(super) fn make_reply(chance: &mut Dice, tracked: impl Fn(&str) -> Vec<Functi
             let changed = with_function(&base, function);
             block(chance, &text_of(&changed, Preamble::Include))
         }
-        (ReplyKind::Lazy, _) => block(chance, &function.lazy()),
+        (ReplyKind::Lazy, _) => block(chance, &function.lazy_text()),
         (ReplyKind::Unclosed, _) => {
             let closed = block(chance, &function.text());
             closed.trim_end().trim_end_matches('`').into()
@@ -163,10 +163,10 @@ pub(super) fn make_reply(chance: &mut Dice, tracked: impl Fn(&str) -> Vec<Functi
         }
         (ReplyKind::Renamed, Some(first)) => {
             let mut text = text_of(&base[1..], Preamble::Include);
-            text.push_str(&first.named("renamed_one"));
+            text.push_str(&first.text_named("renamed_one"));
             block(chance, &text)
         }
-        (ReplyKind::Collapsed, _) => block(chance, &function.collapsed()),
+        (ReplyKind::Collapsed, _) => block(chance, &function.collapsed_text()),
         (ReplyKind::WithoutPath, _) => format!("```c\n{}```\n", function.text()),
         (ReplyKind::Fragment | ReplyKind::Cut | ReplyKind::Echo | ReplyKind::Edit, _)
         | (ReplyKind::Dropped | ReplyKind::Renamed, None) => block(chance, &function.text()),
@@ -268,7 +268,8 @@ pub(super) fn is_whole_definition(name: &str, hash: tslp_core::hash::SliceHash) 
                 name: NAMES[0],
                 variant,
             };
-            name == "renamed_one" && slice::hash_of_slice(function.named(name).as_bytes()) == hash
+            name == "renamed_one"
+                && slice::hash_of_slice(function.text_named(name).as_bytes()) == hash
         })
 }
 

@@ -256,11 +256,11 @@ impl Witness {
             );
         }
         if must && ended.outcome == ReplyOutcome::Completed {
-            let entity = speech.function.entity(speech.path);
+            let entity = speech.function.entity_in(speech.path);
             let now = self.true_slice(&entity);
             assert_eq!(
                 now,
-                Some(speech.function.slice()),
+                Some(speech.function.slice_hash()),
                 "a faithful reply didn't become true: {}",
                 details()
             );
@@ -311,7 +311,7 @@ impl Witness {
         NAMES
             .iter()
             .filter_map(|name| {
-                let entity = Function { name, variant: 0 }.entity(path);
+                let entity = Function { name, variant: 0 }.entity_in(path);
                 let slice = *truths.get(&entity)?;
                 Function::with_slice(name, slice)
             })
@@ -457,7 +457,7 @@ fn is_repeat(recorded: &[Recorded]) -> bool {
 fn is_collapsed(name: &str, slice: SliceHash) -> bool {
     let found = NAMES.into_iter().find(|known| *known == name);
     found.is_some_and(|name| {
-        let text = Function { name, variant: 0 }.collapsed();
+        let text = Function { name, variant: 0 }.collapsed_text();
         tslp_core::slice::hash_of_slice(text.as_bytes()) == slice
     })
 }

@@ -358,7 +358,7 @@ impl<'t> World<'t> {
         let mut times = BTreeMap::new();
         for path in FILES {
             for function in self.witness.functions_in(path) {
-                let since = self.witness.true_since(&function.entity(path));
+                let since = self.witness.true_since(&function.entity_in(path));
                 times.insert((path, function.name), since);
             }
         }

@@ -12,7 +12,7 @@ use tslp_core::policy::Policy;
 use tslp_io::chat::request::{self, KnownMessages, RequestEnvelope};
 use tslp_io::chat::rewrite::RewrittenMessages;
 use tslp_snapshots::disk::DiskEntry;
-use tslp_snapshots::recording::{self, Edit, Step};
+use tslp_snapshots::recording::{self, RecordedEdit, RecordedStep};
 use tslp_snapshots::stage::Stage;
 
 /// A recording that was played.
@@ -37,7 +37,7 @@ pub(super) struct Exchange {
 
 /// A change that a reply makes.
 pub(super) struct Judged {
-    edit: Edit,
+    edit: RecordedEdit,
     /// Whether the reply's version of all that it changes became true.
     pub(super) became_true: bool,
 }
@@ -130,7 +130,7 @@ pub(super) fn play(name: &str, text: &str) -> Session {
     let promoted = promoted(stage.ledger());
     let exchanges = steps.into_iter().map(|(episode, step, sent, range)| {
         let is_promoted = |entity: &String| promoted.contains(&(episode, entity.clone()));
-        let judged = |edit: Edit| Judged {
+        let judged = |edit: RecordedEdit| Judged {
             became_true: edit.entities.iter().all(is_promoted),
             edit,
         };
@@ -149,7 +149,7 @@ pub(super) fn play(name: &str, text: &str) -> Session {
 }
 
 /// The request goes out, as the proxy writes it, and is answered.
-fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
+fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) {
     for (path, text) in &step.files {
         let path = RelPath::from_normalised(path);
         match text {
@@ -164,7 +164,7 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
         panic!("a request");
     };
     let episode = stage.receive(request);
-    let went_out = stage.sent().expect("it went out");
+    let went_out = stage.last_sent().expect("it went out");
     let sent = if went_out.outgoing.is_unchanged(&went_out.request) {
         step.body.clone()
     } else {
@@ -186,7 +186,7 @@ fn step_through(stage: &mut Stage, step: &Step) -> (EpisodeId, Vec<u8>) {
         ),
         ..Reply::default()
     };
-    stage.end(episode, reply, ReplyOutcome::Completed);
+    stage.end_reply(episode, reply, ReplyOutcome::Completed);
     (episode, sent)
 }
 

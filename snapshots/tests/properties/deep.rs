@@ -7,24 +7,24 @@ use tslp_core::ids::Seq;
 use tslp_core::reason::Reason;
 use tslp_replay::trace::{Difference, DifferenceCause};
 use tslp_snapshots::random::{entropy, player};
-use tslp_snapshots::replay_check::deep;
-use tslp_snapshots::stage::{Keeping, Stage};
+use tslp_snapshots::replay_check::verify_deep;
+use tslp_snapshots::stage::{EngineMemory, Stage};
 
 /// Stories whose decisions are forged one by one.
 const STORIES: u64 = 8;
 
-/// Every so many decisions of a story one is forged.
+/// The distance between two decisions of a story that are forged.
 const STRIDE: usize = 4;
 
-fn other(reason: Reason) -> Reason {
+fn other_reason(reason: Reason) -> Reason {
     match reason {
         Reason::Unlinked => Reason::UserRejected,
         _ => Reason::Unlinked,
     }
 }
 
-/// The decision as it wasn't made; `None` for what is observed.
-fn forged(event: &Event) -> Option<Event> {
+/// Another decision in place of the event's; `None` for an observation.
+fn forged_event(event: &Event) -> Option<Event> {
     let mut event = event.clone();
     match &mut event {
         Event::ArtifactCaptured(captured) => {
@@ -39,12 +39,12 @@ fn forged(event: &Event) -> Option<Event> {
                 _ => Level::Confirmed,
             };
         }
-        Event::Transitioned(moved) => moved.cause = other(moved.cause),
+        Event::Transitioned(moved) => moved.cause = other_reason(moved.cause),
         Event::PromotionRefused(refused) => {
-            refused.report.conclusion = refused.report.conclusion.map(other);
+            refused.report.conclusion = refused.report.conclusion.map(other_reason);
         }
         Event::AuditAsked(asked) => asked.about.truncate(asked.about.len() - 1),
-        Event::NoticeIssued(notice) => notice.reason = other(notice.reason),
+        Event::NoticeIssued(notice) => notice.reason = other_reason(notice.reason),
         Event::PromptComposed(composed) => composed.notices += 1,
         _ => return None,
     }
@@ -52,12 +52,12 @@ fn forged(event: &Event) -> Option<Event> {
 }
 
 fn stages() -> impl Iterator<Item = Stage> {
-    (0..STORIES).map(|seed| player::played(&entropy::bytes(seed, 700), Keeping::All))
+    (0..STORIES).map(|seed| player::play_with_memory(&entropy::bytes(seed, 700), EngineMemory::All))
 }
 
 /// Positions of decisions in a ledger.
-fn decisions(ledger: &[Recorded]) -> Vec<usize> {
-    let is_decision = |at: &usize| forged(&ledger[*at].event).is_some();
+fn decisions_in(ledger: &[Recorded]) -> Vec<usize> {
+    let is_decision = |at: &usize| forged_event(&ledger[*at].event).is_some();
     (0..ledger.len()).filter(is_decision).collect()
 }
 
@@ -71,11 +71,11 @@ fn unexplained(differences: &[Difference]) -> Vec<&Difference> {
 fn a_forged_decision_is_noticed_where_it_stands() {
     let mut tried = 0;
     for stage in stages() {
-        for at in decisions(stage.ledger()).into_iter().step_by(STRIDE) {
+        for at in decisions_in(stage.ledger()).into_iter().step_by(STRIDE) {
             let mut ledger = stage.ledger().to_vec();
             let recorded = &mut ledger[at];
-            recorded.event = forged(&recorded.event).unwrap();
-            let (differences, _) = deep(&ledger, stage.policy());
+            recorded.event = forged_event(&recorded.event).unwrap();
+            let (differences, _) = verify_deep(&ledger, stage.policy());
             let seq = ledger[at].seq;
             let found = unexplained(&differences);
             assert!(
@@ -93,7 +93,7 @@ fn a_forged_decision_is_noticed_where_it_stands() {
 fn a_forged_number_is_noticed() {
     let mut tried = 0;
     for stage in stages() {
-        for at in decisions(stage.ledger()) {
+        for at in decisions_in(stage.ledger()) {
             let mut ledger = stage.ledger().to_vec();
             let Event::ArtifactCaptured(captured) = &mut ledger[at].event else {
                 continue;
@@ -107,7 +107,7 @@ fn a_forged_number_is_noticed() {
                 resolved.capture.0 += 1000;
             }
             let seq = ledger[at].seq;
-            let (differences, _) = deep(&ledger, stage.policy());
+            let (differences, _) = verify_deep(&ledger, stage.policy());
             let found = unexplained(&differences);
             assert!(found.iter().any(|difference| difference.seq == seq));
             tried += 1;
@@ -121,13 +121,13 @@ fn a_forged_number_is_noticed() {
 fn a_decision_that_was_taken_out_is_noticed() {
     let mut tried = 0;
     for stage in stages() {
-        for at in decisions(stage.ledger()).into_iter().step_by(STRIDE) {
+        for at in decisions_in(stage.ledger()).into_iter().step_by(STRIDE) {
             let mut ledger = stage.ledger().to_vec();
             let removed = ledger.remove(at);
             for (recorded, seq) in ledger.iter_mut().zip(1..) {
                 recorded.seq = Seq(seq);
             }
-            let (differences, _) = deep(&ledger, stage.policy());
+            let (differences, _) = verify_deep(&ledger, stage.policy());
             assert!(!differences.is_empty(), "{removed:?}");
             tried += 1;
         }
@@ -140,7 +140,7 @@ fn a_ledger_that_ends_early_says_nothing_else() {
     for stage in stages().take(2) {
         for end in (0..stage.ledger().len()).step_by(2) {
             let ledger = &stage.ledger()[..end];
-            let (differences, _) = deep(ledger, stage.policy());
+            let (differences, _) = verify_deep(ledger, stage.policy());
             for difference in &differences {
                 assert_eq!(
                     difference.causes,

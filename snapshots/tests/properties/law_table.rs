@@ -188,15 +188,15 @@ fn rows() -> Vec<Row> {
             let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
             assert_eq!(cells.len(), 4, "a row has four cells: {line}");
             Row {
-                reasons: words(cells[2]),
-                shown_by: words(cells[3]),
+                reasons: words_in_backticks(cells[2]),
+                shown_by: words_in_backticks(cells[3]),
             }
         })
         .collect()
 }
 
 /// The texts in backticks.
-fn words(cell: &str) -> Vec<String> {
+fn words_in_backticks(cell: &str) -> Vec<String> {
     cell.split('`')
         .skip(1)
         .step_by(2)

@@ -20,7 +20,11 @@ fn code_that_can_not_be_read_is_withheld() {
     stage.lose_contents();
     let prompt = script::parse("user\n| What does a() do?\n");
     prompt.steps.into_iter().for_each(|step| stage.step(step));
-    let sent = stage.sent().expect("a prompt went out").texts().join("\n");
+    let sent = stage
+        .last_sent()
+        .expect("a prompt went out")
+        .texts()
+        .join("\n");
     assert!(!sent.contains("return x + 1"), "{sent}");
     assert!(
         format!("{}", stage.state()).contains("withheld src/a.c::a content_missing"),

@@ -8,7 +8,7 @@ const STORIES: u64 = 120;
 #[test]
 fn the_law_holds_in_random_stories() {
     for seed in 0..STORIES {
-        player::play(&entropy::bytes(seed, 700));
+        player::play_story(&entropy::bytes(seed, 700));
     }
 }
 
@@ -22,7 +22,7 @@ fn random_stories_at_length() {
     let (first, end) = seeds.split_once("..").expect("FIRST..END");
     let seeds = first.parse().unwrap()..end.parse::<u64>().unwrap();
     let breaks = |seed: &u64| {
-        std::panic::catch_unwind(|| player::play(&entropy::bytes(*seed, 700))).is_err()
+        std::panic::catch_unwind(|| player::play_story(&entropy::bytes(*seed, 700))).is_err()
     };
     let broken: Vec<u64> = seeds.filter(breaks).collect();
     assert!(broken.is_empty(), "the law broke at seeds {broken:?}");

@@ -11,7 +11,7 @@ use tslp_projections::{
 use tslp_replay::state::State;
 use tslp_snapshots::random::tool_events::tool_event;
 use tslp_snapshots::random::{entropy, player};
-use tslp_snapshots::stage::Keeping;
+use tslp_snapshots::stage::EngineMemory;
 
 const STORIES: u64 = 20;
 
@@ -40,7 +40,7 @@ fn rows(state: &State, table: usize) -> Vec<Vec<Value>> {
 fn no_sequence_of_calls_and_results_changes_what_is_true() {
     let mut calls = 0;
     for seed in 0..STORIES {
-        let stage = player::played(&entropy::bytes(seed, 700), Keeping::All);
+        let stage = player::play_with_memory(&entropy::bytes(seed, 700), EngineMemory::All);
         let noise = entropy::bytes(seed + STORIES, 20_000);
         let mut noise = Unstructured::new(&noise);
         let (mut plain, mut noisy) = (State::default(), State::default());

@@ -18,7 +18,7 @@ use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
 
 use super::pages::{self, Parts};
 use super::seeds;
-use super::workload::{append, check_exact, check_tables, groups, last, open, scrub};
+use super::workload::{append, check_events, check_tables, groups, last_seq, open, scrub};
 
 /// Groups that are appended after the flip, to see that the file still takes them.
 const KEPT_BACK: usize = 3;
@@ -78,19 +78,19 @@ fn leave_free_pages(disk: &SimDisk) {
 }
 
 /// Opens a damaged ledger and makes sure that no event is lost or changed without a word.
-fn outcome(damaged: &Image, story: &str) -> Outcome {
+fn open_damaged(damaged: &Image, story: &str) -> Outcome {
     let disk = SimDisk::from_image(0, damaged);
-    let head = last(&groups()[groups().len() - KEPT_BACK - 1]);
+    let head = last_seq(&groups()[groups().len() - KEPT_BACK - 1]);
     let (mut opened, state) = match open(&disk) {
         Ok(opened) => opened,
-        Err(error) => return refused(&disk, damaged, &error, story),
+        Err(error) => return check_refused(&disk, damaged, &error, story),
     };
     assert_eq!(state.head(), head, "{story}: another head");
     check_nothing_overwritten(damaged, story);
     if let Err(flaw) = scrub(&disk, &opened) {
-        return found_behind(&disk, damaged, opened, &flaw, story);
+        return check_scrub(&disk, damaged, opened, &flaw, story);
     }
-    check_exact(&opened.log, head, story);
+    check_events(&opened.log, head, story);
     check_tables(&opened.log, &state, story);
     let now = disk.image();
     let rebuilt = ["ledger.db", "ledger.db-wal"]
@@ -104,7 +104,7 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
             stopped = Some(format!("{error:?}"));
             break;
         }
-        acknowledged = last(group);
+        acknowledged = last_seq(group);
     }
     if let Err(error) = opened.log.checkpoint(CheckpointMode::Truncate) {
         stopped.get_or_insert(error.to_string());
@@ -113,7 +113,7 @@ fn outcome(damaged: &Image, story: &str) -> Outcome {
     match open(&disk) {
         Ok((opened, state)) => {
             assert!(state.head() >= acknowledged, "{story}: lost a tail");
-            check_exact(&opened.log, state.head(), story);
+            check_events(&opened.log, state.head(), story);
             check_tables(&opened.log, &state, story);
             assert_eq!(stopped, None, "{story}: taken for sound twice");
         }
@@ -153,7 +153,7 @@ fn check_nothing_overwritten(damaged: &Image, story: &str) {
 }
 
 /// A flaw that the start didn't meet is found before anything is written.
-fn found_behind(
+fn check_scrub(
     disk: &SimDisk,
     damaged: &Image,
     mut opened: OpenLedger,
@@ -171,14 +171,14 @@ fn found_behind(
         ScrubFlaw::Ledger(_) => Outcome::SafeMode,
         ScrubFlaw::Table { .. } => {
             let (opened, state) = open(disk).unwrap_or_else(|error| panic!("{story}: {error}"));
-            check_exact(&opened.log, state.head(), story);
+            check_events(&opened.log, state.head(), story);
             check_tables(&opened.log, &state, story);
             Outcome::Rebuilt
         }
     }
 }
 
-fn refused(disk: &SimDisk, damaged: &Image, error: &StartError, story: &str) -> Outcome {
+fn check_refused(disk: &SimDisk, damaged: &Image, error: &StartError, story: &str) -> Outcome {
     let before = damaged.0.iter();
     for (path, bytes) in before {
         assert!(
@@ -203,7 +203,7 @@ fn flip_everywhere(image: &Image, name: &str, parts: &Parts) -> BTreeMap<(String
                 let mut damaged = image.clone();
                 damaged.flip_bit(&file, byte, bit);
                 let story = format!("{name}, {part}, byte {byte}, bit {bit}");
-                let outcome = outcome(&damaged, &story);
+                let outcome = open_damaged(&damaged, &story);
                 *counts.entry(((*part).to_owned(), outcome)).or_default() += 1;
             }
         }
@@ -217,9 +217,9 @@ fn print(counts: &BTreeMap<(String, Outcome), u64>) {
     }
 }
 
-fn check(layout: Layout, name: &str, parts: fn(&[u8]) -> Parts, expected: &[&str]) {
+fn check_layout(layout: Layout, name: &str, parts: fn(&[u8]) -> Parts, expected: &[&str]) {
     let image = image(layout);
-    assert_eq!(outcome(&image, "untouched"), Outcome::Intact);
+    assert_eq!(open_damaged(&image, "untouched"), Outcome::Intact);
     let parts = parts(image.bytes(&file(name)));
     for part in expected {
         assert!(parts.contains_key(part), "no {part} in {:?}", parts.keys());
@@ -252,12 +252,12 @@ fn in_the_database() {
         .copied()
         .filter(|part| !part.starts_with("free"))
         .collect();
-    check(Layout::Full, "ledger.db", pages::of_database, &parts);
+    check_layout(Layout::Full, "ledger.db", pages::of_database, &parts);
 }
 
 #[test]
 fn in_the_database_with_free_pages() {
-    check(
+    check_layout(
         Layout::FreePages,
         "ledger.db",
         pages::of_database,
@@ -283,7 +283,7 @@ fn in_an_entry_of_the_schema() {
         for byte in place..place + entry.len() {
             let mut damaged = image.clone();
             damaged.flip_bit(&file("ledger.db"), byte, 5);
-            let outcome = outcome(&damaged, &format!("schema, byte {byte}"));
+            let outcome = open_damaged(&damaged, &format!("schema, byte {byte}"));
             noticed += u64::from(outcome == Outcome::SafeMode);
         }
     }
@@ -292,7 +292,7 @@ fn in_an_entry_of_the_schema() {
 
 #[test]
 fn in_the_database_below_a_wal() {
-    check(
+    check_layout(
         Layout::Wal,
         "ledger.db",
         pages::of_database,
@@ -303,7 +303,7 @@ fn in_the_database_below_a_wal() {
 #[test]
 fn in_the_wal() {
     let parts = ["WAL header", "WAL frame header", "WAL frame data"];
-    check(Layout::Wal, "ledger.db-wal", pages::of_wal, &parts);
+    check_layout(Layout::Wal, "ledger.db-wal", pages::of_wal, &parts);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn every_bit_of_the_database_header() {
         *counts
             .entry((
                 format!("bytes {}", bit / 80 * 10),
-                outcome(&damaged, &story),
+                open_damaged(&damaged, &story),
             ))
             .or_default() += 1;
     }
@@ -335,7 +335,7 @@ fn in_the_anchor() {
         let mut damaged = image.clone();
         damaged.flip_bit(&anchor, byte, (byte % 8) as u8);
         // One slot is damaged at most; the other one vouches for the commit before.
-        let outcome = outcome(&damaged, &format!("anchor, byte {byte}"));
+        let outcome = open_damaged(&damaged, &format!("anchor, byte {byte}"));
         // With the newer slot damaged, the last commit is settled anew.
         assert!(
             matches!(outcome, Outcome::Intact | Outcome::Rebuilt),

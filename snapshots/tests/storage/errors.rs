@@ -5,7 +5,7 @@ use tslp_replay::log::Log;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 
 use super::seeds;
-use super::workload::{Run, append, check_survived, groups, last, open, run};
+use super::workload::{Run, append, append_story, check_survived, groups, last_seq, open};
 
 /// Lets every such operation fail once, each on a disk of its own; each time the process ends and another one begins, or
 /// the power goes. Returns how often it failed. Of the many, a common run takes every `stride`-th, from the seed on.
@@ -15,7 +15,7 @@ fn check_every(stride: usize, operation: Operation, effect: Effect) -> u64 {
         for nth in (1 + seed % stride as u64..).step_by(stride) {
             let disk = SimDisk::new(seed);
             disk.inject_fault(Fault::nth(nth, operation, effect));
-            let ran = run(&disk);
+            let ran = append_story(&disk);
             if disk.faults_met().is_empty() {
                 break;
             }
@@ -88,8 +88,8 @@ fn a_log_that_failed_stays_shut_until_it_is_opened_anew() {
                 assert_eq!(disk.counts().writes, before, "written after a failure");
                 drop(opened);
                 let ran = Run {
-                    acknowledged: last(&groups()[0]),
-                    tried: last(&groups()[1]),
+                    acknowledged: last_seq(&groups()[0]),
+                    tried: last_seq(&groups()[1]),
                     failure: None,
                 };
                 check_survived(&disk, &ran, &format!("{operation:?} {nth}, {effect:?}"));
@@ -105,11 +105,11 @@ fn bytes_that_a_failed_sync_dropped_are_not_taken_for_durable() {
     for nth in 1.. {
         let disk = SimDisk::new(nth);
         disk.inject_fault(Fault::nth(nth, Operation::Sync, Effect::Forgotten));
-        let first = run(&disk);
+        let first = append_story(&disk);
         if disk.faults_met().is_empty() {
             break;
         }
-        let second = run(&disk);
+        let second = append_story(&disk);
         assert_eq!(second.failure, None, "sync {nth}");
         assert!(second.acknowledged >= first.acknowledged);
         disk.power_loss(PowerLoss::Synced);
@@ -120,13 +120,13 @@ fn bytes_that_a_failed_sync_dropped_are_not_taken_for_durable() {
 #[test]
 fn a_full_disk_refuses_and_goes_on_when_there_is_room() {
     let whole = SimDisk::new(0);
-    let ran = run(&whole);
+    let ran = append_story(&whole);
     let needed = whole.used_bytes();
     let mut refused = 0;
     for room in (0..needed).step_by(needed / 60) {
         let disk = SimDisk::new(1);
         disk.limit_bytes(Some(room));
-        let first = run(&disk);
+        let first = append_story(&disk);
         if let Some(failure) = &first.failure {
             refused += 1;
             let said = ["full", "No space left"]
@@ -135,10 +135,10 @@ fn a_full_disk_refuses_and_goes_on_when_there_is_room() {
             assert!(said, "{room} bytes: {failure}");
         }
         // Still full: what there is can be looked at, or it says again that the disk is full.
-        let again = run(&disk);
+        let again = append_story(&disk);
         assert!(again.acknowledged >= first.acknowledged || again.failure.is_some());
         disk.limit_bytes(None);
-        let at_last = run(&disk);
+        let at_last = append_story(&disk);
         assert_eq!(
             (at_last.failure, at_last.acknowledged),
             (None, ran.acknowledged)

@@ -13,12 +13,12 @@ use tslp_replay::log::{Log, Stored};
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, SimDisk};
 
-use super::workload::{append, check_exact, events, groups, last, open, scrub};
+use super::workload::{append, check_events, events, groups, last_seq, open, scrub};
 
 /// The position in the middle of the story at which somebody is at work.
 const VICTIM: usize = 20;
 
-fn written() -> SimDisk {
+fn written_disk() -> SimDisk {
     let disk = SimDisk::new(0);
     let (mut opened, _) = open(&disk).unwrap();
     for group in groups() {
@@ -61,7 +61,7 @@ fn replace(disk: &SimDisk, events: &[Stored]) {
 }
 
 /// Hashes the chain anew, as somebody would who knows how it works.
-fn rehash(events: &mut [Stored]) {
+fn rehash_chain(events: &mut [Stored]) {
     let mut chain = ChainHash::GENESIS;
     for event in events {
         chain = chain.extended(event.seq, event.at, &event.kind, &event.payload);
@@ -69,8 +69,8 @@ fn rehash(events: &mut [Stored]) {
     }
 }
 
-fn refused(events: &[Stored], story: &str) -> StartError {
-    let disk = written();
+fn check_refused(events: &[Stored], story: &str) -> StartError {
+    let disk = written_disk();
     replace(&disk, events);
     let before = disk.image();
     // A start takes the state from the tables; what it didn't read, the scrub does before anything is written.
@@ -118,7 +118,7 @@ fn an_event_that_was_changed_or_moved_breaks_the_chain() {
         ("another kind", renamed),
         ("another chain", other_chain),
     ] {
-        let error = refused(&events, name);
+        let error = check_refused(&events, name);
         assert!(matches!(error, StartError::Damaged(_)), "{name}: {error:?}");
     }
 }
@@ -127,14 +127,14 @@ fn an_event_that_was_changed_or_moved_breaks_the_chain() {
 fn a_chain_that_was_hashed_anew_is_another_history() {
     let mut changed = story();
     changed[VICTIM].at.0 += 1;
-    rehash(&mut changed);
+    rehash_chain(&mut changed);
     let mut exchanged = story();
     exchanged.swap(VICTIM, VICTIM + 1);
     exchanged[VICTIM].seq.0 -= 1;
     exchanged[VICTIM + 1].seq.0 += 1;
-    rehash(&mut exchanged);
+    rehash_chain(&mut exchanged);
     for (name, events) in [("changed", changed), ("exchanged", exchanged)] {
-        match refused(&events, name) {
+        match check_refused(&events, name) {
             StartError::Ledger(LedgerError::AnchorMismatch { mismatch, .. }) => {
                 assert_eq!(mismatch, AnchorMismatch::OtherHistory, "{name}");
             }
@@ -146,8 +146,8 @@ fn a_chain_that_was_hashed_anew_is_another_history() {
     for event in &mut missing[VICTIM..] {
         event.seq.0 -= 1;
     }
-    rehash(&mut missing);
-    match refused(&missing, "missing") {
+    rehash_chain(&mut missing);
+    match check_refused(&missing, "missing") {
         StartError::Ledger(LedgerError::AnchorMismatch { mismatch, .. }) => {
             let ledger_ends_at = missing.last().unwrap().seq;
             assert_eq!(mismatch, AnchorMismatch::LostTail { ledger_ends_at });
@@ -160,14 +160,14 @@ fn a_chain_that_was_hashed_anew_is_another_history() {
 fn a_gap_in_the_numbers_is_noticed() {
     let mut gap = story();
     gap.remove(VICTIM);
-    assert!(matches!(refused(&gap, "gap"), StartError::Damaged(_)));
+    assert!(matches!(check_refused(&gap, "gap"), StartError::Damaged(_)));
 }
 
 /// Beyond the anchor the chain alone vouches, and whoever can write the file can hash it. What was added there must still
 /// be an event, byte for byte.
 #[test]
 fn an_added_event_that_is_none_is_refused() {
-    let head = last(groups().last().unwrap());
+    let head = last_seq(groups().last().unwrap());
     let mut dice = Dice::new(3);
     let source = &story()[VICTIM];
     let mut forged: Vec<(String, String, Vec<u8>)> = vec![
@@ -204,7 +204,7 @@ fn an_added_event_that_is_none_is_refused() {
         let noise = (0..event.payload.len()).map(|_| (dice.roll() & 0xFF) as u8);
         forged.push(("noise".into(), event.kind.clone(), noise.collect()));
     }
-    let disk = written();
+    let disk = written_disk();
     let whole = disk.image();
     for (name, kind, payload) in forged {
         // Some kinds are so small that other bytes are an event, too.
@@ -221,7 +221,7 @@ fn an_added_event_that_is_none_is_refused() {
             payload,
             chain: ChainHash::GENESIS,
         });
-        rehash(&mut events);
+        rehash_chain(&mut events);
         replace(&disk, &events);
         let Err(error) = open(&disk) else {
             panic!("{name} of {kind}: opened");
@@ -239,9 +239,9 @@ fn an_added_event_that_is_none_is_refused() {
 
 #[test]
 fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
-    let head = last(groups().last().unwrap());
+    let head = last_seq(groups().last().unwrap());
     let source = story().pop().unwrap();
-    let disk = written();
+    let disk = written_disk();
     for kind in ["prompt_received.v2", "dreamt.v1"] {
         let (mut opened, _) = open(&disk).unwrap();
         let whole = disk.image();
@@ -279,13 +279,13 @@ fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
 fn an_event_added_twice_by_its_own_kind_folds_without_a_panic() {
     let mut events = story();
     let again: Vec<Stored> = events.clone();
-    let head = last(groups().last().unwrap());
+    let head = last_seq(groups().last().unwrap());
     for (offset, mut event) in again.into_iter().enumerate() {
         event.seq = Seq(head.0 + 1 + offset as u64);
         events.push(event);
     }
-    rehash(&mut events);
-    let disk = written();
+    rehash_chain(&mut events);
+    let disk = written_disk();
     replace(&disk, &events);
     let (opened, state) = open(&disk).unwrap();
     assert_eq!(state.head(), Seq(2 * head.0));
@@ -303,10 +303,10 @@ fn where_bytes_lie_in_memory_makes_no_difference() {
             assert_eq!(found, expected, "{} at {offset}", event.kind);
         }
     }
-    let disk = written();
-    check_exact(
+    let disk = written_disk();
+    check_events(
         &open(&disk).unwrap().0.log,
-        last(groups().last().unwrap()),
+        last_seq(groups().last().unwrap()),
         "whole",
     );
 }

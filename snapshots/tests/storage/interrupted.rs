@@ -10,15 +10,16 @@ use tslp_io::progress::WalkProgress;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
 
 use super::workload::{
-    Run, WORKSPACE, check_exact, check_survived, check_tables, groups, last, open, run,
+    Run, WORKSPACE, append_story, check_events, check_survived, check_tables, groups, last_seq,
+    open,
 };
 
 /// Where the salvaged ledger goes.
 const NEW_DIR: &str = "/sim/new";
 
-fn written() -> (Image, Run) {
+fn written_image() -> (Image, Run) {
     let disk = SimDisk::new(0);
-    let ran = run(&disk);
+    let ran = append_story(&disk);
     (disk.image_after(PowerLoss::Synced), ran)
 }
 
@@ -63,7 +64,7 @@ fn making_a_ledger() {
 
 #[test]
 fn rebuilding_the_tables() {
-    let (image, ran) = written();
+    let (image, ran) = written_image();
     let rebuild = |disk: &SimDisk| {
         let options = disk.open_options();
         let lines = maintenance::rebuild_tables(
@@ -98,7 +99,7 @@ fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
 
 #[test]
 fn salvaging() {
-    let (image, ran) = written();
+    let (image, ran) = written_image();
     let source = SimDisk::from_image(0, &image);
     let act = |disk: &SimDisk| {
         let done = salvage(disk, &reader(&source));
@@ -114,12 +115,12 @@ fn salvaging() {
         let new = tslp_io::startup::start(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
         let (opened, state) = new.unwrap_or_else(|error| panic!("{story}: {error}"));
         assert!(state.head() <= ran.acknowledged, "{story}");
-        check_exact(&opened.log, state.head(), story);
+        check_events(&opened.log, state.head(), story);
         check_tables(&opened.log, &state, story);
     });
     let disk = SimDisk::new(9);
     assert_eq!(
         salvage(&disk, &reader(&source)).unwrap(),
-        last(groups().last().unwrap())
+        last_seq(groups().last().unwrap())
     );
 }

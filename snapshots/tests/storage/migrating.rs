@@ -10,7 +10,7 @@ use tslp_migrations::schema::{self, Ladder, Step};
 use tslp_replay::state::State;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
 
-use super::workload::{WORKSPACE, append, check_exact, check_tables, groups, last, open};
+use super::workload::{WORKSPACE, append, check_events, check_tables, groups, last_seq, open};
 
 /// A future of the ladder: a table filled from every event, then an index over all of them.
 static STEPS: &[Step] = &[
@@ -32,11 +32,11 @@ static STEPS: &[Step] = &[
 const KEPT_BACK: usize = 2;
 
 fn head() -> Seq {
-    last(&groups()[groups().len() - KEPT_BACK - 1])
+    last_seq(&groups()[groups().len() - KEPT_BACK - 1])
 }
 
 /// An older ledger, the last commits of which are in its WAL.
-fn older() -> Image {
+fn older_image() -> Image {
     let disk = SimDisk::new(0);
     let (mut opened, _) = open(&disk).unwrap();
     let written = &groups()[..groups().len() - KEPT_BACK];
@@ -51,7 +51,7 @@ fn older() -> Image {
 }
 
 /// Opens a ledger as a program of the future does.
-fn climb(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
+fn open_newer(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
     let options = OpenOptions {
         ladder: Ladder(STEPS),
         ..disk.open_options()
@@ -61,7 +61,7 @@ fn climb(disk: &SimDisk) -> Result<(OpenLedger, State), StartError> {
 
 fn check_whole(opened: &OpenLedger, state: &State, story: &str) {
     assert_eq!(state.head(), head(), "{story}: another head");
-    check_exact(&opened.log, head(), story);
+    check_events(&opened.log, head(), story);
     check_tables(&opened.log, state, story);
 }
 
@@ -107,7 +107,7 @@ fn check_left(disk: &SimDisk, story: &str) -> bool {
         was_old || copies(&left).len() == 1,
         "{story}: migrated without a copy"
     );
-    let (mut opened, state) = climb(disk).unwrap_or_else(|error| panic!("{story}: {error}"));
+    let (mut opened, state) = open_newer(disk).unwrap_or_else(|error| panic!("{story}: {error}"));
     check_whole(&opened, &state, story);
     for group in &groups()[groups().len() - KEPT_BACK..] {
         append(&mut opened.log, group).unwrap_or_else(|error| panic!("{story}: {error:?}"));
@@ -121,7 +121,7 @@ fn check_left(disk: &SimDisk, story: &str) -> bool {
 
 #[test]
 fn the_power_goes_at_every_change_of_a_migration() {
-    let image = older();
+    let image = older_image();
     let (mut old, mut new) = (0, 0);
     for nth in 1.. {
         let loss = [
@@ -132,7 +132,7 @@ fn the_power_goes_at_every_change_of_a_migration() {
         ][(nth % 4) as usize];
         let disk = SimDisk::from_image(nth, &image);
         disk.inject_fault(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
-        let climbed = climb(&disk);
+        let climbed = open_newer(&disk);
         if !disk.is_off() {
             climbed.unwrap();
             break;
@@ -151,7 +151,7 @@ fn the_power_goes_at_every_change_of_a_migration() {
 
 #[test]
 fn every_write_sync_and_change_of_names_of_a_migration_fails() {
-    let image = older();
+    let image = older_image();
     let mut failures = 0;
     for (operation, effect) in [
         (Operation::Write, Effect::Error),
@@ -164,7 +164,7 @@ fn every_write_sync_and_change_of_names_of_a_migration_fails() {
         for nth in 1.. {
             let disk = SimDisk::from_image(nth, &image);
             disk.inject_fault(Fault::nth(nth, operation, effect));
-            let climbed = climb(&disk);
+            let climbed = open_newer(&disk);
             if disk.faults_met().is_empty() {
                 climbed.unwrap();
                 break;
@@ -185,16 +185,16 @@ fn every_write_sync_and_change_of_names_of_a_migration_fails() {
 
 #[test]
 fn a_disk_without_room_for_the_copy_stops_a_migration() {
-    let image = older();
+    let image = older_image();
     let whole = SimDisk::from_image(0, &image);
     let before = whole.used_bytes();
-    drop(climb(&whole).unwrap());
+    drop(open_newer(&whole).unwrap());
     let needed = whole.used_bytes() - before;
     let (mut without_copy, mut without_steps) = (0, 0);
     for room in (0..needed).step_by(needed / 40) {
         let disk = SimDisk::from_image(1, &image);
         disk.limit_bytes(Some(before + room));
-        let Err(error) = climb(&disk) else {
+        let Err(error) = open_newer(&disk) else {
             panic!("{room} bytes: no room was needed");
         };
         let said = error.to_string();

@@ -8,7 +8,7 @@ use tslp_io::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure, W
 use tslp_migrations::decode;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 
-use super::workload::{Group, Run, check_survived, groups, last, open};
+use super::workload::{Group, Run, check_survived, groups, last_seq, open};
 
 fn commit(group: &Group) -> Commit {
     let recorded = group.stored.iter().map(|stored| Recorded {
@@ -23,7 +23,7 @@ fn commit(group: &Group) -> Commit {
 }
 
 /// Commits the story group by group, with a move begun after each, up to the first failure or the end.
-fn run(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
+fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
     let (opened, state) = open(disk).unwrap();
     let limits = WriterLimits {
         group_events_max: 1,
@@ -44,7 +44,7 @@ fn run(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
         failure: None,
     };
     for group in groups() {
-        run.tried = last(group);
+        run.tried = last_seq(group);
         // A writer that has nothing more to commit looks at the WAL, and a move begins.
         let sent = sender.send(commit(group));
         if sent.is_err() || writer.durable().wait_for(run.tried).is_err() {
@@ -68,9 +68,9 @@ fn run(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
 #[test]
 fn what_was_moved_beside_the_writer_is_whole() {
     let disk = SimDisk::new(0);
-    let (ran, failure) = run(&disk);
+    let (ran, failure) = commit_story(&disk);
     assert_eq!(failure, None);
-    assert_eq!(ran.acknowledged, last(groups().last().unwrap()));
+    assert_eq!(ran.acknowledged, last_seq(groups().last().unwrap()));
     let after = SimDisk::from_image(1, &disk.image_after(PowerLoss::Synced));
     check_survived(&after, &ran, "power loss");
     check_survived(&disk, &ran, "moved");
@@ -94,7 +94,7 @@ fn a_move_that_fails_stops_the_writer_and_says_so() {
                     .on_file("ledger.db")
                     .lasting(),
             );
-            let (ran, failure) = run(&disk);
+            let (ran, failure) = commit_story(&disk);
             let story = format!("{operation:?} {nth}, {effect:?}, {failure:?}");
             assert!(
                 disk.faults_met()
@@ -127,7 +127,7 @@ fn the_power_goes_while_pages_are_moved() {
         drop(open(&disk).unwrap());
         let loss = Effect::PowerLoss(PowerLoss::scattered(nth));
         disk.inject_fault(Fault::nth(nth, Operation::Change, loss).on_file("ledger.db"));
-        let (ran, failure) = run(&disk);
+        let (ran, failure) = commit_story(&disk);
         if !disk.is_off() {
             break;
         }

@@ -4,7 +4,7 @@ use tslp_core::ids::Seq;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 
 use super::seeds;
-use super::workload::{Run, check_survived, run};
+use super::workload::{Run, append_story, check_survived};
 
 /// The ways in which the power takes what wasn't synced.
 fn losses(seed: u64) -> [PowerLoss; 4] {
@@ -17,10 +17,10 @@ fn losses(seed: u64) -> [PowerLoss; 4] {
 }
 
 /// Runs the story on a disk whose power goes at the `nth` such operation. `None` if there were fewer.
-fn cut(seed: u64, nth: u64, operation: Operation, loss: PowerLoss) -> Option<(SimDisk, Run)> {
+fn cut_at(seed: u64, nth: u64, operation: Operation, loss: PowerLoss) -> Option<(SimDisk, Run)> {
     let disk = SimDisk::new(seed);
     disk.inject_fault(Fault::nth(nth, operation, Effect::PowerLoss(loss)));
-    let ran = run(&disk);
+    let ran = append_story(&disk);
     if !disk.is_off() {
         return None;
     }
@@ -35,7 +35,7 @@ fn at_every_sync_what_was_acknowledged_survives() {
         for nth in 1.. {
             let mut reached = false;
             for loss in losses(seed * 1000 + nth) {
-                if let Some((disk, ran)) = cut(seed, nth, Operation::Sync, loss) {
+                if let Some((disk, ran)) = cut_at(seed, nth, Operation::Sync, loss) {
                     check_survived(&disk, &ran, &format!("sync {nth}, {loss:?}"));
                     (reached, cuts) = (true, cuts + 1);
                 }
@@ -55,7 +55,7 @@ fn at_every_change_of_a_file_or_name_what_was_acknowledged_survives() {
         for nth in 1.. {
             // Each moment by one of the two ways that tear.
             let loss = losses(seed * 1000 + nth)[2 + (nth % 2) as usize];
-            let Some((disk, ran)) = cut(seed, nth, Operation::Change, loss) else {
+            let Some((disk, ran)) = cut_at(seed, nth, Operation::Change, loss) else {
                 break;
             };
             heads.insert(check_survived(
@@ -78,7 +78,7 @@ fn again_and_again_while_it_comes_back() {
             let loss = losses(seed * 100 + crash)[(seed + crash) as usize % 4];
             let nth = 1 + (seed * 31 + crash * 17) % 40;
             disk.inject_fault(Fault::nth(nth, Operation::Change, Effect::PowerLoss(loss)));
-            let ran = run(&disk);
+            let ran = append_story(&disk);
             let story = format!("seed {seed}, crash {crash}, {loss:?}");
             if ran.failure.is_some() {
                 assert!(disk.is_off(), "{story}: {ran:?}");
@@ -109,7 +109,7 @@ fn what_is_seen_after_a_crash_is_there_after_the_next() {
         for nth in 1.. {
             let disk = SimDisk::new(seed);
             disk.inject_fault(Fault::nth(nth, Operation::Sync, Effect::Error));
-            let ran = run(&disk);
+            let ran = append_story(&disk);
             if disk.faults_met().is_empty() {
                 break;
             }

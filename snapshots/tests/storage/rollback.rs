@@ -10,7 +10,7 @@ use tslp_snapshots::storage::{DATA_DIR, Image, PowerLoss, SimDisk};
 
 use super::pages::{FRAME_HEADER, PAGE, WAL_HEADER};
 use super::seeds;
-use super::workload::{Run, append, check_survived, groups, last, open, run};
+use super::workload::{Run, append, append_story, check_survived, groups, last_seq, open};
 
 fn file(name: &str) -> PathBuf {
     Path::new(DATA_DIR).join(name)
@@ -54,7 +54,7 @@ fn a_deleted_wal_is_noticed() {
     let mut image = history(Some(3)).pop().unwrap();
     image.remove(&file("ledger.db-wal"));
     let error = check_noticed(&image, "no WAL");
-    let expected = last(&groups()[2]);
+    let expected = last_seq(&groups()[2]);
     assert!(
         matches!(
             error,
@@ -127,7 +127,7 @@ fn an_older_database_or_wal_put_back_is_noticed() {
 #[test]
 fn an_older_copy_of_the_whole_directory_is_a_ledger_that_is_that_old() {
     for (commit, older) in history(Some(3)).iter().enumerate() {
-        let then = last(&groups()[commit]);
+        let then = last_seq(&groups()[commit]);
         let ran = Run {
             acknowledged: then,
             tried: then,
@@ -154,8 +154,8 @@ fn a_missing_or_older_anchor() {
         let anchor = older.bytes(&file("ledger.anchor")).to_owned();
         behind.put(&file("ledger.anchor"), anchor);
         let disk = SimDisk::from_image(0, &behind);
-        let ran = run(&disk);
-        assert_eq!(ran.acknowledged, last(groups().last().unwrap()));
+        let ran = append_story(&disk);
+        assert_eq!(ran.acknowledged, last_seq(groups().last().unwrap()));
         let mut lost = disk.image();
         for name in ["ledger.db", "ledger.db-wal"] {
             lost.put(&file(name), images[4].bytes(&file(name)).to_owned());

@@ -5,14 +5,16 @@ use std::path::Path;
 use tslp_core::ids::Seq;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Operation, PowerLoss, SimDisk};
 
-use super::workload::{self, WORKSPACE, append, check_survived, groups, last, open, run};
+use super::workload::{
+    self, WORKSPACE, append, append_story, check_survived, groups, last_seq, open,
+};
 
 #[test]
 fn a_ledger_lives_on_it_and_is_there_after_reopening() {
     let disk = SimDisk::new(1);
-    let first = run(&disk);
+    let first = append_story(&disk);
     assert_eq!(first.failure, None);
-    assert_eq!(first.acknowledged, last(groups().last().unwrap()));
+    assert_eq!(first.acknowledged, last_seq(groups().last().unwrap()));
     assert_eq!(
         check_survived(&disk, &first, "reopened"),
         first.acknowledged
@@ -24,7 +26,7 @@ fn a_ledger_lives_on_it_and_is_there_after_reopening() {
 #[test]
 fn what_is_acknowledged_is_synced() {
     let disk = SimDisk::new(2);
-    let ran = run(&disk);
+    let ran = append_story(&disk);
     disk.power_loss(PowerLoss::Synced);
     assert_eq!(check_survived(&disk, &ran, "power loss"), ran.acknowledged);
 }
@@ -37,11 +39,11 @@ fn programs_that_the_power_took_can_do_nothing_more() {
     disk.power_loss(PowerLoss::Synced);
     assert!(append(&mut before.log, &groups()[1]).is_err());
     let (mut after, state) = open(&disk).unwrap();
-    assert_eq!(state.head(), last(&groups()[0]));
+    assert_eq!(state.head(), last_seq(&groups()[0]));
     drop(before);
     append(&mut after.log, &groups()[1]).unwrap();
     drop(after);
-    assert_eq!(open(&disk).unwrap().1.head(), last(&groups()[1]));
+    assert_eq!(open(&disk).unwrap().1.head(), last_seq(&groups()[1]));
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn readers_follow_the_writer() {
     let reader = opened.readers.open().unwrap();
     for group in groups() {
         append(&mut opened.log, group).unwrap();
-        assert_eq!(reader.head().unwrap().seq, last(group));
+        assert_eq!(reader.head().unwrap().seq, last_seq(group));
     }
     assert!(reader.bytes_on_disk() > 0);
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
@@ -130,7 +132,7 @@ fn a_full_disk_takes_nothing_more_until_there_is_room() {
     drop(opened);
     disk.limit_bytes(None);
     assert_eq!(open(&disk).unwrap().1.head(), Seq(0));
-    assert_eq!(run(&disk).failure, None);
+    assert_eq!(append_story(&disk).failure, None);
 }
 
 #[test]
@@ -144,5 +146,5 @@ fn a_disk_of_another_seed_is_another_disk() {
         opened.unwrap().tables,
         tslp_io::ledger::TablesState::Current
     );
-    assert_eq!(workload::run(&one), workload::run(&other));
+    assert_eq!(workload::append_story(&one), workload::append_story(&other));
 }

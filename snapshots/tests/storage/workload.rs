@@ -1,4 +1,4 @@
-//! What is written to the ledger in these tests: a story's events with the rows that they change, commit by commit.
+//! The ledger of these tests: a story's events with the rows that they change, commit by commit.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -34,14 +34,13 @@ pub(crate) struct Group {
     pub(crate) changes: Vec<RowChange>,
 }
 
-/// What the engine decided in a story, commit by commit: code becomes true, is promoted, tombstoned, refused, and one
-/// message is longer than a page.
+/// The commits of a story in which code is pasted, promoted, tombstoned and refused, and one message is longer than a page.
 pub(crate) fn groups() -> &'static [Group] {
     static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
     GROUPS.get_or_init(|| {
         let script = script::parse(&story());
         let mut stage = Stage::new(Policy::default());
-        stage.declare();
+        stage.declare_rules();
         let mut state = State::default();
         let mut chain = ChainHash::GENESIS;
         let mut groups = Vec::new();
@@ -127,7 +126,7 @@ pub(crate) fn events() -> impl Iterator<Item = &'static Stored> {
 }
 
 /// The last position of a group.
-pub(crate) fn last(group: &Group) -> Seq {
+pub(crate) fn last_seq(group: &Group) -> Seq {
     group.stored.last().map_or(Seq(0), |stored| stored.seq)
 }
 
@@ -141,36 +140,36 @@ pub(crate) fn append(log: &mut SqliteLog, group: &Group) -> Result<Head, AppendE
     log.append_with(expected, &group.stored, &group.changes)
 }
 
-/// How far a run came.
+/// The end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Run {
     /// The last position that was acknowledged.
     pub(crate) acknowledged: Seq,
-    /// The last position that was tried.
+    /// The last position whose append was tried.
     pub(crate) tried: Seq,
-    /// Why it ended early.
+    /// The failure that ended it early.
     pub(crate) failure: Option<String>,
 }
 
 /// Opens the ledger and appends every group that it lacks, moving and cutting the WAL at times, up to the first failure.
-pub(crate) fn run(disk: &SimDisk) -> Run {
+pub(crate) fn append_story(disk: &SimDisk) -> Run {
     let mut run = Run::default();
-    if let Err(failure) = go_on(disk, &mut run) {
+    if let Err(failure) = append_missing(disk, &mut run) {
         run.failure = Some(failure);
     }
     run
 }
 
-fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
+fn append_missing(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
     let (mut opened, state) = open(disk).map_err(|error| error.to_string())?;
     run.acknowledged = state.head();
     run.tried = state.head();
     let missing = groups()
         .iter()
         .enumerate()
-        .filter(|(_, group)| last(group) > state.head());
+        .filter(|(_, group)| last_seq(group) > state.head());
     for (number, group) in missing {
-        run.tried = last(group);
+        run.tried = last_seq(group);
         let head = append(&mut opened.log, group).map_err(|error| format!("{error:?}"))?;
         assert_eq!(head.seq, run.tried);
         run.acknowledged = head.seq;
@@ -187,13 +186,13 @@ fn go_on(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks at everything that a start left.
+/// Checks everything that the start didn't check.
 pub(crate) fn scrub(disk: &SimDisk, opened: &OpenLedger) -> Result<(), ScrubFlaw> {
     scrub::scrub_now(opened, &disk.open_options(), Path::new(DATA_DIR))
 }
 
-/// What is on the disk is the story up to one of its commits, at least the acknowledged one and at most the one that was
-/// tried last; every table is what a clean fold gives; and the rest can be appended. Returns the head that was found.
+/// The disk holds the story up to one of its commits, from the acknowledged one to the one that was tried last; every table is
+/// what a clean fold gives; and the rest can be appended. Returns the head that was found.
 pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
     check_vouched(disk, run.acknowledged, story);
     let (mut opened, state) = match open(disk) {
@@ -207,18 +206,18 @@ pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
         "{story}: {acknowledged} was acknowledged, {} was tried, {head} is there",
         run.tried
     );
-    let whole = head == Seq(0) || groups().iter().any(|group| last(group) == head);
+    let whole = head == Seq(0) || groups().iter().any(|group| last_seq(group) == head);
     assert!(whole, "{story}: a commit was cut in two at {head}");
-    check_exact(&opened.log, head, story);
+    check_events(&opened.log, head, story);
     check_tables(&opened.log, &state, story);
     scrub(disk, &opened).unwrap_or_else(|flaw| panic!("{story}: {flaw}"));
-    for group in groups().iter().filter(|group| last(group) > head) {
+    for group in groups().iter().filter(|group| last_seq(group) > head) {
         append(&mut opened.log, group).unwrap_or_else(|error| panic!("{story}: {error:?}"));
     }
     head
 }
 
-/// The anchor vouches for everything acknowledged, so that its loss would be noticed.
+/// The anchor covers everything acknowledged, so that its loss would be noticed.
 fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
     let file = DataFiles::of(Path::new(DATA_DIR)).anchor;
     let vouched = match anchor::read_on(disk, &file) {
@@ -233,7 +232,7 @@ fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
 }
 
 /// The log holds the story's events up to a position, byte for byte.
-pub(crate) fn check_exact(log: &SqliteLog, head: Seq, story: &str) {
+pub(crate) fn check_events(log: &SqliteLog, head: Seq, story: &str) {
     let mut found = Vec::new();
     log.read(Seq(1), &mut |stored| {
         found.push(stored);
