@@ -9,8 +9,6 @@ use tslp_core::ids::{EpisodeId, Seq};
 use crate::auditor::queue::RequestMark;
 use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
-use crate::diagnostics::recent;
-use crate::diagnostics::state::StateQuery;
 pub use crate::http::head::OwnAnswer;
 use crate::sandbox::RunOutcome;
 
@@ -216,11 +214,40 @@ pub enum DiagnosticPage {
     /// `GET /doctor`.
     Doctor,
     /// `GET /recent?limit=N&missing_lines=true`.
-    Recent(recent::RecentQuery),
+    Recent(RecentQuery),
     /// `GET /state?path=PREFIX&after=ENTITY&limit=N`.
     State(StateQuery),
     /// `GET /debug/last-prompt`.
     LastPrompt,
     /// `GET /metrics`.
     Metrics,
+}
+
+/// The query of a `/recent` page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecentQuery {
+    /// The largest number of episodes; `None`: as configured.
+    pub limit: Option<usize>,
+    /// Whether refusals show the missing lines of code.
+    pub missing_lines: MissingLines,
+}
+
+/// Whether a refusal for missing code comes with the lines that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingLines {
+    /// It doesn't: the page is metadata (spec §14.3).
+    Hidden,
+    /// It does, because the query asked for that.
+    Shown,
+}
+
+/// The query of a `/state` page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateQuery {
+    /// A prefix of the entities' paths.
+    pub path: String,
+    /// Only those that come after this one.
+    pub after: Option<String>,
+    /// The largest number of entities.
+    pub limit: Option<usize>,
 }

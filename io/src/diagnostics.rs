@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 
 use self::disk_now::{DiskChanges, DiskNow};
 use self::tool_check::ToolCheck;
-use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, ToLoop};
+use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, StateQuery, ToLoop};
 use crate::chat::dialect::ErrorShape;
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
@@ -132,7 +132,7 @@ impl DiagnosticsThread {
         }
     }
 
-    fn state_page(&self, wanted: &state::StateQuery) -> OwnAnswer {
+    fn state_page(&self, wanted: &StateQuery) -> OwnAnswer {
         let page = state::state_page(
             &self.subject,
             wanted,
@@ -219,13 +219,17 @@ pub(crate) fn utc_moment(millis: i64) -> String {
 
 /// Typed access to a row of a projection's table.
 trait TableRow {
-    fn text_at(&self, column: usize) -> Option<&str>;
+    fn optional_text_at(&self, column: usize) -> Option<&str>;
+    /// Empty if there is none.
+    fn text_at(&self, column: usize) -> &str {
+        self.optional_text_at(column).unwrap_or_default()
+    }
     fn number_at(&self, column: usize) -> i64;
     fn hash_at(&self, column: usize) -> String;
 }
 
 impl TableRow for Vec<tslp_projections::table::Value> {
-    fn text_at(&self, column: usize) -> Option<&str> {
+    fn optional_text_at(&self, column: usize) -> Option<&str> {
         match self.get(column) {
             Some(tslp_projections::table::Value::Text(text)) => Some(text),
             _ => None,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Every way in which `tslp` ends.
+/// The ways in which `tslp` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Exit {

@@ -1,9 +1,7 @@
 //! The routes table: which request goes where, and nothing else.
 
-use crate::channel::DiagnosticPage;
+use crate::channel::{DiagnosticPage, MissingLines, RecentQuery, StateQuery};
 use crate::chat::dialect::Dialect;
-use crate::diagnostics::recent::{self, MissingLines};
-use crate::diagnostics::state::StateQuery;
 use crate::http::error::Refusal;
 use crate::http::request::RequestHead;
 use crate::loop_config::DebugPages;
@@ -115,13 +113,13 @@ fn relay_route(path: &str) -> Result<Route, Refusal> {
     Ok(Route::Relay)
 }
 
-fn recent_query(query: Option<&str>) -> Result<recent::RecentQuery, Refusal> {
+fn recent_query(query: Option<&str>) -> Result<RecentQuery, Refusal> {
     let missing_lines = match query_parameter(query, "missing_lines") {
         None | Some("false") => MissingLines::Hidden,
         Some("true") => MissingLines::Shown,
         Some(_) => return Err(Refusal::malformed("missing_lines must be true or false")),
     };
-    Ok(recent::RecentQuery {
+    Ok(RecentQuery {
         limit: limit_parameter(query)?,
         missing_lines,
     })

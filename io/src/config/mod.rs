@@ -70,7 +70,7 @@ pub struct ServeConfig {
 }
 
 impl ServeConfig {
-    /// Reads every layer and holds the outcome against this machine. The layers come back for [`page`], with the
+    /// Reads every layer and checks the settings on this machine. The layers are returned for [`page`], with the
     /// computed paths filled in.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use super::secret::Secret;
 use super::upstream::{ServerForModels, UpstreamSetting};
 use super::written::WrittenValue;
 
-/// Everything that can be set, before it was held against this machine.
+/// All settings, before they are checked on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Where clients connect.

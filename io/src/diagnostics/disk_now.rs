@@ -66,9 +66,9 @@ impl DiskNow {
         let tracked = tracked_paths(reader, path_begins)?;
         let mut last_looks = Vec::new();
         reader.read_table(DISK, &mut |row| {
-            let path = row.text_at(0).unwrap_or_default();
+            let path = row.text_at(0);
             if tracked.contains(path) {
-                let finding = row.text_at(1).unwrap_or_default().to_owned();
+                let finding = row.text_at(1).to_owned();
                 last_looks.push((RelPath::from_normalised(path), finding, file_of(&row)));
             }
             ControlFlow::Continue(())
@@ -125,7 +125,7 @@ fn tracked_paths(
 ) -> Result<BTreeSet<String>, LedgerError> {
     let mut paths = BTreeSet::new();
     reader.read_table(STATE_MAP, &mut |row| {
-        let path = row.text_at(0).unwrap_or_default();
+        let path = row.text_at(0);
         if path.starts_with(path_begins) && !paths.contains(path) {
             paths.insert(path.to_owned());
         }
@@ -144,10 +144,7 @@ fn truth_of(
         return Ok(truth);
     }
     reader.read_table(STATE_MAP, &mut |row| {
-        let (path, symbol) = (
-            row.text_at(0).unwrap_or_default(),
-            row.text_at(1).unwrap_or_default(),
-        );
+        let (path, symbol) = (row.text_at(0), row.text_at(1));
         if let Some(Cell::Hash(slice)) = row.get(2)
             && changed.files.contains_key(path)
         {

@@ -375,9 +375,9 @@ fn count_truths(
     let mut failed = BTreeMap::new();
     let changed = subject.changed_on_disk(reader, "")?;
     reader.read_table(DISK, &mut |row| {
-        let finding = row.text_at(1).unwrap_or_default();
+        let finding = row.text_at(1);
         if !matches!(finding, "file" | "missing") {
-            let path = row.text_at(0).unwrap_or_default().to_owned();
+            let path = row.text_at(0).to_owned();
             failed.insert(path, (finding.to_owned(), PathTracking::No));
         }
         ControlFlow::Continue(())
@@ -390,16 +390,14 @@ fn count_truths(
     }
     reader.read_table(STATE_MAP, &mut |row| {
         truths.entities += 1;
-        if let Some((_, tracked)) = failed.get_mut(row.text_at(0).unwrap_or_default()) {
+        if let Some((_, tracked)) = failed.get_mut(row.text_at(0)) {
             *tracked = PathTracking::Yes;
         }
         ControlFlow::Continue(())
     })?;
     for row in reader.rows(STALE)? {
-        let is_as_recorded = !changed
-            .files
-            .contains_key(row.text_at(0).unwrap_or_default());
-        let is_stale = matches!(row.text_at(2), Some("superseded" | "unknown"));
+        let is_as_recorded = !changed.files.contains_key(row.text_at(0));
+        let is_stale = matches!(row.optional_text_at(2), Some("superseded" | "unknown"));
         truths.stale += usize::from(is_as_recorded && is_stale);
     }
     let now = changed.entities.values();

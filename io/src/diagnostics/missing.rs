@@ -99,7 +99,7 @@ pub(crate) fn add_missing_lines<E>(
 }
 
 fn row_entity_name(row: &Vec<Cell>, path: usize) -> String {
-    let (path, symbol) = (row.text_at(path), row.text_at(path + 1));
+    let (path, symbol) = (row.optional_text_at(path), row.optional_text_at(path + 1));
     entity_name(path.unwrap_or_default(), symbol.unwrap_or_default())
 }
 
@@ -115,6 +115,6 @@ fn code_location(
     Some(CodeLocation {
         episode: row.number_at(episode),
         source: ArtifactHash(*hash),
-        spans: row.text_at(spans)?.to_owned(),
+        spans: row.optional_text_at(spans)?.to_owned(),
     })
 }

@@ -11,25 +11,8 @@ use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
 use super::missing::{self, MissingCode};
 use super::price::PromptPrice;
 use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
+use crate::channel::{MissingLines, RecentQuery};
 use crate::ledger::LedgerError;
-
-/// The query of a `/recent` page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecentQuery {
-    /// The largest number of episodes; `None`: as configured.
-    pub limit: Option<usize>,
-    /// Whether refusals show the missing lines of code.
-    pub missing_lines: MissingLines,
-}
-
-/// Whether a refusal for missing code comes with the lines that are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingLines {
-    /// It doesn't: the page is metadata (spec §14.3).
-    Hidden,
-    /// It does, because the query asked for that.
-    Shown,
-}
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,18 +113,18 @@ pub(crate) fn from_rows<E>(
     let mut entries: BTreeMap<i64, Vec<EntryReport>> = BTreeMap::new();
     for row in rows(EPISODE_ENTRIES)? {
         // The audits' own table says more.
-        if row.text_at(2) == Some("audit") {
+        if row.optional_text_at(2) == Some("audit") {
             continue;
         }
         entries
             .entry(row.number_at(0))
             .or_default()
             .push(EntryReport {
-                what: row.text_at(2).unwrap_or_default().to_owned(),
+                what: row.text_at(2).to_owned(),
                 entity: row
-                    .text_at(3)
-                    .map(|path| entity_name(path, row.text_at(4).unwrap_or_default())),
-                reason: row.text_at(5).unwrap_or_default().to_owned(),
+                    .optional_text_at(3)
+                    .map(|path| entity_name(path, row.text_at(4))),
+                reason: row.text_at(5).to_owned(),
                 missing: None,
             });
     }
@@ -151,11 +134,8 @@ pub(crate) fn from_rows<E>(
             .entry(row.number_at(0))
             .or_default()
             .push(AuditReport {
-                entity: entity_name(
-                    row.text_at(2).unwrap_or_default(),
-                    row.text_at(3).unwrap_or_default(),
-                ),
-                status: row.text_at(4).unwrap_or_default().to_owned(),
+                entity: entity_name(row.text_at(2), row.text_at(3)),
+                status: row.text_at(4).to_owned(),
             });
     }
     let mut episodes = rows(EPISODES)?;
@@ -171,9 +151,9 @@ pub(crate) fn from_rows<E>(
         id: row.number_at(0),
         session: row.number_at(1),
         at: utc_moment(row.number_at(2)),
-        model: row.text_at(3).unwrap_or_default().to_owned(),
-        outcome: row.text_at(4).map(str::to_owned),
-        history: row.text_at(5).map(str::to_owned),
+        model: row.text_at(3).to_owned(),
+        outcome: row.optional_text_at(4).map(str::to_owned),
+        history: row.optional_text_at(5).map(str::to_owned),
         price: PromptPrice::of_row(row),
         entries: entries.remove(&row.number_at(0)).unwrap_or_default(),
         audits: audits.remove(&row.number_at(0)).unwrap_or_default(),

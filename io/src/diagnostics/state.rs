@@ -13,6 +13,7 @@ use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
 use crate::out::visible_text;
 
 use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
+use crate::channel::StateQuery;
 use crate::ledger::LedgerError;
 
 /// One entity of the State Map.
@@ -79,17 +80,6 @@ impl EntityState {
 
 /// Bytes after which `/state` ends and says where to go on.
 const PAGE_BYTES_MAX: usize = 32 << 20;
-
-/// The query of a `/state` page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StateQuery {
-    /// A prefix of the entities' paths.
-    pub path: String,
-    /// Only those that come after this one.
-    pub after: Option<String>,
-    /// The largest number of entities.
-    pub limit: Option<usize>,
-}
 
 /// The rows of a projection's table, one by one.
 type TableRows<'r, E> =
@@ -178,7 +168,7 @@ fn visit_entities<E>(
     visit: &mut dyn FnMut(EntityState) -> ControlFlow<()>,
 ) -> Result<(), E> {
     let is_wanted = |row: &Vec<Cell>| {
-        row.text_at(0)
+        row.optional_text_at(0)
             .is_some_and(|path| path.starts_with(path_begins))
     };
     let mut differing = BTreeMap::new();
@@ -186,19 +176,18 @@ fn visit_entities<E>(
     let mut contested = BTreeSet::new();
     rows(STALE, &mut |row| {
         if is_wanted(&row) {
-            let key =
-                [0, 1].map(|column| Box::<str>::from(row.text_at(column).unwrap_or_default()));
-            differing.insert(key, Box::<str>::from(row.text_at(2).unwrap_or_default()));
+            let key = [0, 1].map(|column| Box::<str>::from(row.text_at(column)));
+            differing.insert(key, Box::<str>::from(row.text_at(2)));
         }
         ControlFlow::Continue(())
     })?;
     rows(DISK, &mut |row| {
         if is_wanted(&row) {
             // Most are files, which need no word.
-            let word = row.text_at(1).filter(|word| *word != "file");
+            let word = row.optional_text_at(1).filter(|word| *word != "file");
             let seq = Seq(u64::try_from(row.number_at(4)).unwrap_or_default());
             seen.insert(
-                Box::<str>::from(row.text_at(0).unwrap_or_default()),
+                Box::<str>::from(row.text_at(0)),
                 (word.map(Box::<str>::from), seq),
             );
         }
@@ -215,10 +204,7 @@ fn visit_entities<E>(
         if !is_wanted(&row) {
             return ControlFlow::Continue(());
         }
-        let (path, symbol) = (
-            row.text_at(0).unwrap_or_default(),
-            row.text_at(1).unwrap_or_default(),
-        );
+        let (path, symbol) = (row.text_at(0), row.text_at(1));
         let (seen_word, looked_at) = match seen.get(path) {
             None => ("not_checked", None),
             Some((word, seq)) => {
@@ -233,7 +219,7 @@ fn visit_entities<E>(
             entity: entity_name(path, symbol),
             artifact: row.hash_at(2),
             source: row.hash_at(4),
-            origin: row.text_at(8).unwrap_or_default().to_owned(),
+            origin: row.text_at(8).to_owned(),
             last_updated: utc_moment(row.number_at(11)),
             disk: differing
                 .get(&key)

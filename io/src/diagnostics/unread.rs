@@ -139,7 +139,7 @@ pub(crate) fn of_tracked(
 fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
     let mut paths = BTreeSet::new();
     reader.read_table(STATE_MAP, &mut |row| {
-        paths.extend(row.text_at(0).map(RelPath::from_normalised));
+        paths.extend(row.optional_text_at(0).map(RelPath::from_normalised));
         ControlFlow::Continue(())
     })?;
     Ok(paths)

@@ -31,7 +31,8 @@ impl Headers {
     /// All fields in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.fields.iter().map(|(name, value)| {
-            let name = core::str::from_utf8(self.stored_text(name)).unwrap_or_default();
+            let name = core::str::from_utf8(self.stored_text(name));
+            let name = name.expect("names are pushed as text");
             (name, self.stored_text(value))
         })
     }
