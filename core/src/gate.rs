@@ -35,7 +35,7 @@ pub struct GateReport {
 words! {
     /// How strict gate B is (engine: "Promotion").
     #[derive(Default)]
-    Profile, "profile" {
+    GateProfile, "profile" {
         /// Structural parity is a grant of its own.
         #[default]
         Standard = "standard",
@@ -238,7 +238,7 @@ impl GateReport {
 
 /// Judges one version of the model's. The report has the verdict of every rule, including those after the first failure.
 #[must_use]
-pub fn judge(facts: &GateFacts, thresholds: Thresholds, profile: Profile) -> GateReport {
+pub fn judge(facts: &GateFacts, thresholds: Thresholds, profile: GateProfile) -> GateReport {
     let mut report = GateReport::default();
     let refusal = gate_a_refusal(facts, thresholds, &mut report.verdicts);
     let damaged = damage_refusal(facts.comparison, &mut report.verdicts);
@@ -401,11 +401,11 @@ fn etv_refusal(disk: DiskVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason>
 /// The grant that a proposal can have at once.
 fn parity_grant(
     facts: &GateFacts,
-    profile: Profile,
+    profile: GateProfile,
     gate_a: Option<Reason>,
     verdicts: &mut Vec<Verdict>,
 ) -> Option<Reason> {
-    let parity = facts.symbols_missing == 0 && gate_a.is_none() && profile == Profile::Standard;
+    let parity = facts.symbols_missing == 0 && gate_a.is_none() && profile == GateProfile::Standard;
     verdicts.push(boolean_verdict(Reason::StructuralParity, parity));
     parity.then_some(Reason::StructuralParity)
 }
@@ -483,7 +483,7 @@ mod tests {
     }
 
     fn check(facts: GateFacts, passed: bool, conclusion: Reason) {
-        let report = judge(&facts, Thresholds::default(), Profile::Standard);
+        let report = judge(&facts, Thresholds::default(), GateProfile::Standard);
         assert_eq!(
             (report.passed, report.conclusion),
             (passed, Some(conclusion)),
@@ -622,7 +622,7 @@ mod tests {
 
     #[test]
     fn a_late_grant_lifts_what_only_lacked_one_and_disk_still_counts() {
-        let judged = judge(&faithful(), Thresholds::default(), Profile::Strict);
+        let judged = judge(&faithful(), Thresholds::default(), GateProfile::Strict);
         assert!(judged.passed_gate_a() && !judged.failed_by_itself());
         let conclusion = |grant, disk| {
             let report = judged
@@ -663,7 +663,7 @@ mod tests {
             symbols_missing: 1,
             ..faithful()
         };
-        let judged = judge(&shrunk, Thresholds::default(), Profile::Strict);
+        let judged = judge(&shrunk, Thresholds::default(), GateProfile::Strict);
         assert!(!judged.passed_gate_a());
         assert!(
             !judged
@@ -735,7 +735,7 @@ mod tests {
 
     #[test]
     fn the_strict_profile_wants_more_than_parity() {
-        let report = judge(&faithful(), Thresholds::default(), Profile::Strict);
+        let report = judge(&faithful(), Thresholds::default(), GateProfile::Strict);
         assert!(!report.passed);
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::string::{String, ToString};
 
-use crate::gate::{Profile, Thresholds};
+use crate::gate::{GateProfile, Thresholds};
 use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
 use crate::words;
 
@@ -53,7 +53,7 @@ pub struct Policy {
     /// The workspace's absolute path, `/`-separated.
     pub workspace_root: String,
     /// Gate B's strictness.
-    pub profile: Profile,
+    pub profile: GateProfile,
     /// Thresholds of the guards.
     pub thresholds: Thresholds,
     /// When a shadow audit is asked for.
@@ -72,7 +72,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             workspace_root: String::new(),
-            profile: Profile::default(),
+            profile: GateProfile::default(),
             thresholds: Thresholds::default(),
             audit: AuditChoice::default(),
             history: HistoryChoice::default(),

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use globset::GlobBuilder;
 use tslp_core::guardian::{
     Action, ActionGoal, ActionLimits, BudgetAmounts, Capability, Class, CommandTable, Condition,
-    Decision, Door, Glob, GrantToken, Jail, Join, JudgingState, Mode, PolicyRule, Profile, Risk,
-    RuleEffect, SimpleCommand, judge_action, minutes_after,
+    Decision, Door, Glob, GrantToken, Jail, Join, JudgingState, Mode, PolicyRule, Risk, RuleEffect,
+    SimpleCommand, ToolProfile, judge_action, minutes_after,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -111,7 +111,7 @@ pub fn policy(data: &[u8]) {
     };
     let words: Vec<String> = path.split_whitespace().map(str::to_owned).collect();
     let action = Action::from_command(&words, "/w", Door::Bridge, &CommandTable::built_in());
-    let mut profile = Profile::built_in();
+    let mut profile = ToolProfile::built_in();
     let mut with = |effect| {
         profile.rules.push(PolicyRule {
             id: "fuzzed".to_owned(),
@@ -126,7 +126,7 @@ pub fn policy(data: &[u8]) {
         with(RuleEffect::Deny),
     );
     let granted = judging_state(&[Capability::BuildExec, Capability::ShellExec]);
-    let judged = |state: &JudgingState, profile: &Profile| {
+    let judged = |state: &JudgingState, profile: &ToolProfile| {
         let report = judge_action(&action_goal(), &action, state, profile);
         assert_eq!(
             report,

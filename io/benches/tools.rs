@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tslp_core::guardian::{
     Action, ActionGoal, ActionLimits, BudgetAmounts, CommandTable, Condition, Door, Jail,
-    JudgingState, Mode, PolicyRule, Profile, Risk, RuleEffect, judge_action,
+    JudgingState, Mode, PolicyRule, Risk, RuleEffect, ToolProfile, judge_action,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -67,11 +67,11 @@ fn judging() -> Result<Duration, Box<dyn Error>> {
             effect: RuleEffect::Allow(ActionLimits::default()),
         })
     };
-    let profile = Profile {
+    let profile = ToolProfile {
         rules: (0..RULES)
             .map(rule)
             .collect::<Result<_, Box<dyn Error>>>()?,
-        ..Profile::built_in()
+        ..ToolProfile::built_in()
     };
     let words = ["grep", "-rn", "ring_put", "src/ring.c", "include/ring.h"].map(str::to_owned);
     let action = Action::from_command(&words, "/w", Door::Bridge, &CommandTable::built_in());

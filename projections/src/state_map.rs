@@ -169,7 +169,7 @@ impl StateMap {
                 None => false,
             },
             Transition::Supersede | Transition::Remove => {
-                self.supersede(recorded.seq, transitioned, changes)
+                self.retire(recorded.seq, transitioned, changes)
             }
             Transition::Discard => true,
         }
@@ -245,7 +245,7 @@ impl StateMap {
         id
     }
 
-    fn supersede(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
+    fn retire(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
         let entity = &transitioned.entity;
         let Some(entry) = self.remove_current(seq, transitioned, changes) else {
             return false;

@@ -57,7 +57,7 @@ impl Tombstones {
                     changes.put(crate::TOMBSTONES, || row(&transitioned.entity, tombstone));
                     self.removed.insert(transitioned.entity.clone(), tombstone);
                 }
-                Transition::Promote => self.forget(&transitioned.entity, changes),
+                Transition::Promote => self.lift(&transitioned.entity, changes),
                 Transition::Discard | Transition::Supersede => {}
             },
             Event::PromptReceived(prompt) => self.expire(prompt.episode, changes),
@@ -79,11 +79,11 @@ impl Tombstones {
             .map(|(entity, _)| entity.clone())
             .collect();
         for entity in expired {
-            self.forget(&entity, changes);
+            self.lift(&entity, changes);
         }
     }
 
-    fn forget(&mut self, entity: &EntityId, changes: &mut Changes) {
+    fn lift(&mut self, entity: &EntityId, changes: &mut Changes) {
         if self.removed.remove(entity).is_some() {
             changes.remove(crate::TOMBSTONES, || table::entity_key(entity).into());
         }

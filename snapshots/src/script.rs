@@ -35,7 +35,7 @@
 //! Empty lines and lines that begin with `#` are ignored.
 
 use tslp_core::event::AuditOutcome;
-use tslp_core::gate::Profile;
+use tslp_core::gate::GateProfile;
 use tslp_core::message::Role;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
 
@@ -183,7 +183,7 @@ fn set_policy(policy: &mut Policy, setting: &str) {
                 .parse()
                 .unwrap_or_else(|_| panic!("no number: {episodes}"));
         }
-        Some(("profile", "strict")) => policy.profile = Profile::Strict,
+        Some(("profile", "strict")) => policy.profile = GateProfile::Strict,
         Some(("placement", "user")) => policy.placement = Placement::User,
         Some(("history", "window")) => policy.history = HistoryChoice::Window,
         Some(("history", "client")) => policy.history = HistoryChoice::Client,

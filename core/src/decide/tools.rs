@@ -13,7 +13,7 @@ use crate::event::{
 };
 use crate::guardian::{
     ACTION_MINUTES, Capability, Class, Decision, Door, GrantLimit, GrantToken, Jail, JudgedLine,
-    LineContext, Profile, SimpleCommand, Step, judge_line, minutes_after,
+    LineContext, SimpleCommand, Step, ToolProfile, judge_line, minutes_after,
 };
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId, UnixMillis};
@@ -30,7 +30,7 @@ pub const SAME_RESULTS_MAX: usize = 3;
 /// The inputs by which a recorded request is judged.
 pub struct ToolJudging<'j> {
     /// The profile in force.
-    pub profile: &'j Profile,
+    pub profile: &'j ToolProfile,
     /// Its text in the Vault.
     pub policy: Option<ArtifactHash>,
     /// Where tools may look.
@@ -401,7 +401,7 @@ mod tests {
             root: "/w".into(),
             ..Jail::default()
         };
-        let strict = Profile {
+        let strict = ToolProfile {
             grants: Vec::from([(
                 Capability::BuildExec,
                 GrantLimit {
@@ -409,9 +409,9 @@ mod tests {
                     renewals: 0,
                 },
             )]),
-            ..Profile::built_in()
+            ..ToolProfile::built_in()
         };
-        let check = |at, session: &ToolSession, profile: &Profile, expected: &str| {
+        let check = |at, session: &ToolSession, profile: &ToolProfile, expected: &str| {
             let judging = ToolJudging {
                 profile,
                 policy: None,
@@ -423,7 +423,7 @@ mod tests {
             let code = code.map_or(judged.decision.as_str(), |denial| &denial.code);
             assert_eq!(code, expected, "{at:?}");
         };
-        let built_in = Profile::built_in();
+        let built_in = ToolProfile::built_in();
         check(AT(14), &granted(2), &built_in, "ALLOW_WITH_LIMITS");
         check(AT(15), &granted(2), &built_in, "CAPABILITY-ESCALATION");
         check(AT(4), &granted(2), &strict, "ALLOW_WITH_LIMITS");

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::{
     Action, ActionGoal, ActionReport, BudgetAmounts, BudgetItem, Class, CommandTable, Decision,
-    Door, GrantToken, Jail, Join, JudgingState, Mode, Profile, Risk, SimpleCommand, absolute_path,
-    judge_action, minutes_after,
+    Door, GrantToken, Jail, Join, JudgingState, Mode, Risk, SimpleCommand, ToolProfile,
+    absolute_path, judge_action, minutes_after,
 };
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
@@ -14,7 +14,7 @@ use crate::ids::UnixMillis;
 /// The inputs by which a line is judged.
 pub struct LineContext<'c> {
     /// The rules.
-    pub profile: &'c Profile,
+    pub profile: &'c ToolProfile,
     /// Who asks.
     pub door: Door,
     /// What tslp is able to do.
@@ -161,7 +161,7 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
 }
 
 /// The token, expiring no later than the profile allows.
-fn within_profile(token: GrantToken, profile: &Profile) -> GrantToken {
+fn within_profile(token: GrantToken, profile: &ToolProfile) -> GrantToken {
     let since = token.last_renewed_at.unwrap_or(token.issued_at);
     let most = minutes_after(since, profile.grant_limit(token.capability).minutes);
     GrantToken {

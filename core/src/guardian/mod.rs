@@ -34,7 +34,7 @@ pub use grant::{
 pub use jail::{Jail, PathTrespass, absolute_path, is_within};
 pub use line::{JudgedCommand, JudgedLine, LineContext, judge_line};
 pub use mode::{Hindrance, Mode};
-pub use profile::{ActionLimits, PolicyRule, Profile, RULES_MAX, RuleEffect};
+pub use profile::{ActionLimits, PolicyRule, RULES_MAX, RuleEffect, ToolProfile};
 
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
@@ -317,7 +317,7 @@ impl JudgingFacts<'_> {
         }
     }
 
-    fn class_denied(&self, profile: &Profile) -> Option<DenialCause> {
+    fn class_denied(&self, profile: &ToolProfile) -> Option<DenialCause> {
         let program = self.action.program_name();
         let listed = &profile.programs;
         if self.action.class.needed_capability().is_none() {
@@ -336,7 +336,7 @@ pub fn judge_action(
     goal: &ActionGoal,
     action: &Action,
     state: &JudgingState,
-    profile: &Profile,
+    profile: &ToolProfile,
 ) -> ActionReport {
     let left = profile.budget.left_after(&state.spent);
     let facts = JudgingFacts {
@@ -393,7 +393,7 @@ struct RulesVerdict<'p> {
 }
 
 /// The first denial counts; of allowing rules the strictest limits add up.
-fn apply_rules<'p>(profile: &'p Profile, facts: &JudgingFacts<'_>) -> RulesVerdict<'p> {
+fn apply_rules<'p>(profile: &'p ToolProfile, facts: &JudgingFacts<'_>) -> RulesVerdict<'p> {
     let mut ruling = RulesVerdict::default();
     for rule in profile
         .rules

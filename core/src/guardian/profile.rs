@@ -15,7 +15,7 @@ pub const RULES_MAX: usize = 1_000;
 /// Everything that the Operator can decide beforehand. What no rule can lift (the jail, the classes that no tool may have,
 /// capabilities, the sandbox) isn't expressible.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
+pub struct ToolProfile {
     /// Its id, by which events name it.
     pub id: String,
     /// Its name for people.
@@ -85,7 +85,7 @@ impl ActionLimits {
     }
 }
 
-impl Profile {
+impl ToolProfile {
     /// The profile in force until the Operator approves another one: reading as it is, builds and interpreters for five
     /// minutes, where they are granted.
     ///

@@ -44,16 +44,16 @@ fn state() -> JudgingState {
     }
 }
 
-fn profile(rules: &[(&str, &str, RuleEffect)]) -> Profile {
+fn profile(rules: &[(&str, &str, RuleEffect)]) -> ToolProfile {
     let rules = rules.iter().map(|(id, when, effect)| PolicyRule {
         id: (*id).into(),
         description: String::new(),
         when: Condition::parse(when).unwrap(),
         effect: *effect,
     });
-    Profile {
+    ToolProfile {
         rules: rules.collect(),
-        ..Profile::built_in()
+        ..ToolProfile::built_in()
     }
 }
 
@@ -66,7 +66,7 @@ fn shown(report: &ActionReport) -> String {
 }
 
 fn check(line: &str, state: &JudgingState, expected: &str) {
-    let report = judge_action(&goal(), &action(line), state, &Profile::built_in());
+    let report = judge_action(&goal(), &action(line), state, &ToolProfile::built_in());
     assert_eq!(shown(&report), expected, "{line}");
     assert_eq!(
         report.decision == Decision::Deny,
@@ -177,11 +177,16 @@ fn an_interpreter_needs_a_critical_goal_and_a_critical_grant() {
         risk: Risk::Critical,
         ..goal()
     };
-    let report = judge_action(&critical, &action("perl x"), &state, &Profile::built_in());
+    let report = judge_action(
+        &critical,
+        &action("perl x"),
+        &state,
+        &ToolProfile::built_in(),
+    );
     assert_eq!(shown(&report), "ALLOW_WITH_LIMITS");
     let mut low = state.clone();
     low.grants[0].risk = Risk::High;
-    let report = judge_action(&critical, &action("perl x"), &low, &Profile::built_in());
+    let report = judge_action(&critical, &action("perl x"), &low, &ToolProfile::built_in());
     assert_eq!(
         shown(&report),
         "capability CAPABILITY-ESCALATION: the grant of SHELL_EXEC is for a lower risk class"
@@ -240,7 +245,7 @@ fn a_profile_can_list_programs_and_raise_risks_but_lift_nothing() {
         RuleEffect::Allow(ActionLimits::default()),
     );
     let mut profile = profile(&[everything]);
-    let shown = |line: &str, profile: &Profile| {
+    let shown = |line: &str, profile: &ToolProfile| {
         shown(&judge_action(&goal(), &action(line), &state(), profile))
     };
     assert!(shown("rm x", &profile).starts_with("class"));

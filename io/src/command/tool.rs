@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tslp_core::guardian::{
-    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, Profile, RuleEffect,
-    SimpleCommand, SplitError, Step,
+    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, RuleEffect, SimpleCommand,
+    SplitError, Step, ToolProfile,
 };
 
 use super::{CommandFailure, LedgerUse, config_layers, print_page, read_config, start_logging};
@@ -105,7 +105,7 @@ fn effect_text(effect: RuleEffect) -> String {
     format!("ALLOW{}", named.collect::<String>())
 }
 
-fn read_profile(file: &Path) -> Result<Profile, CommandFailure> {
+fn read_profile(file: &Path) -> Result<ToolProfile, CommandFailure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
         .map_err(|error| CommandFailure::new(Exit::Failure, format!("{shown}: {error}")))?;
@@ -163,7 +163,7 @@ impl JudgedRequest {
             inputs: JudgeInputs {
                 profile: match &line.policy {
                     Some(file) => read_profile(file)?,
-                    None => Profile::built_in(),
+                    None => ToolProfile::built_in(),
                 },
                 door: Door::Operator,
                 mode: Mode::under_hindrances(hindrances),

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tslp_core::gate::{Profile, Thresholds};
+use tslp_core::gate::{GateProfile, Thresholds};
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 use tslp_core::words;
@@ -78,7 +78,7 @@ pub struct AccessConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RulesConfig {
     /// Gate B's strictness.
-    pub profile: Profile,
+    pub profile: GateProfile,
     /// Thresholds of the guards and of likeness.
     pub thresholds: Thresholds,
     /// Episodes for which a removed symbol is remembered as removed.
@@ -94,7 +94,7 @@ pub struct RulesConfig {
 impl Default for RulesConfig {
     fn default() -> Self {
         Self {
-            profile: Profile::default(),
+            profile: GateProfile::default(),
             thresholds: Thresholds::default(),
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             history: HistoryChoice::default(),

@@ -2,7 +2,7 @@
 
 use std::iter::once;
 
-use tslp_core::gate::Profile;
+use tslp_core::gate::GateProfile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 
@@ -174,7 +174,7 @@ keys! {
     "upstream_ca_file": Tuning, path!(ValueKind::File, upstream.ca_file),
         "PEM file of certificates to trust for an https upstream, besides the system's.",
         unset "only the system's certificates";
-    "profile": Common, choice!(Profile, rules.profile),
+    "profile": Common, choice!(GateProfile, rules.profile),
         "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: a shadow audit must find the change complete, or you verify it, by `@tslp confirm` for one.";
     "audit": Common, choice!(AuditChoice, audit.choice),
         "Whether the model is asked, once its reply is out and nobody waits for it, if the reply's code is complete: after every reply with judged code (`on`), or only where nothing else grants authority (`auto`), as in `strict`. A new request to the model cancels it at once.";

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tslp_core::RULES_VERSION;
 use tslp_core::decide::tools::{ToolJudging, evidence_text, judge_request};
 use tslp_core::event::{ActionRequested, Event, Recorded};
-use tslp_core::guardian::{Jail, Profile};
+use tslp_core::guardian::{Jail, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_projections::guardian::GuardianState;
 use tslp_projections::table::Changes;
@@ -22,7 +22,7 @@ pub(super) struct ActionReplay {
     fresh: BTreeMap<ArtifactHash, String>,
     jails: BTreeMap<ArtifactHash, Jail>,
     /// Approved profiles; `None` for one that can't be read.
-    profiles: BTreeMap<ArtifactHash, Option<Profile>>,
+    profiles: BTreeMap<ArtifactHash, Option<ToolProfile>>,
     /// The request that isn't decided yet.
     request: Option<ActionRequested>,
     rules: Option<u32>,
@@ -88,7 +88,7 @@ impl ActionReplay {
             .guardian
             .approved_policy()
             .map(|approved| approved.text);
-        let built_in = Profile::built_in();
+        let built_in = ToolProfile::built_in();
         let profile = match approved {
             None => &built_in,
             // One that can't be read leaves the built-in one, in a mode in which nothing runs.

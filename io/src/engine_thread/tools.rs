@@ -17,8 +17,8 @@ use tslp_core::event::{
     ToolRan,
 };
 use tslp_core::guardian::{
-    BudgetAmounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode, Profile,
-    SimpleCommand, judge_line,
+    BudgetAmounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode,
+    SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
@@ -61,7 +61,7 @@ pub(super) struct ToolLoop {
 /// The rules in force.
 #[derive(Clone)]
 struct RulesInForce {
-    profile: Arc<Profile>,
+    profile: Arc<ToolProfile>,
     /// The text in the Vault; none is the built-in profile.
     policy: Option<ArtifactHash>,
     /// Whether the approved text can't be read.
@@ -892,7 +892,9 @@ impl EngineThread {
         if is_invalid {
             tracing::error!("tools are off: the approved policy profile can't be read");
         }
-        let profile = read.and_then(Result::ok).unwrap_or_else(Profile::built_in);
+        let profile = read
+            .and_then(Result::ok)
+            .unwrap_or_else(ToolProfile::built_in);
         let rules = RulesInForce {
             profile: Arc::new(profile),
             policy: approved.map(|approved| approved.text),
@@ -933,7 +935,7 @@ fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) ->
 }
 
 /// The paths that a line's commands name.
-fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &Profile) -> BTreeSet<String> {
+fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> BTreeSet<String> {
     let named = RefCell::new(BTreeSet::new());
     let leads_to = |path: &str| {
         named.borrow_mut().insert(path.to_owned());

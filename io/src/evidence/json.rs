@@ -20,7 +20,7 @@ use tslp_core::event::{
     Transitioned, Verb, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
+use tslp_core::gate::{Completeness, GateProfile, GateReport, Thresholds, Verdict};
 use tslp_core::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
@@ -376,7 +376,7 @@ words![
 words![
     History,
     Tools,
-    Profile,
+    GateProfile,
     AuditChoice,
     HistoryChoice,
     Placement,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tslp_core::guardian::{
     BudgetAmounts, Capability, Class, Door, GrantToken, Jail, Join, JudgedCommand, JudgedLine,
-    LineContext, Mode, Profile, SimpleCommand, SplitError, judge_line,
+    LineContext, Mode, SimpleCommand, SplitError, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -37,7 +37,7 @@ pub struct ToolScope {
 #[derive(Clone, Debug)]
 pub struct JudgeInputs {
     /// The rules.
-    pub profile: Profile,
+    pub profile: ToolProfile,
     /// Who asks.
     pub door: Door,
     /// What tslp is able to do.

@@ -6,7 +6,7 @@ use thiserror::Error;
 use toml::de::{DeTable, DeValue};
 use tslp_core::guardian::{
     ACTION_MINUTES, ActionLimits, BudgetAmounts, BudgetItem, Capability, Class, Condition,
-    GrantLimit, PolicyRule, Profile, RULES_MAX, Risk, RuleEffect,
+    GrantLimit, PolicyRule, RULES_MAX, Risk, RuleEffect, ToolProfile,
 };
 
 /// What is wrong with a profile, and in which line.
@@ -23,14 +23,14 @@ pub struct ProfileError {
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn parse_profile(text: &str) -> Result<Profile, ProfileError> {
+pub fn parse_profile(text: &str) -> Result<ToolProfile, ProfileError> {
     let file = ProfileFile { text };
     let table =
         DeTable::parse(text).map_err(|error| file.error_at(error.span(), error.message()))?;
-    let mut profile = Profile {
+    let mut profile = ToolProfile {
         rules: Vec::new(),
         id: String::new(),
-        ..Profile::built_in()
+        ..ToolProfile::built_in()
     };
     for (key, value) in table.get_ref() {
         let at = value.span();

@@ -5,7 +5,7 @@ use tslp_core::event::{
     AuditOutcome, AuditStatus, ContentKind, Extent, Format, GrantChange, History, PartKind,
     PathEvidence, ReadFailure, Side, Verb,
 };
-use tslp_core::gate::{Completeness, Profile};
+use tslp_core::gate::{Completeness, GateProfile};
 use tslp_core::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use tslp_core::message::{Role, Tools};
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
@@ -75,7 +75,7 @@ codes! {
     Extent: WholeFile = 1, Fragment = 2;
     History: Window = 1, Client = 2;
     Tools: None = 1, Offered = 2;
-    Profile: Standard = 1, Strict = 2;
+    GateProfile: Standard = 1, Strict = 2;
     AuditChoice: Off = 1, On = 2, Auto = 3;
     HistoryChoice: Auto = 1, Window = 2, Client = 3;
     Placement: System = 1, User = 2;

@@ -12,7 +12,7 @@ use tslp_core::event::{
     Transitioned, Verb, Within,
 };
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
+use tslp_core::gate::{Completeness, GateProfile, GateReport, Thresholds, Verdict};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::message::{Role, Tools};
@@ -134,7 +134,7 @@ impl Generator {
             patterns: ArtifactHash(self.hash()),
             policy: Policy {
                 workspace_root: self.text(),
-                profile: self.pick(&[Profile::Standard, Profile::Strict]),
+                profile: self.pick(&[GateProfile::Standard, GateProfile::Strict]),
                 thresholds: Thresholds {
                     nodes_percent: self.number() as u8,
                     tokens_percent: self.number() as u8,

@@ -14,7 +14,7 @@ use tslp_core::event::{
     Transitioned, Verb, Withheld, Within,
 };
 use tslp_core::extract::GrammarTag;
-use tslp_core::gate::{Completeness, GateReport, Profile, Thresholds, Verdict};
+use tslp_core::gate::{Completeness, GateProfile, GateReport, Thresholds, Verdict};
 use tslp_core::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis, VersionId};
@@ -353,7 +353,7 @@ fn rules() -> Vec<Event> {
             patterns: hash(5),
             policy: Policy {
                 workspace_root: "/home/größer/project".into(),
-                profile: Profile::Strict,
+                profile: GateProfile::Strict,
                 thresholds: Thresholds {
                     nodes_percent: 1,
                     tokens_percent: 2,

@@ -8,7 +8,7 @@ use tslp_core::event::{
     ActionJudged, ActionRequested, ContentKind, Event, PolicyApproved, ToolRan,
 };
 use tslp_core::extract::Grammars;
-use tslp_core::guardian::{Jail, JudgedLine, Profile};
+use tslp_core::guardian::{Jail, JudgedLine, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::view::{ToolRecords as _, ToolSession};
@@ -35,7 +35,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         wanted: WantedCall,
-        (profile, policy): (&Profile, Option<ArtifactHash>),
+        (profile, policy): (&ToolProfile, Option<ArtifactHash>),
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let mut work = BatchBuilder::new();
         let WantedCall {

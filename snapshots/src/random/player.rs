@@ -5,7 +5,7 @@ use tslp_core::artifact::Origin;
 use tslp_core::decide::observe;
 use tslp_core::entity::Symbol;
 use tslp_core::event::Event;
-use tslp_core::gate::Profile;
+use tslp_core::gate::GateProfile;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
@@ -61,7 +61,7 @@ pub fn play_with_memory(data: &[u8], memory: EngineMemory) -> Stage {
 pub(super) struct Player {
     pub(super) stage: Stage,
     law: Law,
-    profile: Profile,
+    profile: GateProfile,
 }
 
 /// What a model does in a reply.
@@ -368,7 +368,7 @@ impl Player {
         let symbols = self.stage.view().symbols_of(&entity.path);
         let is_foreign = |symbol: &Symbol| !NAMES.contains(&symbol.as_str());
         let is_all_there = action == ModelAction::Fragment || !symbols.iter().any(is_foreign);
-        let counts = self.profile == Profile::Standard
+        let counts = self.profile == GateProfile::Standard
             && is_faithful
             && is_all_there
             && !looks_like_damage
@@ -468,7 +468,11 @@ impl Player {
 
 fn random_policy(u: &mut Unstructured<'_>) -> Result<Policy> {
     Ok(Policy {
-        profile: *u.choose(&[Profile::Standard, Profile::Standard, Profile::Strict])?,
+        profile: *u.choose(&[
+            GateProfile::Standard,
+            GateProfile::Standard,
+            GateProfile::Strict,
+        ])?,
         audit: *u.choose(&[AuditChoice::Auto, AuditChoice::On, AuditChoice::Off])?,
         ..Policy::default()
     })

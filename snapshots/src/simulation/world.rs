@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 use tslp_core::event::{Event, ReplyOutcome};
-use tslp_core::gate::Profile;
+use tslp_core::gate::GateProfile;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
@@ -186,7 +186,11 @@ impl<'t> World<'t> {
             .collect();
         let policy = Policy {
             workspace_root: ROOT.into(),
-            profile: chance.pick(&[Profile::Standard, Profile::Standard, Profile::Strict]),
+            profile: chance.pick(&[
+                GateProfile::Standard,
+                GateProfile::Standard,
+                GateProfile::Strict,
+            ]),
             audit: chance.pick(&[AuditChoice::Auto, AuditChoice::On, AuditChoice::Off]),
             history: chance.pick(&[
                 HistoryChoice::Auto,
@@ -410,7 +414,7 @@ impl<'t> World<'t> {
         let key = (speech.path, speech.function.name);
         let shown_then = forwarded.since.get(&key).copied().flatten();
         let tracked = &before[speech.path];
-        let must = self.policy.profile == Profile::Standard
+        let must = self.policy.profile == GateProfile::Standard
             && speech.is_faithful(tracked)
             && speech.base == *tracked
             && shown_then.is_some()
