@@ -12,7 +12,7 @@ use tslp_core::ids::Seq;
 
 use crate::chat::dialect::Dialect;
 
-/// The media type of [`prometheus_page`].
+/// The media type of [`Metrics::prometheus_page`].
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Upper bounds of the histogram's buckets, in microseconds; the law allows 10 ms.
