@@ -40,7 +40,7 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The bytes; may be empty, when only the handover counts.
         bytes: Vec<u8>,
-        /// Why the piece is sent now.
+        /// The reason for sending it now.
         handover: Handover,
     },
     /// The client received the response unchanged: no further round can follow.
@@ -50,7 +50,7 @@ pub enum ToEngine {
     ReplyEnd {
         /// The exchange that this reply belongs to.
         exchange: ExchangeId,
-        /// How the response ended.
+        /// The response's end.
         ending: ResponseEnd,
         /// The moment of the end in the order of requests; an audit is called off by any request after it.
         at: RequestMark,
@@ -70,7 +70,7 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The call's number.
         call: CallId,
-        /// How it ended, with its output and resource use.
+        /// Its end, output and resource use.
         outcome: Box<RunOutcome>,
     },
     /// A shadow audit has finished (spec §10).
@@ -88,7 +88,7 @@ pub enum ToEngine {
     Shutdown,
 }
 
-/// Why a piece of a reply is handed to the engine.
+/// The reason for handing a piece of a reply to the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handover {
     /// It is large, or the reply may be over.
@@ -97,7 +97,7 @@ pub enum Handover {
     Due,
 }
 
-/// How a response from the upstream ended, as the sockets saw it.
+/// The end of an upstream's response, as seen on the sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseEnd {
     /// The upstream's message was complete by its own framing.
@@ -179,7 +179,7 @@ pub enum ToLoop {
     },
 }
 
-/// How many requests to the model server one response to the client may take.
+/// The number of requests to the model server that one response to the client may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundsAllowed {
     /// One, whose response is relayed.

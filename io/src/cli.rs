@@ -465,7 +465,7 @@ fn flag_help(key: &ConfigKey) -> String {
     format!("{} [{}] [default: {default}]", key.meaning, key.variable)
 }
 
-/// What the command line says for a key, if anything.
+/// The command line's texts for a key, if any.
 fn written_value(
     key: &'static ConfigKey,
     matches: &ArgMatches,

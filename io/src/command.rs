@@ -64,7 +64,7 @@ pub fn run_command(line: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// Why a command failed, in words, and its exit code.
+/// A command's error, for people, and its exit code.
 struct CommandFailure {
     exit: Exit,
     message: String,
@@ -258,7 +258,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
     }
 }
 
-/// How a command uses the ledger.
+/// A command's use of the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LedgerUse {
     /// Serve until stopped, and log.
@@ -304,7 +304,7 @@ fn has_ledger(config: &ServeConfig) -> bool {
     DataFiles::of(&config.data_dir).database.exists()
 }
 
-/// What the diagnostics of a workspace look at, whether its proxy runs or not.
+/// The diagnostics' subject for a workspace, whether its proxy runs or not.
 fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
     DiagnosedSubject {
         readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
@@ -578,7 +578,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
     Ok(Exit::Ok)
 }
 
-/// Where `--to` leads; nothing is ever written into the workspace.
+/// The target of `--to`; nothing is ever written into the workspace.
 fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, CommandFailure> {
     data_dir::choose_data_dir(&config.workspace, Some(to), None).map_err(|error| {
         let message = match error {

@@ -1,4 +1,4 @@
-//! How each client is pointed at the proxy, for the address and token in force.
+//! Each client's set-up for the proxy, for the address and token in force.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,7 @@ struct ClientSetup {
     /// As it is named on the command line.
     name: &'static str,
     title: &'static str,
-    /// Where the text belongs.
+    /// The file or shell that the text is for.
     place: &'static str,
     /// `ORIGIN` is the proxy's address, `KEY` its token or anything, `MODEL` the model.
     text: &'static str,
@@ -96,7 +96,7 @@ const CLIENTS: [ClientSetup; 13] = [
     },
 ];
 
-/// What a client's API key is where the proxy asks for none.
+/// A client's API key where the proxy asks for none.
 const ANY_KEY: &str = "local";
 
 /// The names that [`setup_lines`] takes.

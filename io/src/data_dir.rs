@@ -1,4 +1,4 @@
-//! Where the ledger of a workspace lives: in the user's data folder, never inside the workspace.
+//! The data directory of a workspace: in the user's data folder, never inside the workspace.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,7 +9,7 @@ use tslp_core::hash::ArtifactHash;
 /// Longest part of a workspace's name that its data directory bears.
 const NAME_CHARACTERS_MAX: usize = 40;
 
-/// Why there is no data directory.
+/// An error that leaves no data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
     /// It would be written to, and the workspace is only ever read.

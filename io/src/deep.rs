@@ -49,7 +49,7 @@ pub struct DeepReport {
     listed_bytes: usize,
     /// Differences beyond the list's bounds.
     pub unlisted: u64,
-    /// Why the walk ended before the ledger's head.
+    /// The error that ended the walk before the ledger's head.
     pub flaw: Option<StartError>,
 }
 

@@ -55,7 +55,7 @@ int ring_get(struct ring *r, int *value) {
 const LOOKS_MAX: u32 = 1000;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// Why the tour broke off.
+/// An error that ends the tour.
 #[derive(Debug, thiserror::Error)]
 pub enum TourError {
     /// Something didn't happen as the tour says.
@@ -394,7 +394,7 @@ impl TourProxy {
             .to_owned())
     }
 
-    /// Why the last episode's artifact stayed PROPOSED.
+    /// The reason why the last episode's artifact stayed PROPOSED.
     fn last_refusal(&self) -> Result<String, TourError> {
         let recent = self.get("/recent?limit=1")?;
         let states = recent["episodes"][0]["artifact_states"]

@@ -51,7 +51,7 @@ pub struct DiagnosedSubject {
     pub api_key: Option<Secret>,
     /// Certificates to trust in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// Why the proxy is in safe mode, if it has been since it started.
+    /// The reason for safe mode, if the proxy started in it.
     pub safe_mode: Option<String>,
     /// The scrub of a running proxy, which checks the ledger after the start.
     pub scrub: Option<SharedProgress>,
@@ -59,14 +59,14 @@ pub struct DiagnosedSubject {
     pub recent_episodes: usize,
     /// Whether tools can run, and why not.
     pub tools: ToolCheck,
-    /// What looks at the files for a page.
+    /// The observer of the files for a page.
     pub disk_now: DiskNow,
-    /// What a running proxy has counted.
+    /// A running proxy's counters.
     pub metrics: Arc<Metrics>,
 }
 
 impl DiagnosedSubject {
-    /// Why the proxy is in safe mode, if it is: since it started, or since the scrub has found something.
+    /// The reason for safe mode, if the proxy is in it: from the start, or since the scrub found a flaw.
     #[must_use]
     pub fn safe_mode_reason(&self) -> Option<String> {
         let found = || match self.scrub.as_ref()?.current() {

@@ -17,7 +17,7 @@ use crate::main_loop::LoopHandle;
 /// Pause between two tries.
 const TRY_PAUSE: Duration = Duration::from_secs(2);
 
-/// What must fit on the disk: a few large prompts with their replies.
+/// Free space to wait for: a few large prompts with their replies.
 const SPACE_BYTES_MIN: usize = 8 << 20;
 
 /// One write of a try.

@@ -165,11 +165,11 @@ struct PromptToModel {
     messages: Vec<SentMessage>,
     /// Vault texts that its messages may contain, to be recorded by reference.
     texts: Vec<ArtifactHash>,
-    /// How many rounds its reply may take.
+    /// The rounds that its reply may take.
     rounds: RoundsAllowed,
 }
 
-/// Why a prompt can't go on.
+/// The reason why a prompt isn't forwarded.
 enum PromptRefusal {
     Request(BadRequest),
     Ledger(WriterStopped),

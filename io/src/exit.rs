@@ -1,4 +1,4 @@
-//! How the process ends: the exit codes that `tslp --help` documents.
+//! The exit codes that `tslp --help` documents.
 
 use std::process::ExitCode;
 
@@ -37,7 +37,7 @@ impl Exit {
         self as u8
     }
 
-    /// What the number means.
+    /// The number's meaning.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {

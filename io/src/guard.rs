@@ -10,7 +10,7 @@ use crate::http::head::HeaderFate;
 use crate::http::request::{HttpVersion, RequestHead};
 use crate::loop_config::GuardConfig;
 
-/// Why the guard can't be set up.
+/// An error while the guard is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GuardError {
     /// Anyone on the network could use the proxy.

@@ -15,7 +15,7 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Checks a level, or levels by target: `info`, `info,tslp_io::http=debug`.
 ///
 /// # Errors
-/// What is allowed.
+/// The allowed values, as a sentence's end.
 pub fn check_level(text: &str) -> Result<String, String> {
     let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
     let is_directive = |part: &str| match part.split_once('=') {

@@ -14,7 +14,7 @@ pub struct LoopConfig {
     pub limits: Limits,
     /// Bounds on waiting.
     pub timeouts: Timeouts,
-    /// Where requests go that none of `model_upstreams` is for.
+    /// The server for requests that match none of `model_upstreams`.
     pub upstream: UpstreamConfig,
     /// Other servers, each for some models.
     pub model_upstreams: Vec<ModelUpstream>,
@@ -77,7 +77,7 @@ pub struct Timeouts {
     pub body_idle: Duration,
     /// Between two requests on a kept-alive connection; then it is closed.
     pub keep_alive: Duration,
-    /// How long a client may take no byte of what waits for it.
+    /// Longest time for which a client may take no byte of a response.
     pub write_stall: Duration,
     /// To resolve and connect to the upstream (`http.connect_seconds`).
     pub connect: Duration,
@@ -89,7 +89,7 @@ pub struct Timeouts {
     /// How long an upstream connection is kept for the next request. Below llama.cpp's 5 s, so that the server's
     /// close doesn't cross a request.
     pub pool: Duration,
-    /// How long responses under way may go on after a shutdown was asked for.
+    /// Longest time for which responses may go on after a request to stop.
     pub shutdown: Duration,
 }
 
@@ -140,7 +140,7 @@ impl UpstreamConfig {
         }
     }
 
-    /// What replaces a client's `Authorization`.
+    /// Replaces a client's `Authorization`.
     #[must_use]
     pub fn own_authorization(&self) -> Option<Secret> {
         let key = self.api_key.as_ref()?;

@@ -50,11 +50,11 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 /// Messages that may wait for the loop; senders block beyond that, and the loop never waits for them.
 const INBOX_MESSAGES: usize = 1024;
 
-/// How soon a full engine channel, or a listener without free descriptors, is tried again.
+/// Pause before a full engine channel, or a listener without free descriptors, is tried again.
 const ENGINE_RETRY: Duration = Duration::from_millis(1);
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
-/// Why the loop can't be set up.
+/// An error while the loop is set up.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// The guard refuses the configuration.
@@ -68,7 +68,7 @@ pub enum BindError {
         /// The system's answer.
         error: io::Error,
     },
-    /// What the service manager handed over is no listener.
+    /// The descriptor from the service manager is no listener.
     #[error(
         "can't use the socket that the service manager handed over ({0}): it must be one TCP listener"
     )]

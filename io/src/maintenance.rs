@@ -19,7 +19,7 @@ use crate::state_check;
 /// Events written to a new ledger in one transaction.
 const SALVAGE_BATCH: usize = 4096;
 
-/// Why a salvage didn't happen.
+/// An error of a salvage.
 #[derive(Debug, thiserror::Error)]
 pub enum SalvageError {
     /// The old or the new ledger can't be opened or read.
@@ -39,12 +39,12 @@ pub enum SalvageError {
     Append(String),
 }
 
-/// What a salvage brought over.
+/// The result of a salvage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SalvageResult {
     /// The last event of the new ledger.
     pub head: Seq,
-    /// What is wrong with the event after it, if the old ledger goes on.
+    /// The error at the next event, if the old ledger goes on.
     pub flaw: Option<String>,
 }
 
@@ -112,7 +112,7 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
     }
 }
 
-/// What the check of an archive found. Its digest is the stored table's, which holds what it should.
+/// The result for an archive. Its digest is the stored table's, which has been checked row by row.
 fn archive_result(reader: &LedgerReader, archive: &ArchiveResult) -> Result<String, String> {
     if let Err(flaw) = &archive.rows {
         return Err(format!("{flaw}: run `tslp rebuild`"));

@@ -1,4 +1,4 @@
-//! What a running proxy has counted since it started, and the page of it for Prometheus.
+//! A running proxy's counters since its start, and their page for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -12,7 +12,7 @@ use tslp_core::ids::Seq;
 
 use crate::chat::dialect::Dialect;
 
-/// The media type of [`prometheus_page`].
+/// The media type of [`Metrics::prometheus_page`].
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Upper bounds of the histogram's buckets, in microseconds; the law allows 10 ms.
@@ -52,7 +52,7 @@ impl Metrics {
         self.prompts[place.expect("all are listed")].fetch_add(1, Relaxed);
     }
 
-    /// What was decided about code, up to this event.
+    /// Counts a decision about code; `seq` is its event's position.
     pub fn count_event(&self, seq: Seq, event: &Event) {
         self.last_decided.store(seq.0, Relaxed);
         let counted = match event {
@@ -79,7 +79,7 @@ impl Metrics {
         }
     }
 
-    /// How long a prompt took from its last byte until it was on its way to the model server.
+    /// A prompt's time from its last byte until it was on its way to the model server.
     pub fn count_overhead(&self, overhead: Duration) {
         let micros = u64::try_from(overhead.as_micros()).unwrap_or(u64::MAX);
         self.overhead_count.fetch_add(1, Relaxed);

@@ -27,7 +27,7 @@ pub const LOCAL_SERVERS: [(&str, u16); 4] = [
     ("vLLM", 8000),
 ];
 
-/// What a server said of itself.
+/// A server's models and context size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelServer {
     /// Names of its models.
@@ -36,7 +36,7 @@ pub struct ModelServer {
     pub context_tokens: Option<u32>,
 }
 
-/// How to reach a server.
+/// A server to be asked.
 pub struct ProbeTarget<'t> {
     /// Its address.
     pub url: &'t UpstreamUrl,

@@ -54,7 +54,7 @@ const DIAGNOSTICS_QUEUE: usize = 16;
 /// Signals that follow the first one so soon are the same wish: many supervisors send one to the process and one to its group.
 const SAME_WISH: Duration = Duration::from_millis(500);
 
-/// Why the proxy doesn't run, or stopped.
+/// An error that keeps the proxy from running, or stopped it.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// No state.
@@ -66,7 +66,7 @@ pub enum ServeError {
     /// No listener.
     #[error("{error}{}", bind_advice(.error))]
     Bind {
-        /// What happened.
+        /// The cause.
         #[from]
         error: BindError,
     },
@@ -118,7 +118,7 @@ pub const fn exit_of(error: &StartError) -> Exit {
     }
 }
 
-/// Where the model was found.
+/// The model server in use.
 pub(crate) struct ChosenUpstream {
     url: UpstreamUrl,
     banner: String,
@@ -136,7 +136,7 @@ pub struct BoundServer {
     chosen: ChosenUpstream,
 }
 
-/// What must end after the network loop, in this order.
+/// Threads that end after the network loop, in this order.
 struct ServerThreads {
     audits: AuditQueue,
     to_engine: Sender<ToEngine>,
@@ -255,7 +255,7 @@ impl RunningLoop {
     }
 }
 
-/// How serving came to an end.
+/// The reason why serving ended.
 pub(crate) enum ServeEnd {
     /// It was asked to stop.
     Asked,

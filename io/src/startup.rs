@@ -30,7 +30,7 @@ use crate::progress::WalkProgress;
 /// Events after which a fold lets go of what the archives hold.
 const SETTLE_EVENTS: u64 = 1024;
 
-/// Why there is no state to go on from.
+/// An error that leaves no state to start from.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The data directory can't be used.
@@ -53,7 +53,7 @@ pub enum StartError {
     Newer {
         /// The event.
         seq: u64,
-        /// Why it can't be read.
+        /// The decoding error.
         source: DecodeError,
     },
 }
@@ -166,7 +166,7 @@ fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
 /// Takes a state and each table's digest from its rows; an archive's, whose rows stay in the store, is that of no rows.
 ///
 /// # Errors
-/// Why there is none, in words.
+/// The reason why there is none, for people.
 pub(crate) fn restore_state(
     read: impl Fn(usize, &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
     event: EventAt<'_>,
@@ -217,7 +217,7 @@ pub fn engine<S: Store>(state: State, policy: &Policy, store: S) -> Engine<TreeS
     engine
 }
 
-/// Why a table can't be trusted, if one can't: its rows aren't what the ledger says.
+/// The reason to rebuild, if a table can't be trusted: its rows aren't what the ledger says.
 fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> Option<String> {
     let archives = archives.iter().filter_map(|archive| {
         let flaw = archive.rows.as_ref().err()?;
@@ -240,7 +240,7 @@ fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> 
     archives.chain(others).next()
 }
 
-/// How many rows a stored table has, and their digest, to be held against [`State::digest`].
+/// The number of a stored table's rows, and their digest, for comparison with [`State::digest`].
 pub(crate) fn stored_digest(
     read: impl FnOnce(&mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
 ) -> Result<TableDigest, LedgerError> {

@@ -28,9 +28,9 @@ pub enum TargetError {
     /// It lies elsewhere.
     #[error("{written}: lies outside of the workspace {}", workspace.display())]
     Outside {
-        /// What was written.
+        /// The argument.
         written: String,
-        /// Where it should lie.
+        /// The folder that it should lie in.
         workspace: PathBuf,
     },
     /// A path that the proxy doesn't take from anybody: too long, with control characters, or a device's name.

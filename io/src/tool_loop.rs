@@ -21,7 +21,7 @@ pub const SHOWN_BYTES_MAX: usize = 8 << 10;
 /// The most that is recorded of a call that can't be read.
 pub(crate) const FLAWED_BYTES_MAX: usize = 4 << 10;
 
-/// Where a character begins, at this byte or shortly before it.
+/// The start of a character, at this byte or shortly before it.
 pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -30,7 +30,7 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
     at
 }
 
-/// How tools are run for replies.
+/// Settings of tools that replies run.
 #[derive(Clone, Debug)]
 pub struct ToolLoopConfig {
     /// Whether tools are run.
@@ -102,7 +102,7 @@ impl ToolLoopConfig {
 /// Tests the sandbox with each layer, and returns what the kernel enforces, in words.
 ///
 /// # Errors
-/// Why tools can't run.
+/// The reason why tools can't run.
 pub fn test_enforcement(scope: &ToolScope) -> Result<String, String> {
     let sandbox = Sandbox::default();
     for layer in [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch] {

@@ -120,7 +120,7 @@ pub(super) struct ReadFile {
     pub(super) memory: MemoryShare,
 }
 
-/// What could be read of a file.
+/// The readable content of a file.
 #[derive(Debug)]
 pub(super) enum FileContent {
     /// Nothing was read.

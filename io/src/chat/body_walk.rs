@@ -1,4 +1,4 @@
-//! Where a request body has its fields and messages. Agents send their whole conversation with every step, so a body that
+//! The positions of a request body's fields and messages. Agents send their whole conversation with every step, so a body that
 //! begins as one did before is only walked through from there on.
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use super::request::BadRequest;
 /// The hash of a message's JSON text.
 pub(super) type MessageHash = [u8; 32];
 
-/// How a body holds its messages.
+/// The JSON form of a body's messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum MessagesForm {
     /// An array.
@@ -30,7 +30,7 @@ pub(super) struct WalkedBody<'b> {
     pub(super) form: MessagesForm,
     /// All fields but the messages, in their order.
     pub(super) fields: Vec<(String, &'b str)>,
-    /// How many of the fields come before the messages.
+    /// The number of fields before the messages.
     pub(super) fields_before_messages: usize,
     pub(super) messages: Vec<(MessageHash, &'b str)>,
 }
@@ -345,7 +345,7 @@ impl<'b> BodyWalk<'b> {
     }
 }
 
-/// What the parser says of a text that is no JSON object, with the line where it stopped.
+/// The parser's error for a text that is no JSON object, with its line.
 fn syntax_error(json: &str) -> serde_json::Error {
     match serde_json::from_str::<std::collections::HashMap<String, IgnoredAny>>(json) {
         Err(error) => error,

@@ -80,7 +80,7 @@ impl Dialect {
         }
     }
 
-    /// What people call it.
+    /// The name that people know it by.
     #[must_use]
     pub const fn display_name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Dialect {
         }
     }
 
-    /// How its clients read errors.
+    /// The shape of errors that its clients read.
     #[must_use]
     pub const fn error_shape(self) -> ErrorShape {
         match self {

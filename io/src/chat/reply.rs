@@ -75,7 +75,7 @@ enum ReplyForm {
     Json,
 }
 
-/// Why a reply that came to its end is no complete reply.
+/// The reason why a reply that came to its end isn't complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyFlaw {
     /// It carried an error.

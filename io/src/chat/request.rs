@@ -14,7 +14,7 @@ use super::dialect::{Dialect, anthropic, openai_chat, openai_responses, prompt_t
 use super::sent::SentMessage;
 use super::wire_message::{TextSlots, WireMessage, read_content};
 
-/// Why a body is no chat request. The text is for the person whose client sent it.
+/// The reason why a body is no chat request, for the person whose client sent it.
 #[derive(Debug, thiserror::Error)]
 pub enum BadRequest {
     /// Not JSON, or not an object.
@@ -30,7 +30,7 @@ pub enum BadRequest {
         field: &'static str,
         /// The message's index.
         index: usize,
-        /// What is wrong.
+        /// The parser's error.
         error: serde_json::Error,
     },
     /// More messages, texts and tool calls than any conversation has.

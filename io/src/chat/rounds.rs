@@ -17,7 +17,7 @@ const SHARED: [&str; 4] = ["id", "created", "model", "system_fingerprint"];
 /// Figures of usage that are summed.
 const SUMMED: [&str; 3] = ["prompt_tokens", "completion_tokens", "total_tokens"];
 
-/// How the response is written.
+/// The response's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseForm {
     /// Server-sent events.
@@ -30,10 +30,9 @@ pub enum ResponseForm {
 #[derive(Debug)]
 pub struct ResponseRounds {
     form: ResponseForm,
-    /// What came and wasn't passed on: half an event, then those from the first call or from the round's end on; or a whole
-    /// body.
+    /// Bytes that weren't passed on: half an event, then those from the first call or from the round's end on; or a whole body.
     held: Vec<u8>,
-    /// How much of it was looked at.
+    /// Bytes of it that were scanned.
     looked_at: usize,
     /// Whether the client's own tools are called.
     has_calls: bool,
@@ -43,7 +42,7 @@ pub struct ResponseRounds {
     past: u32,
     /// Whether this round is over, and all of its text was passed on.
     is_closed: bool,
-    /// What all pieces share, of the first one.
+    /// The members that all pieces share, from the first one.
     shared: Map<String, Value>,
     /// Usage of the rounds before.
     usage: Map<String, Value>,
@@ -312,7 +311,7 @@ impl ResponseRounds {
     }
 }
 
-/// Where the first event ends, with the blank line after it.
+/// The end of the first event, with the blank line after it.
 fn event_length(bytes: &[u8]) -> Option<usize> {
     let mut line = 0;
     let mut has_words = false;
@@ -357,7 +356,7 @@ fn data_lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
     data.map(<[u8]>::trim_ascii)
 }
 
-/// Where a choice has its calls: in a piece of a stream, or in a body.
+/// The member of a choice that holds its calls: in a piece of a stream, or in a body.
 const MESSAGES: [&str; 2] = ["delta", "message"];
 
 /// Whether an event calls tools of the client's.

@@ -1,4 +1,4 @@
-//! How far a streamed reply has come, read off its bytes without parsing them: the network loop must know when a client may
+//! The progress of a streamed reply, found in its bytes without parsing them: the network loop must know when a client may
 //! act on a reply, before the engine has read it.
 
 use memchr::memmem;
@@ -8,9 +8,9 @@ use super::dialect::Dialect;
 /// The bytes that mark a streamed reply's progress in a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamMarks {
-    /// What shows that a tool call has begun, then that an item is complete; `None` where the end of a call isn't marked.
+    /// The marks of a tool call's begin and of a complete item; `None` where the end of a call isn't marked.
     pub tool_call: Option<[&'static [u8]; 2]>,
-    /// What only the last piece holds.
+    /// A mark that only the last piece holds.
     pub reply_end: &'static [u8],
 }
 

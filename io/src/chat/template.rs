@@ -36,7 +36,7 @@ pub struct KnownText<'t> {
     pub text: Cow<'t, str>,
 }
 
-/// Why a template can't be read.
+/// An error while a template is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// It has no template's layout.
@@ -216,7 +216,7 @@ impl<'e> KnownLines<'e> {
         Self { known, beginnings }
     }
 
-    /// What a known text has in common with the beginning of this JSON, if that is worth a reference.
+    /// The part that a known text shares with the beginning of this JSON, if it is worth a reference.
     fn longest_at(&self, json: &[u8]) -> Option<SharedPart> {
         let (index, start, at) = *self.beginnings.get(json.get(..WINDOW)?)?;
         let text = &self.known[index];

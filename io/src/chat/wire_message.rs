@@ -28,7 +28,7 @@ pub(super) struct TextSlots {
     new_text: Option<TextInsertion>,
 }
 
-/// How a tool call's arguments are written.
+/// The JSON form of a tool call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArgumentsForm {
     /// A JSON string that holds JSON.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Which events to print, and how.
+/// The events to print, and their form.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LogArgs {
     /// Only events of this episode; looks at the disk and stored content belong to none

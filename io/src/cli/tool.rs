@@ -8,7 +8,7 @@ use tslp_core::guardian::Capability;
 
 use super::{ConfigFlags, LogFlags, OutputFormat};
 
-/// What is asked of tools.
+/// Subcommands of `tslp tool`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ToolCommand {
     /// Show what each command of a line does and whether it may run, without running it
@@ -17,7 +17,7 @@ pub enum ToolCommand {
     Run(ToolArgs),
 }
 
-/// What is asked of a policy profile.
+/// Subcommands about a policy profile.
 #[derive(Clone, Debug, Subcommand)]
 pub enum PolicyCommand {
     /// Read a profile and explain it, or say what is wrong with it
@@ -44,7 +44,7 @@ pub enum PolicyCommand {
     },
 }
 
-/// What is asked of the Guardian.
+/// Subcommands about the Guardian.
 #[derive(Clone, Debug, Subcommand)]
 pub enum GuardianCommand {
     /// Show whether tools run and why, the profile in force, grants, halts and the last calls

@@ -34,7 +34,7 @@ use crate::out::{Out, OutputReader};
 use crate::serve;
 use crate::startup::StartError;
 
-/// How often a followed ledger is looked at.
+/// Interval between two looks at a followed ledger.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 
 impl From<StartError> for CommandFailure {

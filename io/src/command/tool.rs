@@ -118,7 +118,7 @@ struct JudgedRequest {
     scope: ToolScope,
     inputs: JudgeInputs,
     sandbox: Sandbox,
-    /// Why tools don't run at all.
+    /// The reason why tools don't run at all.
     hindrance: Option<String>,
 }
 

@@ -12,7 +12,7 @@ pub struct Environment {
     pub variables: BTreeMap<String, String>,
     /// Variables that begin with `TSLP_` and aren't UTF-8.
     pub unreadable_variables: Vec<String>,
-    /// Where relative paths of flags and variables start.
+    /// The folder that relative paths of flags and variables start from.
     pub current_dir: PathBuf,
     /// The user's home, for `~/` in the configuration file.
     pub home_dir: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration. Every message says where it was written and what to do about it.
+//! Errors of a configuration. Every message names the place and says what to do.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -43,11 +43,11 @@ pub enum ConfigError {
     WrongValue {
         /// The key.
         name: &'static str,
-        /// Where it was written: a file and line, a variable or a flag.
+        /// The place: a file and line, a variable or a flag.
         place: String,
-        /// What is allowed.
+        /// The allowed values.
         problem: String,
-        /// What was written; `None` for credentials.
+        /// The written text; `None` for credentials.
         written: Option<String>,
     },
     /// The workspace isn't a folder that we can read.
@@ -55,7 +55,7 @@ pub enum ConfigError {
     Workspace {
         /// As given.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         problem: String,
     },
     /// The data directory has no place.

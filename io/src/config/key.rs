@@ -14,11 +14,11 @@ pub struct ConfigKey {
     pub variable: &'static str,
     /// The kind of its value.
     pub kind: ValueKind,
-    /// Which commands take the flag.
+    /// The commands that take the flag.
     pub audience: FlagAudience,
     /// Unit of the number; empty if there is none.
     pub unit: &'static str,
-    /// What applies if nothing is set and the default is computed; empty if the default is a plain value.
+    /// The computed default, in words; empty if the default is a plain value.
     pub unset: &'static str,
     /// Its purpose, in a sentence.
     pub meaning: &'static str,
@@ -53,7 +53,7 @@ pub enum ValueKind {
     Servers(&'static str),
 }
 
-/// Which commands take a flag.
+/// The commands that take a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagAudience {
     /// Every command that works on a workspace; shown in the short help.

@@ -51,7 +51,7 @@ pub struct ConfigLayers {
     pub sources: Vec<ConfigSource>,
     /// The configuration file that was read.
     pub file: Option<PathBuf>,
-    /// What should be logged once logging runs, such as variables that nobody reads.
+    /// Warnings to be logged once logging runs, such as about unknown variables.
     pub warnings: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl ConfigLayers {
         Ok(layers)
     }
 
-    /// Where the value of the key with this name comes from.
+    /// The source of the value of the key with this name.
     #[must_use]
     pub fn source_of_key(&self, name: &str) -> Option<&ConfigSource> {
         let row = KEYS.iter().position(|key| key.name == name)?;
@@ -180,7 +180,7 @@ impl ConfigLayers {
     }
 }
 
-/// What was written, for an error message; nothing that is or may hold a credential, as a URL with a password does.
+/// The written text, for an error message; `None` if it may hold a credential, as a URL with a password does.
 fn texts_to_show(key: &ConfigKey, texts: &[String]) -> Option<String> {
     let text = texts.join(",");
     (!matches!(key.kind, ValueKind::Secret) && !text.contains('@')).then_some(text)

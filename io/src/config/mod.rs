@@ -39,23 +39,23 @@ use settings::{
 /// Everything that a running proxy, or a command on its data, needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeConfig {
-    /// Where clients connect.
+    /// The address for clients.
     pub listen: SocketAddr,
     /// The project folder: absolute, symbolic links resolved, a folder that could be read.
     pub workspace: PathBuf,
-    /// Where the ledger lives: absolute, outside the workspace; may not exist yet (see [`data_dir::prepare`]).
+    /// The ledger's folder: absolute, outside the workspace; may not exist yet (see [`data_dir::prepare`]).
     pub data_dir: PathBuf,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
-    /// How many episodes `/recent` lists unless it is asked otherwise.
+    /// Episodes on `/recent` by default.
     pub recent_episodes: usize,
-    /// Where the model is.
+    /// The model servers.
     pub upstream: UpstreamConfig,
-    /// Who may talk to us.
+    /// Permitted callers.
     pub access: AccessConfig,
-    /// What steers decisions; its token budget is the fixed one, or the default while `budget` is `Auto`.
+    /// Settings that decisions depend on; the token budget is the fixed one, or the default while `budget` is `Auto`.
     pub policy: Policy,
-    /// How much code a prompt is given.
+    /// Tokens of code in one prompt.
     pub budget: TokenBudget,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
@@ -65,7 +65,7 @@ pub struct ServeConfig {
     pub tools: ToolsConfig,
     /// Bounds of client connections.
     pub http: HttpConfig,
-    /// What is logged, and how.
+    /// Level and format of the log.
     pub log: LogConfig,
 }
 

@@ -16,19 +16,19 @@ use super::written::WrittenValue;
 /// All settings, before they are checked on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where clients connect.
+    /// The address for clients.
     pub listen: SocketAddr,
     /// The project folder.
     pub workspace: PathBuf,
-    /// Where the ledger lives; computed from the workspace if nothing is set.
+    /// The ledger's folder; computed from the workspace if nothing is set.
     pub data_dir: Option<PathBuf>,
     /// Whether `/debug/last-prompt` exists.
     pub debug: bool,
-    /// How many episodes `/recent` and `tslp recent` list unless they are asked otherwise.
+    /// Episodes that `/recent` and `tslp recent` list by default.
     pub recent_episodes: usize,
-    /// Where the model is.
+    /// The model servers.
     pub upstream: UpstreamConfig,
-    /// Who may talk to us.
+    /// Permitted callers.
     pub access: AccessConfig,
     /// Settings that decisions depend on.
     pub rules: RulesConfig,
@@ -40,11 +40,11 @@ pub struct Settings {
     pub tools: ToolsConfig,
     /// Bounds of client connections.
     pub http: HttpConfig,
-    /// What is logged, and how.
+    /// Level and format of the log.
     pub log: LogConfig,
 }
 
-/// Where the model is, and how long to wait for it.
+/// The model servers and their timeouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpstreamConfig {
     /// The server.
@@ -63,7 +63,7 @@ pub struct UpstreamConfig {
     pub idle: Duration,
 }
 
-/// Who may talk to us.
+/// Permitted callers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessConfig {
     /// Names in `Host` headers that are accepted in addition to the loopback ones; lower case.
@@ -85,9 +85,9 @@ pub struct RulesConfig {
     pub tombstone_episodes: u32,
     /// Treatment of older messages.
     pub history: HistoryChoice,
-    /// Where hydrated code goes.
+    /// The place of hydrated code.
     pub placement: Placement,
-    /// How much code a prompt is given.
+    /// Tokens of code in one prompt.
     pub budget: TokenBudget,
 }
 
@@ -145,7 +145,7 @@ pub struct ToolsConfig {
     pub calls: usize,
     /// Longest time for all tools of one reply.
     pub time: Duration,
-    /// What is kept of an output.
+    /// Bytes kept of an output.
     pub output_bytes: usize,
     /// Whether fences of shell commands are calls, too.
     pub shell_fences: bool,
@@ -212,13 +212,13 @@ pub struct HttpConfig {
     pub request_head: Duration,
     /// Longest silence in the middle of a request's body.
     pub request_body: Duration,
-    /// How long a connection may wait for its next request.
+    /// Longest wait of a connection for its next request.
     pub keep_alive: Duration,
-    /// How long a running response may take to end after a request to stop.
+    /// Longest wait for running responses after a request to stop.
     pub shutdown: Duration,
 }
 
-/// What is logged, and how.
+/// Level and format of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogConfig {
     /// A level, or levels by target.

@@ -1,4 +1,4 @@
-//! Where the model is: a URL, a search on this machine, or the embedded demo.
+//! The model server: a URL, a search on this machine, or the embedded demo.
 
 use std::fmt;
 

@@ -201,7 +201,7 @@ impl FieldDifference {
     }
 }
 
-/// Where two events of one kind differ.
+/// The fields in which two events of one kind differ.
 fn differing_fields(recorded: Option<&Event>, today: Option<&Event>) -> Vec<FieldDifference> {
     let mut fields = Vec::new();
     if let (Some(recorded), Some(today)) = (recorded, today)

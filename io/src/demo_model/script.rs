@@ -1,4 +1,4 @@
-//! What the demo model says: a pure function of the composed prompt.
+//! The demo model's replies: a pure function of the composed prompt.
 
 use std::fmt::Write as _;
 

@@ -31,7 +31,7 @@ pub struct DiskNow {
     observer: Mutex<Observer>,
 }
 
-/// What differs from the last look on record.
+/// Differences from the last look on record.
 #[derive(Debug, Default)]
 pub(crate) struct DiskChanges {
     /// What disk holds now of each entity whose file has changed: `same`, `unknown`, `missing` or `unreadable`.

@@ -1,4 +1,4 @@
-//! What disk holds at this moment, folded into a state that is thrown away: nothing is recorded.
+//! A look at the disk, folded into a state that is thrown away: nothing is recorded.
 
 use std::sync::Arc;
 use std::time::Duration;

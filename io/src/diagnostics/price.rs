@@ -1,4 +1,4 @@
-//! What prompts cost the model server, for people: of one episode, and of the last ones together.
+//! The prompts' cost to the model server, for people: of one episode, and of the last ones together.
 
 use serde_json::{Value, json};
 use tslp_projections::table::Value as Cell;
@@ -6,7 +6,7 @@ use tslp_projections::table::Value as Cell;
 /// Index of the first column of the price in a row of `episodes`.
 const FIRST_COLUMN: usize = 6;
 
-/// What the figures mean.
+/// The figures' meaning.
 const MEANING: &str = "A model server reads a prompt anew from its first change on; \"directly\" is what the clients' own \
     prompts would have cost without the proxy.";
 
@@ -17,7 +17,7 @@ pub struct PromptPrice {
     pub client: CharacterCounts,
     /// As it was sent.
     pub sent: CharacterCounts,
-    /// What the model server says itself.
+    /// The model server's own figures.
     pub server: Option<TokenCounts>,
 }
 
@@ -26,7 +26,7 @@ pub struct PromptPrice {
 pub struct CharacterCounts {
     /// All of it.
     pub total: u64,
-    /// What the model server had to read.
+    /// The part that the model server had to read.
     pub anew: u64,
 }
 

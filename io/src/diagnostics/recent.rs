@@ -25,15 +25,15 @@ pub struct EpisodeReport {
     pub at: String,
     /// The model that was asked for.
     pub model: String,
-    /// How its reply ended; `None` while it hasn't.
+    /// Its reply's end; `None` while it hasn't ended.
     pub outcome: Option<String>,
     /// The treatment of older messages.
     pub history: Option<String>,
-    /// What its prompt cost the model server; `None` until its reply has ended.
+    /// Its prompt's cost to the model server; `None` until its reply has ended.
     pub price: Option<PromptPrice>,
     /// The episode's entries, in order.
     pub entries: Vec<EntryReport>,
-    /// What a shadow audit of its reply was about.
+    /// The shadow audits of its reply.
     pub audits: Vec<AuditReport>,
 }
 
@@ -59,7 +59,7 @@ pub struct EntryReport {
     pub entity: Option<String>,
     /// The reason code.
     pub reason: String,
-    /// What a proposal lacks that was refused for that.
+    /// The code that a refused proposal lacks.
     pub missing: Option<MissingCode>,
 }
 

@@ -12,7 +12,7 @@ use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 /// Age after which an answer is checked again.
 const HOLDS: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What tries the sandbox, and what the last try said.
+/// Tests the sandbox, and keeps the last result.
 #[derive(Debug, Default)]
 pub struct ToolCheck {
     /// `None` if tools are off.
@@ -32,7 +32,7 @@ impl ToolCheck {
         }
     }
 
-    /// What the kernel enforces.
+    /// The kernel's enforcement.
     ///
     /// # Errors
     /// Exactly why tools are off.

@@ -13,7 +13,7 @@ use crate::startup::StartError;
 /// Rows of one projection.
 pub(crate) type ProjectionRows = Vec<Vec<Value>>;
 
-/// Where the rows of a projection come from, by its number.
+/// The source of a projection's rows, by its number.
 pub(crate) type RowSource<'s> = &'s dyn Fn(usize) -> Result<ProjectionRows, StartError>;
 
 /// A page and, if nothing vouches for it, why.

@@ -77,7 +77,7 @@ pub(super) struct ToolReply {
     tail: usize,
     /// The round under way, from 1.
     round: u32,
-    /// Where the round begins in the reply's text.
+    /// The round's offset in the reply's text.
     round_from: usize,
     past: Vec<PastRound>,
     /// When the first call was made.
@@ -94,7 +94,7 @@ enum ReplyPhase {
 }
 
 struct CallsInProgress {
-    /// What the model said in the round.
+    /// The model's text of the round.
     text: String,
     /// When the round ended.
     at: RequestMark,
@@ -129,7 +129,7 @@ struct CallOrigin {
     mode: Mode,
 }
 
-/// How long a test of the sandbox counts.
+/// Age up to which a test of the sandbox counts.
 const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// Calls of the client's tools in one reply that are judged.
@@ -922,7 +922,7 @@ fn is_recent(tested_at: UnixMillis, now: UnixMillis) -> bool {
     age.is_some_and(|age| (0..TEST_VALID_MILLIS).contains(&age))
 }
 
-/// What tslp is able to do.
+/// The Guardian's mode, by the last test of the sandbox and the profile.
 fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
     let mut hindrances = Vec::new();
     match tested {
@@ -997,7 +997,7 @@ fn quoted_text(word: &str) -> String {
     }
 }
 
-/// What a person is shown of a command line, between backticks.
+/// The part of a command line that people are shown, between backticks.
 fn line_beginning(line: &str) -> String {
     let first = line.lines().next().unwrap_or_default();
     let end = boundary_before(first, SHOWN_LINE_BYTES_MAX);
@@ -1005,7 +1005,7 @@ fn line_beginning(line: &str) -> String {
     format!("{}{rest}", first[..end].replace('`', "'"))
 }
 
-/// Why a call isn't run, for the model. What denies several commands of a line is said once.
+/// The reasons why a call isn't run, for the model; each is named once.
 fn denial_text(judged: &ActionJudged) -> String {
     let mut why: Vec<String> = Vec::new();
     for denial in first_denial_of_each(&judged.denials) {

@@ -18,7 +18,7 @@ use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::progress::WalkProgress;
 use crate::startup::StartError;
 
-/// Why a backup didn't happen. None of them leaves a file that looks like one.
+/// An error of a backup. None leaves a file that looks like one.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The file is there already.

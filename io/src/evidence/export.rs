@@ -15,7 +15,7 @@ use crate::ledger::disk::sync_parent;
 use crate::progress::WalkProgress;
 use crate::startup::StartError;
 
-/// Why an export didn't happen.
+/// An error of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The ledger can't be read or believed.

@@ -29,7 +29,7 @@ const LINE_BYTES_MAX: u64 = 7 * PAYLOAD_BYTES_MAX as u64;
 /// Longest header: a workspace's path and a few hashes. What isn't an export at all shows before it fills the memory.
 const HEADER_BYTES_MAX: u64 = 1 << 20;
 
-/// Why an import didn't happen. None of them leaves a ledger.
+/// An error of an import. None leaves a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// A line is not what was exported.
@@ -37,7 +37,7 @@ pub enum ImportError {
     Line {
         /// Counted from 1.
         line: u64,
-        /// What is wrong.
+        /// The defect.
         detail: String,
     },
     /// The export can't be read.

@@ -38,7 +38,7 @@ use tslp_replay::chain::ChainHash;
 pub struct JsonMismatch {
     /// The innermost member of an object that holds it.
     pub member: &'static str,
-    /// What is wrong with it.
+    /// The mismatch.
     pub detail: String,
 }
 

@@ -1,4 +1,4 @@
-//! What kind of event a name of the ledger means.
+//! Event kinds by the names that the ledger stores.
 
 use tslp_core::event::EventKind;
 

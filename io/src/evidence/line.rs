@@ -22,7 +22,7 @@ const FORMAT: &str = "tslp-export";
 /// The version of the export's form.
 const VERSION: u64 = 1;
 
-/// Why a line is none of an export.
+/// An error in a line of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It isn't JSON.

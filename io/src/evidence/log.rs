@@ -19,7 +19,7 @@ use crate::cli::OutputFormat;
 use crate::out::{Out, OutputReader};
 use crate::startup::StartError;
 
-/// Why printing ended early.
+/// An error that ended printing.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The ledger can't be read or believed from there on; everything before was printed.
@@ -39,13 +39,13 @@ pub struct EventPrinter {
     filter: EventFilter,
     form: OutputFormat,
     owners: EventOwners,
-    /// What a wrong name may have meant; filled only where a name was given.
+    /// Entities seen so far, for suggestions; filled only if a name was given.
     known: BTreeSet<EntityId>,
     met: bool,
 }
 
 impl EventPrinter {
-    /// An empty log.
+    /// A printer at the beginning of the ledger.
     #[must_use]
     pub fn new(scan: LedgerScan, filter: EventFilter, form: OutputFormat) -> Self {
         Self {

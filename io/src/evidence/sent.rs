@@ -11,10 +11,10 @@ use crate::chat::sent::frame_halves;
 use crate::chat::template::{TemplateError, expand_template};
 use crate::ledger::{LedgerError, LedgerReader};
 
-/// How the events are called that say what was sent.
+/// The names of the events about sent prompts.
 const PROMPT_SENT: &str = "prompt_sent.v1";
 
-/// Why a prompt can't be shown. The text is for the person who asks.
+/// The reason why a prompt can't be shown, for the person who asks.
 #[derive(Debug, thiserror::Error)]
 pub enum NotShown {
     /// There is no such episode.
@@ -42,7 +42,7 @@ pub enum NotShown {
     Damaged {
         /// The episode.
         episode: EpisodeId,
-        /// What is wrong.
+        /// The defect.
         detail: String,
     },
     /// The ledger can't be read.
@@ -88,7 +88,7 @@ impl SentIndex {
         }
     }
 
-    /// What went to the model in an episode, the last time if there were several.
+    /// The prompt that went to the model in an episode, the last one if there were several.
     ///
     /// # Errors
     /// See [`NotShown`].

@@ -38,13 +38,13 @@ pub struct ToolScope {
 pub struct JudgeInputs {
     /// The rules.
     pub profile: ToolProfile,
-    /// Who asks.
+    /// The asker.
     pub door: Door,
-    /// What tslp is able to do.
+    /// What tslp can enforce now.
     pub mode: Mode,
     /// The time.
     pub now: UnixMillis,
-    /// What the Operator granted.
+    /// The Operator's grants.
     pub granted: Vec<Capability>,
 }
 
@@ -63,7 +63,7 @@ impl ToolScope {
         }
     }
 
-    /// Where tools may look.
+    /// The paths that tools may see.
     #[must_use]
     pub fn tool_jail(&self) -> Jail {
         let root = self.workspace.to_string_lossy().into_owned();
@@ -82,7 +82,7 @@ impl ToolScope {
     /// Splits a line and judges each of its commands.
     ///
     /// # Errors
-    /// Why the line can't be split without a shell.
+    /// The reason why the line can't be split without a shell.
     pub fn judge_line(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
         Ok(self.judge_commands(shell::split(line)?, inputs))
     }
@@ -148,7 +148,7 @@ impl ToolScope {
     }
 }
 
-/// How a line sees the workspace.
+/// A line's access to the workspace.
 #[must_use]
 pub fn layer_of(line: &JudgedLine) -> WorkspaceLayer {
     match line.gravest_class() {
@@ -157,14 +157,14 @@ pub fn layer_of(line: &JudgedLine) -> WorkspaceLayer {
     }
 }
 
-/// How long a line may take.
+/// A line's time limit.
 #[must_use]
 pub fn time_of(line: &JudgedLine) -> Duration {
     line.timeout_seconds()
         .map_or(SandboxLimits::default().time, Duration::from_secs)
 }
 
-/// Where a path leads, if symbolic links lead it elsewhere. The kernel has the last word: links can change until then.
+/// A path's target, if symbolic links lead elsewhere. The kernel decides in the end: links can change until then.
 #[must_use]
 pub fn beyond_links(path: &str) -> Option<String> {
     let real = fs::canonicalize(Path::new(path)).ok()?;

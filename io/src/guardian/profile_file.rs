@@ -9,7 +9,7 @@ use tslp_core::guardian::{
     GrantLimit, PolicyRule, RULES_MAX, Risk, RuleEffect, ToolProfile,
 };
 
-/// What is wrong with a profile, and in which line.
+/// An error in a profile, and its line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct ProfileError {

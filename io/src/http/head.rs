@@ -105,7 +105,7 @@ fn write_persistence_field(out: &mut Vec<u8>, version: HttpVersion, persistence:
 pub struct ResponseTo {
     /// The request's version.
     pub version: HttpVersion,
-    /// What happens to the connection afterwards.
+    /// The connection's state afterwards.
     pub persistence: Persistence,
     /// Whether the body is sent or only measured (HEAD).
     pub content: ResponseContent,
@@ -230,7 +230,7 @@ pub struct RequestTo<'a> {
     pub target: &'a str,
     /// Replaces the client's `Authorization`.
     pub authorization: Option<&'a [u8]>,
-    /// How the body is framed.
+    /// The body's framing.
     pub framing: RequestFraming,
     /// The content codings that the upstream may use.
     pub coding: ContentCoding,

@@ -63,7 +63,7 @@ impl BodyLength {
     }
 }
 
-/// What happens to the connection after this message.
+/// The connection's state after this message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
     /// It stays open for the next request.
@@ -85,7 +85,7 @@ pub struct RequestHead {
     pub version: HttpVersion,
     /// As sent.
     pub headers: Headers,
-    /// Where the body ends.
+    /// The body's framing.
     pub body: BodyLength,
     /// Whether the client waits for `100 Continue`.
     pub expects_continue: Expectation,

@@ -28,7 +28,7 @@ pub enum ResponseFault {
     Switch,
 }
 
-/// Where a response's body ends.
+/// The framing of a response's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseBody {
     /// There is none, whatever the headers say (HEAD, 204, 304).
@@ -63,7 +63,7 @@ pub struct ResponseHead {
     pub reason: String,
     /// All fields as sent.
     pub headers: Headers,
-    /// Where the body ends.
+    /// The body's framing.
     pub body: ResponseBody,
     /// Whether the upstream keeps the connection open.
     pub persistence: Persistence,

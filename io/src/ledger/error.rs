@@ -142,7 +142,7 @@ pub enum LedgerError {
         from: i64,
         /// The version that it was to get.
         to: u32,
-        /// What was found after the steps.
+        /// The difference that was found after the steps.
         detail: &'static str,
     },
     /// The ledger belongs to another project folder.

@@ -49,7 +49,7 @@ pub(super) struct ArmedDeadline {
     pub(super) moves: u64,
 }
 
-/// What a connection is waiting for.
+/// The event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitFor {
     /// The next request.
@@ -340,7 +340,7 @@ pub(super) struct ChatReply {
     pub(super) copied_bytes: Vec<u8>,
     /// The moment at which the engine has to record all text so far; `None` if there is nothing to record.
     pub(super) handover_at: Option<Instant>,
-    /// How far a stream has come.
+    /// The progress of a stream.
     pub(super) progress: StreamProgress,
     pub(super) end_handling: ReplyEndHandling,
     pub(super) gate: ReplyGate,
@@ -362,14 +362,14 @@ pub(super) struct ContinuedResponse {
     pub(super) rounds: ResponseRounds,
     /// The first round's, of a body that is kept back.
     pub(super) head: ResponseHead,
-    /// What the round under way is answered with.
+    /// The HTTP status of the current round.
     pub(super) status: u16,
     /// Whether its connection can be used again.
     pub(super) upstream: Persistence,
 }
 
 impl ContinuedResponse {
-    /// What the first round's response begins with.
+    /// Before the first round's body.
     pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
         let form = match media {
             ErrorEventForm::EventStream => ResponseForm::Stream,
@@ -397,7 +397,7 @@ pub(super) struct RouteNotFound {
     pub(super) body: Vec<u8>,
 }
 
-/// How far the engine has dealt with the reply's end.
+/// The engine's progress with the reply's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReplyEndHandling {
     NotYet,

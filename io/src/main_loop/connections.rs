@@ -109,7 +109,7 @@ impl Connections {
         self.buffered_bytes -= client.counted_bytes;
     }
 
-    /// How much may wait for one slow peer before the other side is read no further; `configured` while memory is plenty.
+    /// Bytes that may wait for one slow peer before the other side is read no further; `configured` while memory is plenty.
     pub(super) const fn buffered_bytes_max(&self, configured: usize) -> usize {
         if self.buffered_bytes > BUFFERED_BYTES_OF_ALL {
             BUFFERED_BYTES_TIGHT

@@ -40,7 +40,7 @@ impl DurabilityGate {
         self.held_clients.clear();
     }
 
-    /// Why the ledger takes nothing any more, if so.
+    /// The reason why the ledger takes nothing any more, if so.
     pub(super) fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }

@@ -69,7 +69,7 @@ pub trait Net: fmt::Debug + Send {
     fn stop_listening(&mut self);
 }
 
-/// Ends a poll from any thread, with [`Wake::LoopInput`].
+/// Ends a poll from any thread, with [`Wake::Inbox`].
 pub trait Rouse: fmt::Debug + Send + Sync {
     /// Ends the current poll, or the next one.
     ///

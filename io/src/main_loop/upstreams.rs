@@ -12,7 +12,7 @@ use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
 
-/// What becomes of a connection that a call leaves.
+/// The further use of a connection that a call leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkUse {
     /// It can carry another request.

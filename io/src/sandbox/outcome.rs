@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// The outcome of a run, with its output and the resources that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// How it ended.
+    /// The run's end.
     pub ended: RunEnd,
-    /// What its programs printed, errors included.
+    /// Its programs' output, standard error included.
     pub output: KeptOutput,
-    /// How long it took.
+    /// Wall-clock time.
     pub duration: Duration,
     /// Processor time of all processes that were waited for.
     pub cpu: Duration,
@@ -34,7 +34,7 @@ impl RunOutcome {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunEnd {
     /// The last program ended by itself, with this status.

@@ -16,7 +16,7 @@ pub struct SandboxPlan {
     pub hidden: Vec<PathBuf>,
     /// Folders that are visible, read-only, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
-    /// Where the programs start.
+    /// The programs' working folder.
     pub cwd: PathBuf,
     /// The task.
     pub task: SandboxTask,
@@ -71,7 +71,7 @@ pub struct PlannedProgram {
     pub words: Vec<String>,
 }
 
-/// How much a run may take, all of its processes together unless it says otherwise.
+/// A run's limits, for all of its processes together unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxLimits {
     /// Until its end.

@@ -1,4 +1,4 @@
-//! Where programs are: in folders that only the system's administrator, or the Operator, can put programs into.
+//! The search for programs: in folders that only the system's administrator, or the Operator, can put programs into.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ pub const SYSTEM_FOLDERS: &[&str] = &[
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
 ];
 
-/// Where the system's programs are looked for, in this order.
+/// The folders of the system's programs, in search order.
 const PROGRAM_FOLDERS: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/// Why a program isn't run.
+/// The reason why a program isn't run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProgramError {
     /// It isn't there.

@@ -61,7 +61,7 @@ pub(super) fn enter_new_root(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     pivot_to_new_root().map_err(step("pivot_root"))
 }
 
-/// Where an outside path is while the root is put together.
+/// The path of an outside file while the root is put together.
 fn path_inside(path: &Path) -> PathBuf {
     Path::new(NEW_ROOT).join(path.strip_prefix("/").unwrap_or(path))
 }

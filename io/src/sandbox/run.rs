@@ -85,7 +85,7 @@ struct RunningSandbox<'s> {
     report: Vec<u8>,
     /// The moment at which it is ended from outside.
     deadline: Instant,
-    /// Why it was ended from outside.
+    /// The reason, if it was ended from outside.
     ended: Option<RunEnd>,
 }
 

@@ -15,7 +15,7 @@ use super::outcome::{InitReport, ResourceBound, RunEnd};
 use super::plan::SandboxLimits;
 use super::{filter, system};
 
-/// How often memory and processes are counted: what a bomb makes in that time the system bears.
+/// Interval between counts of memory and processes: the system must bear a fork bomb for that long.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Starts the thread, which isn't filtered. The descriptor that reports held calls is sent to it later.

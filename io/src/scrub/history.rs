@@ -31,7 +31,7 @@ pub enum ScrubFlaw {
     Table {
         /// The table.
         table: &'static str,
-        /// What is wrong with it.
+        /// The end of a sentence about it.
         flaw: String,
     },
 }

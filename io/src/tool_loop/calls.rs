@@ -10,7 +10,7 @@ use super::{FLAWED_BYTES_MAX, boundary_before};
 pub struct WrittenCall {
     /// The command line; where there is a flaw, what the model wrote.
     pub text: String,
-    /// Why nothing can be run.
+    /// The reason why nothing can be run.
     pub flaw: Option<String>,
 }
 

@@ -16,7 +16,7 @@ pub struct CallResult {
     pub line: String,
     /// The shown part of its output; empty if nothing was run.
     output: String,
-    /// How it ended, or why it wasn't run.
+    /// Its end, or the reason why it wasn't run.
     status: String,
 }
 

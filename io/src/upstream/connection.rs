@@ -96,7 +96,7 @@ impl RequestBytes {
     }
 }
 
-/// Why a response can't be read on.
+/// A response that can't be read further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResponseError {
     /// In its head.

@@ -10,7 +10,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use crate::http::socket::{Socket, SocketReadiness, TransferResult};
 
-/// Why TLS can't be set up.
+/// An error while TLS is set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The extra certificate file.

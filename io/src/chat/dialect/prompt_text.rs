@@ -19,11 +19,11 @@ const TEMPLATE_TOKENS: [(&str, &str); 10] = [
     ("<<SYS>>", ""),
 ];
 
-/// How far the end of such a token is from its beginning at most.
+/// Characters between the two ends of such a token, at most.
 const TOKEN_CHARS_MAX: usize = 48;
 
-/// Whether a client has put a whole conversation, or the surroundings of a cursor, into the text: its authors can't be
-/// told apart.
+/// Whether a client has put a whole conversation, or the code around a cursor, into the text: its authors can't be
+/// distinguished.
 pub(in crate::chat) fn is_templated(text: &str) -> bool {
     TEMPLATE_TOKENS.iter().any(|(open, close)| {
         text.match_indices(open).any(|(at, _)| {

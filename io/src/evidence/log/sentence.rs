@@ -30,7 +30,7 @@ pub fn log_line(seq: Seq, at: UnixMillis, event: &Event) -> String {
     )
 }
 
-/// What the event says.
+/// The event, for people.
 #[must_use]
 pub fn event_words(event: &Event) -> String {
     match event {
@@ -154,7 +154,7 @@ pub fn refusal_words(report: &GateReport) -> String {
     }
 }
 
-/// Where captured code came from and what it is.
+/// Captured code's source and kind.
 #[must_use]
 pub fn capture_words(event: &ArtifactCaptured) -> String {
     let from = match event.origin {
@@ -175,7 +175,7 @@ pub fn capture_words(event: &ArtifactCaptured) -> String {
     text
 }
 
-/// How a reply ended, in words.
+/// A reply's end, for people.
 #[must_use]
 pub fn outcome_words(outcome: ReplyOutcome) -> String {
     match outcome {

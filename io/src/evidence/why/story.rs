@@ -339,7 +339,7 @@ impl EntityStory {
     }
 }
 
-/// Where it happened: an episode, or the command line.
+/// The place of an event: an episode, or the command line.
 fn in_episode(episode: u64) -> String {
     match episode {
         0 => " on the command line".to_owned(),
