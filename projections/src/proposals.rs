@@ -41,7 +41,8 @@ const COLUMNS: &[Column] = &[
     nullable("refused_at", ColumnType::Integer),
 ];
 
-/// `proposals`: one row for each version that is PROPOSED. The verdicts of both gates are in the event `refused_at`.
+/// `proposals`: one row for each version that is PROPOSED, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity. The verdicts of
+/// both gates are in the event `refused_at`.
 pub const TABLE: Table = Table {
     name: "proposals",
     version: 3,

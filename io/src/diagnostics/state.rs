@@ -1,4 +1,4 @@
-//! `/state`: everything that is true, and what disk says of it (spec §14.3, §15.7).
+//! `/state`: everything that is true, and what disk says of it; no history, and nothing inferred (spec §14.3, §15.7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
