@@ -10,9 +10,9 @@ use tslp_core::path::RelPath;
 /// Memory of a parse per byte of source: syntax trees take about 18 times their source, then there is the source itself.
 const PARSE_MEMORY_PER_BYTE: usize = 20;
 
-/// Memory in bytes of all files that are being read and parsed, or wait to be decided about. A file at the parser's bound takes
-/// more; then it is the only one.
-const MEMORY_BYTES_MAX: usize = 16 << 20;
+/// Memory in bytes of all files that are being read and parsed, or wait to be decided about: enough for one file at the
+/// parser's bound.
+const MEMORY_BYTES_MAX: usize = PARSE_BYTES_MAX * PARSE_MEMORY_PER_BYTE;
 
 /// A file and its size in bytes.
 pub(super) type SizedFile = (RelPath, usize);
