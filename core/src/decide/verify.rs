@@ -86,8 +86,8 @@ fn promote_block(
         .iter()
         .map(|proposal| {
             let disk = disk_verdict(view, &proposal.entity, proposal.slice);
-            let report = proposal.report.clone();
-            let report = report.expect("what lacks only a grant was judged");
+            // A part has none if the reply holds the same bytes twice, and nothing proved whose the others are.
+            let report = proposal.report.clone().unwrap_or_default();
             report.with_late_grant(
                 LateGrant::UserVerified,
                 base_verdict_since(view, proposal),
