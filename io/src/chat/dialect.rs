@@ -142,6 +142,16 @@ impl Dialect {
         matches!(self, Self::Responses)
     }
 
+    /// Whether the model server may keep a conversation, so that a request names the response that it goes on from.
+    pub(super) const fn keeps_conversations(self) -> bool {
+        matches!(self, Self::Responses)
+    }
+
+    /// Whether the model's tool blocks are run: a reply can be continued with their results.
+    pub(crate) const fn continues_replies(self) -> bool {
+        matches!(self, Self::ChatCompletions)
+    }
+
     /// Whether a stream has a JSON value in each line, and not server-sent events.
     pub(super) const fn streams_json_lines(self) -> bool {
         matches!(self, Self::OllamaChat | Self::OllamaGenerate)

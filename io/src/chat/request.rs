@@ -315,7 +315,7 @@ impl RequestBody<'_> {
     /// The response that the request goes on from, where the model server keeps the conversation.
     #[must_use]
     pub fn previous_response(&self) -> Option<String> {
-        if self.dialect != Dialect::Responses {
+        if !self.dialect.keeps_conversations() {
             return None;
         }
         let id = self.walked.field_text("previous_response_id")?;

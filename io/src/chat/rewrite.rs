@@ -13,7 +13,6 @@ use tslp_core::recent_map::RecentMap;
 use tslp_core::request::Request;
 
 use super::body_walk::{MessageHash, MessagesForm, message_hash};
-use super::dialect::Dialect;
 use super::request::{MessageSource, RequestBody};
 use super::sent::SentMessage;
 use super::wire_message::write_replaced;
@@ -164,7 +163,8 @@ impl RequestBody<'_> {
             });
         }
         // A text has no place for a system message but before itself.
-        let has_no_place = self.dialect == Dialect::Completions;
+        let has_no_place =
+            !self.dialect.has_system_messages() && self.dialect.system_field().is_none();
         let mut preface = system.filter(|_| has_no_place).map(str::to_owned);
         let container = |message: &OutgoingMessage| self.places[message.index].container;
         let units = outgoing

@@ -193,7 +193,7 @@ impl EngineThread {
     /// own, whose loop would rule, and its request can be sent again with their results.
     pub(super) fn rounds_allowed(&self, dialect: Dialect, can_go_on: bool) -> RoundsAllowed {
         let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
-        if dialect != Dialect::ChatCompletions {
+        if !dialect.continues_replies() {
             RoundsAllowed::One
         } else if can_go_on && self.tools.as_deref().is_some_and(runs) {
             RoundsAllowed::Several
