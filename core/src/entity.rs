@@ -16,6 +16,12 @@ impl Symbol {
         Self(qualified.into())
     }
 
+    /// As [`new`](Self::new), without a copy.
+    #[must_use]
+    pub const fn from_shared(qualified: Arc<str>) -> Self {
+        Self(qualified)
+    }
+
     /// The qualified name.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -78,6 +78,12 @@ impl RelPath {
         Self(path.into())
     }
 
+    /// As [`from_normalised`](Self::from_normalised), without a copy.
+    #[must_use]
+    pub const fn from_shared(path: Arc<str>) -> Self {
+        Self(path)
+    }
+
     /// The path's text.
     #[must_use]
     pub fn as_str(&self) -> &str {

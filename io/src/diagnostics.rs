@@ -228,7 +228,7 @@ trait TableRow {
     fn hash_at(&self, column: usize) -> String;
 }
 
-impl TableRow for Vec<tslp_projections::table::Value> {
+impl TableRow for [tslp_projections::table::Value] {
     fn optional_text_at(&self, column: usize) -> Option<&str> {
         match self.get(column) {
             Some(tslp_projections::table::Value::Text(text)) => Some(text),

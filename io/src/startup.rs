@@ -168,7 +168,7 @@ fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
 /// # Errors
 /// The reason why there is none, for people.
 pub(crate) fn restore_state(
-    read: impl Fn(usize, &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    read: impl Fn(usize, &mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
     event: EventAt<'_>,
     head: Seq,
 ) -> Result<(State, Vec<TableDigest>), String> {
@@ -180,8 +180,8 @@ pub(crate) fn restore_state(
         }
         let mut taken = Ok(());
         let read = read(index, &mut |row| {
-            digests[index].add(&row);
-            taken = restoring.restore_row(index, &row, event);
+            digests[index].add(row);
+            taken = restoring.restore_row(index, row, event);
             match taken {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
@@ -242,11 +242,11 @@ fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> 
 
 /// The number of a stored table's rows, and their digest, for comparison with [`State::digest`].
 pub(crate) fn stored_digest(
-    read: impl FnOnce(&mut dyn FnMut(Vec<Value>) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    read: impl FnOnce(&mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
 ) -> Result<TableDigest, LedgerError> {
     let mut stored = TableDigest::default();
     read(&mut |row| {
-        stored.add(&row);
+        stored.add(row);
         ControlFlow::Continue(())
     })?;
     Ok(stored)

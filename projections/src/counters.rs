@@ -7,7 +7,7 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 
 use crate::table::{
-    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, Text, UnfitRow, Value, column,
+    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
 };
 
 const COLUMNS: &[Column] = &[
@@ -129,8 +129,8 @@ impl Counters {
     /// [`UnfitRow`] if no fold writes such a row.
     pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
         let mut cells = RowCells::of(row);
-        let name: Text = cells.next()?;
-        let index = NAMES.iter().position(|known| *known == &*name);
+        let name: &str = cells.next()?;
+        let index = NAMES.iter().position(|known| *known == name);
         let index = index.ok_or(UnfitRow("a counter has another name"))?;
         self.values[index] = cells.next()?;
         Ok(())

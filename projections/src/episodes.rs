@@ -17,8 +17,7 @@ use tslp_core::limits::RECENT_EPISODES_KEPT;
 use tslp_core::reason::Reason;
 
 use crate::table::{
-    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, Text, UnfitRow, Value, column,
-    nullable,
+    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column, nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -376,11 +375,11 @@ impl Episodes {
         let mut cells = RowCells::of(row);
         let id = cells.next()?;
         let mut episode = Episode::new(cells.next()?, cells.next()?, cells.next()?);
-        let outcome: Option<Text> = cells.next()?;
-        episode.outcome = outcome.map(|text| parse_outcome(&text)).transpose()?;
-        let history: Option<Text> = cells.clone().next()?;
+        let outcome: Option<&str> = cells.next()?;
+        episode.outcome = outcome.map(parse_outcome).transpose()?;
+        let history: Option<&str> = cells.clone().next()?;
         episode.history = match history {
-            None => cells.next::<Option<Text>>()?.and(None),
+            None => cells.next::<Option<&str>>()?.and(None),
             Some(_) => Some(cells.word(&[History::Window, History::Client], history_code)?),
         };
         let mut cost = || -> Result<Option<PromptCost>, UnfitRow> {
@@ -421,11 +420,11 @@ impl Episodes {
         }
         let what = cells.word(WORDS, |word| word)?;
         let (path, symbol) = (cells.next::<Option<_>>()?, cells.next()?);
-        let reason: Text = cells.next()?;
+        let reason: &str = cells.next()?;
         episode.entries.push_back(EpisodeEntry {
             what,
             entity: path.map(|path| EntityId { path, symbol }),
-            reason: Reason::from_code(&reason).ok_or(UnfitRow("a reason isn't known"))?,
+            reason: Reason::from_code(reason).ok_or(UnfitRow("a reason isn't known"))?,
         });
         Ok(())
     }

@@ -19,8 +19,8 @@ use tslp_core::slice::Figures;
 use crate::EventAt;
 use crate::sessions::Sessions;
 use crate::table::{
-    self, Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, Text, UnfitRow, Value,
-    column, nullable,
+    self, Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
+    nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -222,7 +222,7 @@ impl Proposals {
         let level = cells.word(&LEVELS, Level::as_str)?;
         let origin = cells.word(&crate::ORIGINS, crate::origin_code)?;
         let (episode, session) = (cells.next()?, cells.next()?);
-        let _refused_for: Option<Text> = cells.next()?;
+        let _refused_for: Option<&str> = cells.next()?;
         let spans = cells.next()?;
         let figures = Figures {
             nodes: cells.next()?,

@@ -38,6 +38,16 @@ impl Deref for Text {
     }
 }
 
+impl From<Text> for Arc<str> {
+    /// Without a copy if the text is shared.
+    fn from(text: Text) -> Self {
+        match text {
+            Text::Word(word) => word.into(),
+            Text::Shared(text) => text,
+        }
+    }
+}
+
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
@@ -458,9 +468,9 @@ impl Value {
 pub struct UnfitRow(pub &'static str);
 
 /// A type that a cell of a row can be read as.
-pub(crate) trait FromCell: Sized {
+pub(crate) trait FromCell<'r>: Sized {
     /// `None` if no fold writes such a cell.
-    fn read(value: &Value) -> Option<Self>;
+    fn read(value: &'r Value) -> Option<Self>;
 }
 
 /// Reads a row's cells one after the other, as a fold wrote them.
@@ -472,7 +482,7 @@ impl<'r> RowCells<'r> {
         Self(row.iter())
     }
 
-    pub(crate) fn next<T: FromCell>(&mut self) -> Result<T, UnfitRow> {
+    pub(crate) fn next<T: FromCell<'r>>(&mut self) -> Result<T, UnfitRow> {
         let cell = self.0.next().and_then(T::read);
         cell.ok_or(UnfitRow("a cell holds what no fold writes"))
     }
@@ -483,9 +493,9 @@ impl<'r> RowCells<'r> {
         all: &[T],
         word: impl Fn(T) -> &'static str,
     ) -> Result<T, UnfitRow> {
-        let text: Text = self.next()?;
+        let text: &str = self.next()?;
         let mut all = all.iter().copied();
-        all.find(|known| word(*known) == &*text)
+        all.find(|known| word(*known) == text)
             .ok_or(UnfitRow("a word isn't known"))
     }
 
@@ -500,8 +510,8 @@ impl<'r> RowCells<'r> {
     }
 }
 
-impl<T: FromCell> FromCell for Option<T> {
-    fn read(value: &Value) -> Option<Self> {
+impl<'r, T: FromCell<'r>> FromCell<'r> for Option<T> {
+    fn read(value: &'r Value) -> Option<Self> {
         match value {
             Value::Null => Some(None),
             value => T::read(value).map(Some),
@@ -511,7 +521,7 @@ impl<T: FromCell> FromCell for Option<T> {
 
 macro_rules! numbers {
     ($($number:ty),*) => {$(
-        impl FromCell for $number {
+        impl FromCell<'_> for $number {
             fn read(value: &Value) -> Option<Self> {
                 match value {
                     Value::Integer(number) => Self::try_from(*number).ok(),
@@ -526,7 +536,7 @@ numbers!(i64, u64, u32);
 
 macro_rules! newtypes {
     ($($inner:ty: $($outer:ident),*;)*) => {$($(
-        impl FromCell for $outer {
+        impl FromCell<'_> for $outer {
             fn read(value: &Value) -> Option<Self> {
                 <$inner>::read(value).map(Self)
             }
@@ -540,7 +550,7 @@ newtypes! {
     [u8; 32]: ArtifactHash, SliceHash, MessageKey, TranscriptHash;
 }
 
-impl FromCell for bool {
+impl FromCell<'_> for bool {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Integer(0) => Some(false),
@@ -550,7 +560,7 @@ impl FromCell for bool {
     }
 }
 
-impl FromCell for [u8; 32] {
+impl FromCell<'_> for [u8; 32] {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Hash(hash) => Some(*hash),
@@ -559,7 +569,16 @@ impl FromCell for [u8; 32] {
     }
 }
 
-impl FromCell for Text {
+impl<'r> FromCell<'r> for &'r str {
+    fn read(value: &'r Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl FromCell<'_> for Text {
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Text(text) => Some(text.clone()),
@@ -568,31 +587,29 @@ impl FromCell for Text {
     }
 }
 
-impl FromCell for String {
+impl FromCell<'_> for String {
     fn read(value: &Value) -> Option<Self> {
-        Text::read(value).map(|text| (*text).into())
+        <&str>::read(value).map(Self::from)
     }
 }
 
-impl FromCell for RelPath {
+impl FromCell<'_> for RelPath {
     fn read(value: &Value) -> Option<Self> {
-        Text::read(value).map(|text| Self::from_normalised(&text))
+        Text::read(value).map(|text| Self::from_shared(text.into()))
     }
 }
 
-impl FromCell for Symbol {
+impl FromCell<'_> for Symbol {
     fn read(value: &Value) -> Option<Self> {
-        Text::read(value).map(|text| Self::new(&text))
+        Text::read(value).map(|text| Self::from_shared(text.into()))
     }
 }
 
-impl FromCell for Vec<Span> {
+impl FromCell<'_> for Vec<Span> {
     fn read(value: &Value) -> Option<Self> {
-        let text = Text::read(value)?;
-        if text.is_empty() {
-            Some(Self::new())
-        } else {
-            parse_spans(&text)
+        match <&str>::read(value)? {
+            "" => Some(Self::new()),
+            text => parse_spans(text),
         }
     }
 }
@@ -606,6 +623,12 @@ pub fn entity_key(entity: &EntityId) -> [Value; 2] {
         symbol.map_or(Value::from(""), Value::from),
     ]
 }
+
+/// Bytes of a row that most rows don't exceed, for hashing them.
+const ROW_BYTES_USUAL: usize = 256;
+
+/// The version of [`row_hash_lanes`]: a stored digest of another version says nothing.
+const ROW_HASH_VERSION: u8 = 2;
 
 /// The number of a table's rows and the sum of their hashes. Two tables with the same digest hold the same rows, unless
 /// somebody searched for a collision. Being a sum, it can be updated with each change without reading the other rows.
@@ -638,27 +661,21 @@ impl TableDigest {
         self.rows
     }
 
-    /// Reads a digest from its bytes; `None` if they have another length.
+    /// Reads a digest from its bytes; `None` if they have another version or length.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut numbers = [0; 5];
-        let (eights, []) = bytes.as_chunks::<8>() else {
+        let (numbers, [ROW_HASH_VERSION]) = bytes.as_chunks::<8>() else {
             return None;
         };
-        if eights.len() != numbers.len() {
-            return None;
-        }
-        for (number, eight) in numbers.iter_mut().zip(eights) {
-            *number = u64::from_le_bytes(*eight);
-        }
-        let [rows, sum @ ..] = numbers;
+        let numbers: &[[u8; 8]; 5] = numbers.try_into().ok()?;
+        let [rows, sum @ ..] = numbers.map(u64::from_le_bytes);
         Some(Self { rows, sum })
     }
 
     /// Its bytes, as a store keeps them.
     #[must_use]
-    pub fn to_bytes(self) -> [u8; 40] {
-        let mut bytes = [0; 40];
+    pub fn to_bytes(self) -> [u8; 41] {
+        let mut bytes = [ROW_HASH_VERSION; 41];
         let numbers = core::iter::once(self.rows).chain(self.sum);
         for (eight, number) in bytes.chunks_exact_mut(8).zip(numbers) {
             eight.copy_from_slice(&number.to_le_bytes());
@@ -675,29 +692,34 @@ impl fmt::Display for TableDigest {
     }
 }
 
-/// The hash of one row.
+/// The hash of one row: of its values one after the other, in an encoding that tells any two rows apart. It is short, because a
+/// start hashes every row, and blake3 takes 64 bytes at a time.
 fn row_hash_lanes(row: &[Value]) -> [u64; 4] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&(row.len() as u64).to_le_bytes());
+    let mut bytes = Vec::with_capacity(ROW_BYTES_USUAL);
     for value in row {
-        let (tag, bytes): (u8, &[u8]) = match value {
-            Value::Null => (0, &[]),
-            Value::Integer(number) => (1, &number.to_le_bytes()),
-            Value::Text(text) => (2, text.as_bytes()),
-            Value::Hash(hash) => (3, hash),
-        };
-        hasher.update(&[tag]);
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
+        match value {
+            Value::Null => bytes.push(0),
+            Value::Integer(number) => push_number(&mut bytes, 1, number.cast_unsigned()),
+            Value::Text(text) => {
+                push_number(&mut bytes, 2, text.len() as u64);
+                bytes.extend_from_slice(text.as_bytes());
+            }
+            Value::Hash(hash) => {
+                bytes.push(3);
+                bytes.extend_from_slice(hash);
+            }
+        }
     }
-    let hash = hasher.finalize();
-    let mut lanes = [0; 4];
-    for (lane, eight) in lanes.iter_mut().zip(hash.as_bytes().chunks_exact(8)) {
-        let mut number = [0; 8];
-        number.copy_from_slice(eight);
-        *lane = u64::from_le_bytes(number);
-    }
-    lanes
+    let hash = blake3::hash(&bytes);
+    let (eights, _) = hash.as_bytes().as_chunks::<8>();
+    core::array::from_fn(|lane| u64::from_le_bytes(eights[lane]))
+}
+
+/// Adds a byte that holds a type and the number of bytes that follow, and so many bytes of a number.
+fn push_number(bytes: &mut Vec<u8>, kind: u8, number: u64) {
+    let length = (u64::BITS - number.leading_zeros()).div_ceil(8) as usize;
+    bytes.push(kind | (length as u8) << 2);
+    bytes.extend_from_slice(&number.to_le_bytes()[..length]);
 }
 
 /// Spans as the text of a cell.
@@ -752,6 +774,49 @@ mod tests {
         }
         let change = Change::Remove(Vec::from([Value::from(7_u64)]));
         assert_eq!(finished(true, None), [RowChange { table, change }]);
+    }
+
+    #[test]
+    fn rows_that_differ_have_different_digests() {
+        let hash = [7; 32];
+        let text = |text| Value::text(text);
+        let rows: &[&[Value]] = &[
+            &[],
+            &[Value::Null],
+            &[Value::Null, Value::Null],
+            &[0_u64.into()],
+            &[256_u64.into()],
+            &[1_u64.into()],
+            &[(-1_i64).into()],
+            &[text("")],
+            &[text("\u{1}")],
+            &[text("ab"), text("c")],
+            &[text("a"), text("bc")],
+            &[(&hash).into()],
+            &[text(core::str::from_utf8(&hash).unwrap())],
+        ];
+        let digests: Vec<TableDigest> = rows.iter().map(|row| digest_of(row)).collect();
+        for (index, digest) in digests.iter().enumerate() {
+            assert!(!digests[..index].contains(digest), "{:?}", rows[index]);
+        }
+    }
+
+    #[test]
+    fn a_digest_is_stored_with_its_version() {
+        // Change the version with the encoding, or tables that older programs wrote seem damaged.
+        let row = [7_u64.into(), Value::Null, "a".into(), (&[7; 32]).into()];
+        let digest = digest_of(&row);
+        assert_eq!(ROW_HASH_VERSION, 2);
+        assert_eq!(alloc::format!("{digest}"), "79b6a6081a5bd770ebe86cf520b1291be7486076b0f9d44b61bfc1be599ee219");
+        let bytes = digest.to_bytes();
+        assert_eq!(TableDigest::from_bytes(&bytes), Some(digest));
+        assert_eq!(TableDigest::from_bytes(&bytes[..40]), None);
+    }
+
+    fn digest_of(row: &[Value]) -> TableDigest {
+        let mut digest = TableDigest::default();
+        digest.add(row);
+        digest
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl DiskNow {
             let path = row.text_at(0);
             if tracked.contains(path) {
                 let finding = row.text_at(1).to_owned();
-                last_looks.push((RelPath::from_normalised(path), finding, file_of(&row)));
+                last_looks.push((RelPath::from_normalised(path), finding, file_of(row)));
             }
             ControlFlow::Continue(())
         })?;

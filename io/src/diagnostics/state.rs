@@ -83,7 +83,7 @@ const PAGE_BYTES_MAX: usize = 32 << 20;
 
 /// The rows of a projection's table, one by one.
 type TableRows<'r, E> =
-    &'r dyn Fn(usize, &mut dyn FnMut(Vec<Cell>) -> ControlFlow<()>) -> Result<(), E>;
+    &'r dyn Fn(usize, &mut dyn FnMut(&[Cell]) -> ControlFlow<()>) -> Result<(), E>;
 
 /// The time at which an event was recorded.
 pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
@@ -150,7 +150,7 @@ pub(crate) fn from_rows<E>(
 ) -> Result<Vec<EntityState>, E> {
     let mut entities = Vec::new();
     let rows: TableRows<'_, E> = &|table, visit| {
-        let _ = rows(table)?.into_iter().try_for_each(visit);
+        let _ = rows(table)?.iter().try_for_each(|row| visit(row));
         Ok(())
     };
     visit_entities(rows, at, path_begins, &mut |entity| {
@@ -167,7 +167,7 @@ fn visit_entities<E>(
     path_begins: &str,
     visit: &mut dyn FnMut(EntityState) -> ControlFlow<()>,
 ) -> Result<(), E> {
-    let is_wanted = |row: &Vec<Cell>| {
+    let is_wanted = |row: &[Cell]| {
         row.optional_text_at(0)
             .is_some_and(|path| path.starts_with(path_begins))
     };
@@ -175,14 +175,14 @@ fn visit_entities<E>(
     let mut seen = BTreeMap::new();
     let mut contested = BTreeSet::new();
     rows(STALE, &mut |row| {
-        if is_wanted(&row) {
+        if is_wanted(row) {
             let key = [0, 1].map(|column| Box::<str>::from(row.text_at(column)));
             differing.insert(key, Box::<str>::from(row.text_at(2)));
         }
         ControlFlow::Continue(())
     })?;
     rows(DISK, &mut |row| {
-        if is_wanted(&row) {
+        if is_wanted(row) {
             // Most are files, which need no word.
             let word = row.optional_text_at(1).filter(|word| *word != "file");
             let seq = Seq(u64::try_from(row.number_at(4)).unwrap_or_default());
@@ -201,7 +201,7 @@ fn visit_entities<E>(
     })?;
     let mut last: Option<(Seq, Option<UnixMillis>)> = None;
     rows(STATE_MAP, &mut |row| {
-        if !is_wanted(&row) {
+        if !is_wanted(row) {
             return ControlFlow::Continue(());
         }
         let (path, symbol) = (row.text_at(0), row.text_at(1));

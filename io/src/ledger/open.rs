@@ -355,7 +355,6 @@ fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState,
     let state = log.tables_state()?;
     let digests = (log.tables.digests(&log.connection))
         .map_err(|error| log.database.table_failed("use the tables of", error))?;
-    let is_kept = digests.is_some();
     log.digests =
         digests.unwrap_or_else(|| vec![TableDigest::default(); log.tables.descriptions().count()]);
     if log.head.seq == Seq(0) && state != TablesState::Current {
@@ -364,10 +363,6 @@ fn prepare_tables(log: &mut SqliteLog, files: &DataFiles) -> Result<TablesState,
     }
     if let TablesState::Rebuild { .. } = state {
         return Ok(state);
-    }
-    if !is_kept {
-        let reason = "a table has no digest".to_owned();
-        return Ok(TablesState::Rebuild { reason });
     }
     log.applied = Some(log.head.seq);
     let doubt = log.database.disk.bytes(&files.doubt);

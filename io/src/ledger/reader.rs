@@ -128,7 +128,7 @@ impl LedgerReader {
     pub fn rows(&self, table: usize) -> Result<Vec<Vec<Value>>, LedgerError> {
         let mut rows = Vec::new();
         self.read_table(table, &mut |row| {
-            rows.push(row);
+            rows.push(row.to_vec());
             ControlFlow::Continue(())
         })?;
         Ok(rows)
@@ -141,7 +141,7 @@ impl LedgerReader {
     pub fn read_table(
         &self,
         table: usize,
-        visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         self.tables
             .read_all(&self.connection, table, visit)
@@ -248,7 +248,7 @@ impl LedgerReader {
         connection::event_at(&self.connection, seq)
     }
 
-    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing.
+    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing or of another version.
     ///
     /// # Errors
     /// When the database can't be read.

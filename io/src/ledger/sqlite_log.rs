@@ -197,7 +197,7 @@ impl SqliteLog {
     pub fn read_table(
         &self,
         table: usize,
-        visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         self.tables
             .read_all(&self.connection, table, visit)

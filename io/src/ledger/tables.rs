@@ -11,7 +11,9 @@ use std::ops::ControlFlow;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
-use tslp_projections::table::{Change, ColumnType, Keep, RowChange, Table, TableDigest, Value};
+use tslp_projections::table::{
+    Change, Column, ColumnType, Keep, RowChange, Table, TableDigest, Value,
+};
 
 use super::connection::{meta_value, set_meta, to_sql};
 use super::error::{LedgerError, TableError};
@@ -127,6 +129,9 @@ impl ProjectionTables {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
+        if self.digests(connection)?.is_none() {
+            return rebuild("a table has no digest that this tslp can read".to_owned());
+        }
         let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
         match applied {
             Some(applied) if applied == to_sql(head) => {
@@ -193,7 +198,7 @@ impl ProjectionTables {
         Ok(())
     }
 
-    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing.
+    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing or of another version.
     ///
     /// # Errors
     /// When the database can't be read.
@@ -275,7 +280,7 @@ impl ProjectionTables {
         &self,
         connection: &Connection,
         table: usize,
-        visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), TableError> {
         self.statements(table)?.read(connection, &[], visit)
     }
@@ -449,7 +454,7 @@ impl TableStatements {
     ) -> Result<(), TableError> {
         let mut gone: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
         self.read(connection, prefix, &mut |row| {
-            gone.insert(row[..self.table.key].to_vec(), row);
+            gone.insert(row[..self.table.key].to_vec(), row.to_vec());
             ControlFlow::Continue(())
         })?;
         for row in rows {
@@ -483,7 +488,7 @@ impl TableStatements {
         &self,
         connection: &Connection,
         prefix: &[Value],
-        visit: &mut dyn FnMut(Vec<Value>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> Result<(), TableError> {
         self.check_values(prefix, prefix.len())?;
         let Some(sql) = self.read.get(prefix.len()) else {
@@ -491,8 +496,10 @@ impl TableStatements {
         };
         let mut prepared = connection.prepare_cached(sql)?;
         let mut rows = prepared.query(params_from_iter(prefix.iter().map(SqlValue)))?;
+        let mut values = Vec::new();
         while let Some(row) = rows.next()? {
-            if visit(self.read_row(row)?).is_break() {
+            self.read_row(row, &mut values)?;
+            if visit(&values).is_break() {
                 break;
             }
         }
@@ -517,7 +524,8 @@ impl TableStatements {
         connection
             .prepare_cached(sql)?
             .query_row(params_from_iter(key.iter().map(SqlValue)), |row| {
-                Ok(self.read_row(row))
+                let mut values = Vec::new();
+                Ok(self.read_row(row, &mut values).map(|()| values))
             })
             .optional()?
             .transpose()
@@ -528,42 +536,52 @@ impl TableStatements {
         if values.len() != expected {
             return Err(self.misfit(format!("{expected} values wanted, {} given", values.len())));
         }
-        for (value, column) in values.iter().zip(self.table.columns) {
-            let fits = match value {
-                Value::Null => column.nullable,
-                Value::Integer(_) => column.kind == ColumnType::Integer,
-                Value::Text(_) => column.kind == ColumnType::Text,
-                Value::Hash(_) => column.kind == ColumnType::Hash,
-            };
-            if !fits {
-                return Err(self.misfit(format!("{value:?} doesn't fit column {}", column.name)));
-            }
-        }
-        Ok(())
+        let mut columns = values.iter().zip(self.table.columns);
+        columns.try_for_each(|(value, column)| self.check_value(value, column))
     }
 
-    fn read_row(&self, row: &Row<'_>) -> Result<Vec<Value>, TableError> {
-        let values =
-            (0..self.table.columns.len())
-                .map(|column| {
-                    Ok(match row.get_ref(column)? {
-                        ValueRef::Null => Value::Null,
-                        ValueRef::Integer(number) => Value::Integer(number),
-                        ValueRef::Text(text) => Value::text(
-                            std::str::from_utf8(text)
-                                .map_err(|_| self.misfit("a text is not UTF-8".to_owned()))?,
-                        ),
-                        ValueRef::Blob(bytes) => Value::Hash(bytes.try_into().map_err(|_| {
+    fn check_value(&self, value: &Value, column: &Column) -> Result<(), TableError> {
+        let fits = match value {
+            Value::Null => column.nullable,
+            Value::Integer(_) => column.kind == ColumnType::Integer,
+            Value::Text(_) => column.kind == ColumnType::Text,
+            Value::Hash(_) => column.kind == ColumnType::Hash,
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(self.misfit(format!("{value:?} doesn't fit column {}", column.name))),
+        }
+    }
+
+    /// Reads a row in the place of the one before it. A text that is the same in both stays shared: neighbours in the order of
+    /// their keys have most of theirs in common, and a start reads every row.
+    fn read_row(&self, row: &Row<'_>, values: &mut Vec<Value>) -> Result<(), TableError> {
+        values.resize(self.table.columns.len(), Value::Null);
+        for ((index, column), value) in self.table.columns.iter().enumerate().zip(values) {
+            match row.get_ref(index)? {
+                ValueRef::Text(text) if is_text(value, text) => continue,
+                ValueRef::Null => *value = Value::Null,
+                ValueRef::Integer(number) => *value = Value::Integer(number),
+                ValueRef::Text(text) => {
+                    let text = std::str::from_utf8(text);
+                    *value = Value::text(
+                        text.map_err(|_| self.misfit("a text is not UTF-8".to_owned()))?,
+                    );
+                }
+                ValueRef::Blob(bytes) => {
+                    let hash = bytes.try_into();
+                    *value =
+                        Value::Hash(hash.map_err(|_| {
                             self.misfit(format!("{} bytes are no hash", bytes.len()))
-                        })?),
-                        ValueRef::Real(number) => {
-                            return Err(self.misfit(format!("{number} is no whole number")));
-                        }
-                    })
-                })
-                .collect::<Result<Vec<_>, TableError>>()?;
-        self.check_values(&values, self.table.columns.len())?;
-        Ok(values)
+                        })?);
+                }
+                ValueRef::Real(number) => {
+                    return Err(self.misfit(format!("{number} is no whole number")));
+                }
+            }
+            self.check_value(value, column)?;
+        }
+        Ok(())
     }
 
     fn misfit(&self, detail: String) -> TableError {
@@ -572,6 +590,10 @@ impl TableStatements {
             detail,
         }
     }
+}
+
+fn is_text(value: &Value, bytes: &[u8]) -> bool {
+    matches!(value, Value::Text(text) if text.as_bytes() == bytes)
 }
 
 /// `column operator ?n` for each column, numbered from 1.

@@ -13,7 +13,7 @@ use tslp_core::view::{Exchange, PendingNotice};
 
 use super::{ConversationPoint, LookupKey, LookupKind, PromptInProgress, Session, Sessions};
 use crate::table::{
-    self, Column, ColumnType, Keep, RowCells, Table, Text, UnfitRow, Value, column, nullable,
+    self, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
 };
 
 const COLUMNS: &[Column] = &[
@@ -260,10 +260,10 @@ impl Sessions {
         let mut cells = RowCells::of(row);
         let session = self.restored_session(&mut cells)?;
         let _position: u64 = cells.next()?;
-        let speaker: Text = cells.next()?;
+        let speaker: &str = cells.next()?;
         let content: Option<ArtifactHash> = cells.next()?;
         let exchange = session.exchanges.back_mut().map(|(exchange, _)| exchange);
-        match (&*speaker, content, exchange) {
+        match (speaker, content, exchange) {
             ("exchange", None, _) => {
                 let exchange = Exchange {
                     user: Vec::new(),
@@ -286,9 +286,9 @@ impl Sessions {
         let mut cells = RowCells::of(row);
         let id = RowCells::of(row).next()?;
         let session = self.restored_session(&mut cells)?;
-        let part: Text = cells.next()?;
+        let part: &str = cells.next()?;
         let position: u64 = cells.next()?;
-        let has_entity = !cells.clone().next::<Text>()?.is_empty();
+        let has_entity = !cells.clone().next::<&str>()?.is_empty();
         let entity = cells.entity()?;
         let entity = has_entity
             .then_some(entity)
@@ -302,7 +302,7 @@ impl Sessions {
         let until = cells.next::<Option<EpisodeId>>()?;
         let messages =
             || u32::try_from(number?).map_err(|_| UnfitRow("a part's number is too large"));
-        match &*part {
+        match part {
             "ancestor" => {
                 let until = until.ok_or(UnfitRow("an ancestor has no end"))?;
                 session.ancestors.push((SessionId(number?), until));
@@ -321,11 +321,11 @@ impl Sessions {
                 session.last_shown.insert(entity?, VersionId(number?));
             }
             "notice" => {
-                let word: Text = cells.next()?;
+                let word: &str = cells.next()?;
                 let notice = NoticeIssued {
                     episode: EpisodeId(number?),
                     session: id,
-                    reason: Reason::from_code(&word).ok_or(UnfitRow("a reason isn't known"))?,
+                    reason: Reason::from_code(word).ok_or(UnfitRow("a reason isn't known"))?,
                     entity: entity.ok(),
                     other: None,
                 };

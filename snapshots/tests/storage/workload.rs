@@ -249,7 +249,7 @@ pub(crate) fn check_tables(log: &SqliteLog, state: &State, story: &str) {
     for (index, table) in TABLES.iter().enumerate() {
         let mut rows = Vec::new();
         log.read_table(index, &mut |row| {
-            rows.push(row);
+            rows.push(row.to_vec());
             std::ops::ControlFlow::Continue(())
         })
         .unwrap();

@@ -14,7 +14,7 @@ fn state(path: &str, symbol: &str, note: Option<&str>) -> Vec<Value> {
 fn rows(log: &SqliteLog, table: usize) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     log.read_table(table, &mut |row| {
-        rows.push(row);
+        rows.push(row.to_vec());
         ControlFlow::Continue(())
     })
     .unwrap();
@@ -199,6 +199,12 @@ fn tables_that_are_damaged_missing_or_of_another_version_are_rebuilt() {
             "should have version 1, there is 9",
         ),
         ("DELETE FROM meta WHERE key = 'applied_seq'", "never filled"),
+        ("DELETE FROM meta WHERE key = 'digest:state'", "no digest"),
+        // As it was before a digest had a version.
+        (
+            "UPDATE meta SET value = substr(value, 1, 40) WHERE key = 'digest:state'",
+            "no digest",
+        ),
         ("DROP TRIGGER vault_refuses_update", "vault is missing or"),
     ] {
         fixture.shell().execute_batch(sql).unwrap();

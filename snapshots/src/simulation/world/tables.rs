@@ -71,7 +71,7 @@ fn check_tables(reader: &LedgerReader, state: &State, with_archives: &State) {
         };
         let mut digest = TableDigest::default();
         let read = reader.read_table(index, &mut |row| {
-            digest.add(&row);
+            digest.add(row);
             std::ops::ControlFlow::Continue(())
         });
         read.unwrap_or_else(|error| panic!("{}: {error}", table.name));
