@@ -37,7 +37,7 @@ pub const TOMBSTONE_EPISODES_MAX: u32 = 10_000;
 /// Sessions whose transcripts are held ready for being continued; an older one goes on as a new session.
 pub const SESSIONS_KEPT: usize = 256;
 
-/// Episodes that `/recent` can list; a kilobyte or two each.
+/// Episodes that `/recent` can list.
 pub const RECENT_EPISODES_KEPT: usize = 1000;
 
 /// Episodes whose calls of tools are known, of those that made any: a reply needs its own, people the last ones.

@@ -139,12 +139,13 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let limit = limit.unwrap_or(config.recent_episodes);
             let readers = diagnosed_subject(&config).readers;
             let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
+            let entries_since = |from| Ok(recent::entries_since(&readers.open()?, from)?);
             show_page(
                 &config,
                 AsOf::Recorded,
                 output,
                 |rows, _| {
-                    let mut episodes = recent::from_rows(rows, limit)?;
+                    let mut episodes = recent::from_rows(rows, entries_since, limit)?;
                     if output == OutputFormat::Human {
                         missing::add_missing_lines(&mut episodes, rows, artifact)?;
                     }
@@ -331,8 +332,6 @@ fn upstream_url(place: &UpstreamSetting) -> Option<UpstreamUrl> {
     }
 }
 
-/// Prints a page of what the projections say. Where nothing vouches for it, it is printed all the same, and standard error
-/// and the exit code say so.
 /// The code that can't be read in the entities' files; only where a path was asked for.
 fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<String> {
     if path.is_empty() {
@@ -356,6 +355,8 @@ fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<
     unread
 }
 
+/// Prints a page of what the projections say. Where nothing vouches for it, it is printed all the same, and standard error
+/// and the exit code say so.
 fn show_page<T>(
     config: &ServeConfig,
     as_of: AsOf<'_>,

@@ -1,20 +1,17 @@
-//! The last episodes, for people: the events and the outcome of each (spec §14.3, `/recent`).
+//! The last episodes, for people: the prompt of each and the outcome of its reply (spec §14.3, `/recent`). What happened in them
+//! is read from the ledger: see [`crate::episode_entries`].
 
 use alloc::borrow::Cow;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::artifact::{ArtifactState, Level, Origin};
-use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    AuditStatus, Event, History, PromptCost, PromptMeasured, Recorded, ReplyOutcome, ServerUsage,
+    Event, History, PromptCost, PromptMeasured, Recorded, ReplyOutcome, ServerUsage,
 };
-use tslp_core::gate::Completeness;
-use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
-use tslp_core::reason::Reason;
 
 use crate::table::{
     Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column, nullable,
@@ -24,6 +21,7 @@ const COLUMNS: &[Column] = &[
     column("episode", ColumnType::Integer),
     column("session", ColumnType::Integer),
     column("at_ms", ColumnType::Integer),
+    column("seq", ColumnType::Integer),
     column("model", ColumnType::Text),
     nullable("outcome", ColumnType::Text),
     nullable("history", ColumnType::Text),
@@ -37,35 +35,14 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: commands of the command line, and
-/// transitions that follow a look at the disk between prompts. Its time is that of the last of them.
+/// transitions that follow a look at the disk between prompts. Its time and position are those of the last of them.
 pub const TABLE: Table = Table {
     name: "episodes",
-    version: 3,
+    version: 4,
     columns: COLUMNS,
     key: 1,
     keep: Keep::Latest,
 };
-
-const ENTRY_COLUMNS: &[Column] = &[
-    column("episode", ColumnType::Integer),
-    column("position", ColumnType::Integer),
-    column("what", ColumnType::Text),
-    nullable("path", ColumnType::Text),
-    nullable("symbol", ColumnType::Text),
-    column("reason", ColumnType::Text),
-];
-
-/// `episode_entries`: the entries of the episodes, in order.
-pub const ENTRIES_TABLE: Table = Table {
-    name: "episode_entries",
-    version: 3,
-    columns: ENTRY_COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
-
-/// Most entries kept of one episode; the rest is in the ledger.
-const ENTRIES_PER_EPISODE: usize = 64;
 
 /// One prompt and its reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +51,8 @@ pub struct Episode {
     pub session: SessionId,
     /// The time of its prompt.
     pub at: UnixMillis,
+    /// The position of its prompt.
+    pub seq: Seq,
     /// The model that was asked for.
     pub model: String,
     /// The outcome of its reply, if that has ended.
@@ -82,69 +61,25 @@ pub struct Episode {
     pub history: Option<History>,
     /// The cost of the prompt at the model server, once its reply has ended.
     pub price: Option<PromptMeasured>,
-    /// Its entries.
-    pub entries: VecDeque<EpisodeEntry>,
-    /// The position of the first entry.
-    pub first: u64,
 }
-
-/// One event of an episode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EpisodeEntry {
-    /// The kind of event, one of [`WORDS`].
-    pub what: &'static str,
-    /// The entity concerned.
-    pub entity: Option<EntityId>,
-    /// The reason.
-    pub reason: Reason,
-}
-
-/// All values of an entry's `what`.
-pub const WORDS: &[&str] = &[
-    "hydrated",
-    "withheld",
-    "audit",
-    "notice",
-    Level::Unresolved.as_str(),
-    Level::Inferred.as_str(),
-    Level::Confirmed.as_str(),
-    ArtifactState::Proposed.as_str(),
-    ArtifactState::Authoritative.as_str(),
-    ArtifactState::Superseded.as_str(),
-    ArtifactState::Tombstoned.as_str(),
-];
 
 /// The last [`RECENT_EPISODES_KEPT`] episodes.
 #[derive(Default)]
 pub struct Episodes {
     episodes: BTreeMap<EpisodeId, Episode>,
-    /// The episode and the file of the last captured block.
-    captured: Option<CapturedBlock>,
-}
-
-/// A captured block whose resolution comes next.
-struct CapturedBlock {
-    episode: EpisodeId,
-    /// The file, if a usable path was named.
-    file: Option<EntityId>,
-    /// The reason why none of it becomes true, if the text alone shows it: such code of the user's is never judged.
-    not_whole: Option<Reason>,
 }
 
 impl Episodes {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         if is_outside(&recorded.event) {
-            self.touch_outside(recorded.at, changes);
+            self.touch_outside(recorded, changes);
         }
         match &recorded.event {
             Event::PromptReceived(prompt) => {
-                let episode = Episode::new(prompt.session, recorded.at, prompt.model.clone());
-                let known = self.episodes.contains_key(&prompt.episode);
+                let episode = Episode::begin(prompt.session, recorded, prompt.model.clone());
+                let known = self.episodes.insert(prompt.episode, episode).is_some();
                 changes.touch(|| LateRows::Episode(prompt.episode), known);
-                if let Some(old) = self.episodes.insert(prompt.episode, episode) {
-                    remove_entries(prompt.episode, &old, changes);
-                }
                 self.evict_oldest(changes);
             }
             Event::ReplyEnded(ended) => self.update_episode(ended.episode, changes, |episode| {
@@ -166,102 +101,6 @@ impl Episodes {
                 self.update_episode(composed.episode, changes, |episode| {
                     episode.history = Some(composed.history);
                 });
-                for hydrated in &composed.hydrated {
-                    self.add_entry(
-                        composed.episode,
-                        "hydrated",
-                        Some(&hydrated.entity),
-                        hydrated.reason,
-                        changes,
-                    );
-                }
-                for dropped in &composed.dropped {
-                    self.add_entry(
-                        composed.episode,
-                        "withheld",
-                        Some(&dropped.entity),
-                        dropped.reason,
-                        changes,
-                    );
-                }
-            }
-            Event::PromptAmended(amended) => {
-                for withheld in &amended.withheld {
-                    self.add_entry(
-                        amended.episode,
-                        "withheld",
-                        Some(&withheld.entity),
-                        Reason::NoLongerCurrent,
-                        changes,
-                    );
-                }
-            }
-            Event::ArtifactCaptured(captured) => {
-                let file = captured.path.clone().map(EntityId::file);
-                self.captured = Some(CapturedBlock {
-                    episode: captured.episode,
-                    file,
-                    not_whole: match (captured.origin, captured.completeness) {
-                        (Origin::User, Completeness::Elided) => Some(Reason::Elided),
-                        (Origin::User, Completeness::Truncated) => Some(Reason::Truncated),
-                        (Origin::User, Completeness::Full) | (Origin::Model, _) => None,
-                    },
-                });
-            }
-            Event::ArtifactResolved(resolved) => {
-                let Some(captured) = self.captured.take() else {
-                    return;
-                };
-                let (episode, file) = (captured.episode, captured.file.as_ref());
-                if resolved.level != Level::Confirmed {
-                    let level = resolved.level.as_str();
-                    self.add_entry(episode, level, file, resolved.reason, changes);
-                } else if let Some(reason) = captured.not_whole {
-                    for version in &resolved.versions {
-                        let entity = Some(&version.entity);
-                        self.add_entry(episode, "PROPOSED", entity, reason, changes);
-                    }
-                }
-            }
-            Event::Transitioned(moved) => {
-                let state = moved.transition.to().as_str();
-                self.add_entry(
-                    moved.episode,
-                    state,
-                    Some(&moved.entity),
-                    moved.cause,
-                    changes,
-                );
-            }
-            Event::PromotionRefused(refused) => {
-                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                self.add_entry(
-                    refused.episode,
-                    "PROPOSED",
-                    Some(&refused.entity),
-                    reason,
-                    changes,
-                );
-            }
-            Event::AuditAnswered(answered) => {
-                for verdict in &answered.verdicts {
-                    self.add_entry(
-                        answered.episode,
-                        "audit",
-                        Some(&verdict.entity),
-                        audit_reason(verdict.status),
-                        changes,
-                    );
-                }
-            }
-            Event::NoticeIssued(notice) => {
-                self.add_entry(
-                    notice.episode,
-                    "notice",
-                    notice.entity.as_ref(),
-                    notice.reason,
-                    changes,
-                );
             }
             _ => {}
         }
@@ -279,44 +118,12 @@ impl Episodes {
         }
     }
 
-    fn add_entry(
-        &mut self,
-        id: EpisodeId,
-        what: &'static str,
-        entity: Option<&EntityId>,
-        reason: Reason,
-        changes: &mut Changes,
-    ) {
-        let Some(episode) = self.episodes.get_mut(&id) else {
-            return;
-        };
-        if episode.entries.len() >= ENTRIES_PER_EPISODE {
-            // The first entries of an episode say most about it. Episode 0 has no end, so there the last ones are kept.
-            if id != EpisodeId::OUTSIDE {
-                return;
-            }
-            changes.touch(|| LateRows::Entry(id, episode.first), true);
-            episode.entries.pop_front();
-            episode.first += 1;
-        }
-        let entry = EpisodeEntry {
-            what,
-            entity: entity.cloned(),
-            reason,
-        };
-        let position = episode.first + episode.entries.len() as u64;
-        changes.touch(|| LateRows::Entry(id, position), false);
-        episode.entries.push_back(entry);
-    }
-
-    /// Records the time of an event outside of any conversation.
-    fn touch_outside(&mut self, at: UnixMillis, changes: &mut Changes) {
+    /// Records the time and the position of an event outside of any conversation.
+    fn touch_outside(&mut self, recorded: &Recorded, changes: &mut Changes) {
         let id = EpisodeId::OUTSIDE;
-        changes.touch(|| LateRows::Episode(id), self.episodes.contains_key(&id));
-        self.episodes
-            .entry(id)
-            .or_insert_with(|| Episode::new(SessionId::default(), at, String::new()))
-            .at = at;
+        let episode = Episode::begin(SessionId::default(), recorded, String::new());
+        let known = self.episodes.insert(id, episode).is_some();
+        changes.touch(|| LateRows::Episode(id), known);
     }
 
     fn evict_oldest(&mut self, changes: &mut Changes) {
@@ -328,26 +135,16 @@ impl Episodes {
             .keys()
             .find(|id| **id != EpisodeId::OUTSIDE)
             .copied();
-        let (id, episode) = oldest
+        let (id, _) = oldest
             .and_then(|id| self.episodes.remove_entry(&id))
             .expect("of more than one episode one isn't the outside");
         changes.touch(|| LateRows::Episode(id), true);
-        remove_entries(id, &episode, changes);
     }
 
     /// The row of an episode in `episodes`.
     #[must_use]
     pub fn row(&self, id: EpisodeId) -> Option<Vec<Value>> {
         self.episodes.get(&id).map(|episode| row(id, episode))
-    }
-
-    /// The row of an episode's entry in `episode_entries`.
-    #[must_use]
-    pub fn entry_row(&self, id: EpisodeId, position: u64) -> Option<Vec<Value>> {
-        let episode = self.episodes.get(&id)?;
-        let at = usize::try_from(position.checked_sub(episode.first)?).ok()?;
-        let entry = episode.entries.get(at)?;
-        Some(entry_row(id, position, entry))
     }
 
     /// All rows of `episodes`, by key.
@@ -358,15 +155,6 @@ impl Episodes {
             .for_each(visit);
     }
 
-    /// All rows of `episode_entries`, by key.
-    pub fn entry_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        for (id, episode) in &self.episodes {
-            for (position, entry) in (episode.first..).zip(&episode.entries) {
-                visit(entry_row(*id, position, entry));
-            }
-        }
-    }
-
     /// Restores a row of `episodes`.
     ///
     /// # Errors
@@ -374,7 +162,15 @@ impl Episodes {
     pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
         let mut cells = RowCells::of(row);
         let id = cells.next()?;
-        let mut episode = Episode::new(cells.next()?, cells.next()?, cells.next()?);
+        let mut episode = Episode {
+            session: cells.next()?,
+            at: cells.next()?,
+            seq: cells.next()?,
+            model: cells.next()?,
+            outcome: None,
+            history: None,
+            price: None,
+        };
         let outcome: Option<&str> = cells.next()?;
         episode.outcome = outcome.map(parse_outcome).transpose()?;
         let history: Option<&str> = cells.clone().next()?;
@@ -405,42 +201,6 @@ impl Episodes {
         self.episodes.insert(id, episode);
         Ok(())
     }
-
-    /// Restores a row of `episode_entries`, in the order of their keys, after all rows of `episodes`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_entry(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let episode = self.episodes.get_mut(&cells.next()?);
-        let episode = episode.ok_or(UnfitRow("an entry belongs to no episode"))?;
-        let position = cells.next()?;
-        if episode.entries.is_empty() {
-            episode.first = position;
-        }
-        let what = cells.word(WORDS, |word| word)?;
-        let (path, symbol) = (cells.next::<Option<_>>()?, cells.next()?);
-        let reason: &str = cells.next()?;
-        episode.entries.push_back(EpisodeEntry {
-            what,
-            entity: path.map(|path| EntityId { path, symbol }),
-            reason: Reason::from_code(reason).ok_or(UnfitRow("a reason isn't known"))?,
-        });
-        Ok(())
-    }
-}
-
-const fn audit_reason(status: AuditStatus) -> Reason {
-    match status {
-        AuditStatus::Completed => Reason::ShadowAudit,
-        AuditStatus::Partial | AuditStatus::Discussion => Reason::AuditContested,
-    }
-}
-
-fn remove_entries(id: EpisodeId, episode: &Episode, changes: &mut Changes) {
-    for (position, _) in (episode.first..).zip(&episode.entries) {
-        changes.touch(|| LateRows::Entry(id, position), true);
-    }
 }
 
 /// Whether this event belongs to no conversation, and is a directive or a transition.
@@ -454,16 +214,15 @@ const fn is_outside(event: &Event) -> bool {
 }
 
 impl Episode {
-    const fn new(session: SessionId, at: UnixMillis, model: String) -> Self {
+    const fn begin(session: SessionId, recorded: &Recorded, model: String) -> Self {
         Self {
             session,
-            at,
+            at: recorded.at,
+            seq: recorded.seq,
             model,
             outcome: None,
             history: None,
             price: None,
-            entries: VecDeque::new(),
-            first: 0,
         }
     }
 }
@@ -480,6 +239,7 @@ fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
         Value::from(id.0),
         Value::from(episode.session.0),
         Value::from(episode.at.0),
+        Value::from(episode.seq.0),
         Value::text(&episode.model),
         Value::from(episode.outcome.map(outcome_text)),
         Value::from(episode.history.map(history_code)),
@@ -492,18 +252,6 @@ fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
         Value::from(server.evaluated_tokens),
     ]);
     row
-}
-
-fn entry_row(id: EpisodeId, position: u64, entry: &EpisodeEntry) -> Vec<Value> {
-    let entity = entry.entity.as_ref();
-    Vec::from([
-        Value::from(id.0),
-        Value::from(position),
-        Value::from(entry.what),
-        Value::from(entity.map(|entity| &entity.path)),
-        Value::from(entity.and_then(|entity| entity.symbol.as_ref())),
-        Value::from(entry.reason.code()),
-    ])
 }
 
 const fn history_code(history: History) -> &'static str {
@@ -554,12 +302,6 @@ impl fmt::Display for Episodes {
             if let Some(price) = &episode.price {
                 let (sent, client) = (price.sent.chars_anew, price.client.chars_anew);
                 writeln!(f, "  read anew {sent}, directly {client}")?;
-            }
-            for entry in &episode.entries {
-                match &entry.entity {
-                    Some(entity) => writeln!(f, "  {} {entity} {}", entry.what, entry.reason)?,
-                    None => writeln!(f, "  {} {}", entry.what, entry.reason)?,
-                }
             }
         }
         Ok(())

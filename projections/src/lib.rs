@@ -28,6 +28,7 @@ pub mod stale;
 
 pub mod anomalies;
 pub mod audits;
+pub mod episode_entries;
 pub mod episodes;
 pub mod guardian;
 pub mod rules;
@@ -76,7 +77,6 @@ tables! {
     SESSION_EPISODES = sessions::EPISODES_TABLE,
     UNDER_WAY = sessions::UNDER_WAY_TABLE,
     EPISODES = episodes::TABLE,
-    EPISODE_ENTRIES = episodes::ENTRIES_TABLE,
     ANOMALIES = anomalies::TABLE,
     AUDITS = audits::TABLE,
     RULES = rules::TABLE,

@@ -210,8 +210,6 @@ pub enum LateRows {
     SessionPart(SessionId, SessionList),
     /// A row of `episodes`.
     Episode(EpisodeId),
-    /// A row of `episode_entries`, by its position.
-    Entry(EpisodeId, u64),
 }
 
 impl LateRows {
@@ -226,7 +224,6 @@ impl LateRows {
             Self::RecentContext(_) => crate::RECENT_CONTEXT,
             Self::SessionParts(_) | Self::SessionPart(..) => crate::SESSION_PARTS,
             Self::Episode(_) => crate::EPISODES,
-            Self::Entry(..) => crate::EPISODE_ENTRIES,
         }
     }
 
@@ -241,7 +238,6 @@ impl LateRows {
             }
             Self::SessionPart(session, part) => Vec::from([session.0.into(), part.word().into()]),
             Self::Episode(episode) => Vec::from([episode.0.into()]),
-            Self::Entry(episode, position) => Vec::from([episode.0.into(), (*position).into()]),
         }
     }
 
@@ -807,7 +803,10 @@ mod tests {
         let row = [7_u64.into(), Value::Null, "a".into(), (&[7; 32]).into()];
         let digest = digest_of(&row);
         assert_eq!(ROW_HASH_VERSION, 2);
-        assert_eq!(alloc::format!("{digest}"), "79b6a6081a5bd770ebe86cf520b1291be7486076b0f9d44b61bfc1be599ee219");
+        assert_eq!(
+            alloc::format!("{digest}"),
+            "79b6a6081a5bd770ebe86cf520b1291be7486076b0f9d44b61bfc1be599ee219"
+        );
         let bytes = digest.to_bytes();
         assert_eq!(TableDigest::from_bytes(&bytes), Some(digest));
         assert_eq!(TableDigest::from_bytes(&bytes[..40]), None);

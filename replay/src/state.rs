@@ -95,7 +95,6 @@ impl State {
             LateRows::SessionParts(session) => self.sessions.part_rows_of(*session),
             LateRows::SessionPart(session, part) => self.sessions.rows_of_part(*session, *part),
             LateRows::Episode(episode) => one(self.episodes.row(*episode)),
-            LateRows::Entry(episode, position) => one(self.episodes.entry_row(*episode, *position)),
         })
     }
 
@@ -185,7 +184,6 @@ impl State {
             tslp_projections::SESSION_EPISODES => self.sessions.episode_rows(visit),
             tslp_projections::UNDER_WAY => self.sessions.under_way_rows(visit),
             tslp_projections::EPISODES => self.episodes.rows(visit),
-            tslp_projections::EPISODE_ENTRIES => self.episodes.entry_rows(visit),
             tslp_projections::AUDITS => self.audits.rows(visit),
             tslp_projections::ANOMALIES => self.anomalies.rows(visit),
             tslp_projections::RULES => self.rules.rows(visit),
@@ -236,7 +234,6 @@ impl StateRestorer {
             tslp_projections::SESSION_EPISODES => state.sessions.restore_episode(row),
             tslp_projections::UNDER_WAY => state.sessions.restore_under_way(row),
             tslp_projections::EPISODES => state.episodes.restore(row),
-            tslp_projections::EPISODE_ENTRIES => state.episodes.restore_entry(row),
             tslp_projections::AUDITS => state.audits.restore(row),
             tslp_projections::ANOMALIES => state.anomalies.restore(row),
             tslp_projections::RULES => state.rules.restore(row, event),
@@ -264,13 +261,11 @@ impl StateRestorer {
             let State {
                 sessions,
                 proposals,
-                episodes,
                 ..
             } = &mut state;
             let changes = &mut Changes::discarding();
             sessions.apply(&captured, changes);
             proposals.apply(&captured, sessions, changes);
-            episodes.apply(&captured, changes);
         }
         state.head = head;
         Ok(state)

@@ -68,7 +68,11 @@ pub fn golden_end(stage: &Stage, detail: Detail) -> String {
     text.push_str(&verdicts::listing(&ledger[listed..], detail));
     match detail {
         Detail::Decisions => text + &truth_summary(stage.state()),
-        Detail::Everything => format!("{text}\n{}", stage.state()),
+        Detail::Everything => format!(
+            "{text}\n{}[episode entries]\n{}",
+            stage.state(),
+            stage.episode_entries()
+        ),
     }
 }
 

@@ -12,6 +12,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::episode_entries::EpisodeEntries;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
 use tslp_replay::state::{State, StateView};
@@ -306,6 +307,15 @@ impl Stage {
     #[must_use]
     pub fn ledger(&self) -> &[Recorded] {
         &self.ledger
+    }
+
+    /// What happened in its episodes.
+    #[must_use]
+    pub fn episode_entries(&self) -> EpisodeEntries {
+        let mut entries = EpisodeEntries::default();
+        let events = self.ledger.iter();
+        events.for_each(|recorded| entries.apply(&recorded.event));
+        entries
     }
 
     /// The policy of its decisions.

@@ -98,13 +98,13 @@ pub(crate) fn add_missing_lines<E>(
     Ok(())
 }
 
-fn row_entity_name(row: &Vec<Cell>, path: usize) -> String {
+fn row_entity_name(row: &[Cell], path: usize) -> String {
     let (path, symbol) = (row.optional_text_at(path), row.optional_text_at(path + 1));
     entity_name(path.unwrap_or_default(), symbol.unwrap_or_default())
 }
 
 fn code_location(
-    row: &Vec<Cell>,
+    row: &[Cell],
     episode: usize,
     source: usize,
     spans: usize,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tslp_projections::table::Value as Cell;
 
 /// Index of the first column of the price in a row of `episodes`.
-const FIRST_COLUMN: usize = 6;
+const FIRST_COLUMN: usize = 7;
 
 /// The figures' meaning.
 const MEANING: &str = "A model server reads a prompt anew from its first change on; \"directly\" is what the clients' own \

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tslp_core::artifact::ArtifactState;
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
+use tslp_projections::episode_entries::{EpisodeEntries, EpisodeEntry};
 use tslp_projections::table::Value as Cell;
-use tslp_projections::{AUDITS, EPISODE_ENTRIES, EPISODES};
+use tslp_projections::{AUDITS, EPISODES};
 
 use super::missing::{self, MissingCode};
 use super::price::PromptPrice;
 use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
 use crate::channel::{MissingLines, RecentQuery};
-use crate::ledger::LedgerError;
+use crate::ledger::{LedgerError, LedgerReader};
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,9 @@ pub struct AuditReport {
 /// The number of the entry for what happened outside of prompts.
 const OUTSIDE: i64 = 0;
 
+/// Events before the last one outside of prompts that are looked at for others of their kind.
+const OUTSIDE_EVENTS: u64 = 1024;
+
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryReport {
@@ -73,6 +78,16 @@ enum TombstonedKind {
 }
 
 impl EntryReport {
+    fn new(entry: &EpisodeEntry) -> Self {
+        let entity = entry.entity.as_ref();
+        Self {
+            what: entry.what.to_owned(),
+            entity: entity.map(ToString::to_string),
+            reason: entry.reason.code().to_owned(),
+            missing: None,
+        }
+    }
+
     fn tombstoned_kind(&self) -> Option<TombstonedKind> {
         if self.what != ArtifactState::Tombstoned.as_str() {
             return None;
@@ -96,7 +111,7 @@ pub fn read_recent(
     let reader = subject.readers.open()?;
     let rows = |table| reader.rows(table);
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
-    let mut episodes = from_rows(rows, limit)?;
+    let mut episodes = from_rows(rows, |from| entries_since(&reader, from), limit)?;
     if wanted.missing_lines == MissingLines::Shown {
         missing::add_missing_lines(&mut episodes, rows, |artifact| {
             reader.artifact(artifact).ok().flatten()
@@ -105,29 +120,25 @@ pub fn read_recent(
     Ok(episodes)
 }
 
-/// The episodes out of the rows of projections' tables, wherever they come from.
+/// What happened in episodes from this position on.
+///
+/// # Errors
+/// When an event can't be read.
+pub(crate) fn entries_since(
+    reader: &LedgerReader,
+    from: Seq,
+) -> Result<EpisodeEntries, LedgerError> {
+    let mut entries = EpisodeEntries::default();
+    reader.read_without_contents(from, &mut |event| entries.apply(event))?;
+    Ok(entries)
+}
+
+/// The episodes out of the rows of projections' tables, wherever they come from, with the entries from a position on.
 pub(crate) fn from_rows<E>(
     rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
+    entries_since: impl Fn(Seq) -> Result<EpisodeEntries, E>,
     limit: usize,
 ) -> Result<Vec<EpisodeReport>, E> {
-    let mut entries: BTreeMap<i64, Vec<EntryReport>> = BTreeMap::new();
-    for row in rows(EPISODE_ENTRIES)? {
-        // The audits' own table says more.
-        if row.optional_text_at(2) == Some("audit") {
-            continue;
-        }
-        entries
-            .entry(row.number_at(0))
-            .or_default()
-            .push(EntryReport {
-                what: row.text_at(2).to_owned(),
-                entity: row
-                    .optional_text_at(3)
-                    .map(|path| entity_name(path, row.text_at(4))),
-                reason: row.text_at(5).to_owned(),
-                missing: None,
-            });
-    }
     let mut audits: BTreeMap<i64, Vec<AuditReport>> = BTreeMap::new();
     for row in rows(AUDITS)? {
         audits
@@ -147,15 +158,31 @@ pub(crate) fn from_rows<E>(
         let place = episodes.partition_point(|row| row.number_at(2) <= outside.number_at(2));
         episodes.insert(place, outside);
     }
-    let episodes = episodes.iter().rev().take(limit).map(|row| EpisodeReport {
+    let surplus = episodes.len().saturating_sub(limit);
+    episodes.drain(..surplus);
+    let first_event = |row: &Vec<Cell>| {
+        let seq = row.get(3)?.as_u64()?;
+        let is_outside = row.number_at(0) == OUTSIDE;
+        let before = if is_outside { OUTSIDE_EVENTS } else { 0 };
+        Some(seq.saturating_sub(before))
+    };
+    let entries = match episodes.iter().filter_map(first_event).min() {
+        Some(from) => entries_since(Seq(from.max(1)))?,
+        None => EpisodeEntries::default(),
+    };
+    let entries_of = |id: i64| {
+        let id = EpisodeId(id.cast_unsigned());
+        entries.of_episode(id).map(EntryReport::new).collect()
+    };
+    let episodes = episodes.iter().rev().map(|row| EpisodeReport {
         id: row.number_at(0),
         session: row.number_at(1),
         at: utc_moment(row.number_at(2)),
-        model: row.text_at(3).to_owned(),
-        outcome: row.optional_text_at(4).map(str::to_owned),
-        history: row.optional_text_at(5).map(str::to_owned),
+        model: row.text_at(4).to_owned(),
+        outcome: row.optional_text_at(5).map(str::to_owned),
+        history: row.optional_text_at(6).map(str::to_owned),
         price: PromptPrice::of_row(row),
-        entries: entries.remove(&row.number_at(0)).unwrap_or_default(),
+        entries: entries_of(row.number_at(0)),
         audits: audits.remove(&row.number_at(0)).unwrap_or_default(),
     });
     Ok(episodes.collect())

@@ -220,9 +220,27 @@ pub(crate) fn visit_events(
     from: Seq,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "SELECT seq, at, kind, payload, chain FROM ledger WHERE seq >= ?1 ORDER BY seq",
-    )?;
+    visit_selected(connection, "true", from, visit)
+}
+
+/// Hands every event from `from` on to `visit`, except contents, whose bytes aren't read. Their links can't be checked so.
+pub(crate) fn visit_without_contents(
+    connection: &Connection,
+    from: Seq,
+    visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+) -> rusqlite::Result<()> {
+    visit_selected(connection, "kind NOT GLOB 'content.*'", from, visit)
+}
+
+fn visit_selected(
+    connection: &Connection,
+    condition: &str,
+    from: Seq,
+    visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT seq, at, kind, payload, chain FROM ledger WHERE seq >= ?1 AND {condition} ORDER BY seq"
+    ))?;
     let mut rows = statement.query([to_sql(from)])?;
     while let Some(row) = rows.next()? {
         let stored = Stored {

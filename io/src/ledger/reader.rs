@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
-use tslp_core::event::Recorded;
+use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -185,6 +185,33 @@ impl LedgerReader {
     ) -> Result<(), LedgerError> {
         connection::visit_events(&self.connection, from, visit)
             .map_err(self.database.sqlite_error("read"))
+    }
+
+    /// Hands every event from a position on to `visit`, in order, except contents, which may be large.
+    ///
+    /// # Errors
+    /// When the database can't be read, or an event can't be decoded.
+    pub(crate) fn read_without_contents(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Event),
+    ) -> Result<(), LedgerError> {
+        let mut decoded = Ok(());
+        let read = connection::visit_without_contents(&self.connection, from, &mut |stored| {
+            match tslp_migrations::decode(&stored.kind, &stored.payload) {
+                Ok(event) => {
+                    visit(&event);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    let path = &self.database.path;
+                    decoded = Err(LedgerError::from_decode_error(path, stored.seq, error));
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        read.map_err(self.database.sqlite_error("read"))?;
+        decoded
     }
 
     /// Hands the payloads of all events of one stored kind, such as `content.v1`, to `visit`, the last first, until it

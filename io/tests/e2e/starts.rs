@@ -124,7 +124,7 @@ fn forge(places: &Places, table: &str, rows: &str) {
     let mut digest = TableDigest::default();
     let index = TABLES.iter().position(|known| known.name == table).unwrap();
     let read = readers.open().unwrap().read_table(index, &mut |row| {
-        digest.add(&row);
+        digest.add(row);
         ControlFlow::Continue(())
     });
     read.unwrap();

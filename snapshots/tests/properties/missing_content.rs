@@ -27,8 +27,8 @@ fn code_that_can_not_be_read_is_withheld() {
         .join("\n");
     assert!(!sent.contains("return x + 1"), "{sent}");
     assert!(
-        format!("{}", stage.state()).contains("withheld src/a.c::a content_missing"),
+        format!("{}", stage.episode_entries()).contains("withheld src/a.c::a content_missing"),
         "{}",
-        stage.state()
+        stage.episode_entries()
     );
 }

@@ -1,0 +1,190 @@
+//! What happened in episodes, for people (spec §14.3, `/recent`). No decision needs it and it is most of what an episode's events
+//! say, so no table holds it: it is folded from those events when somebody asks.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use core::fmt;
+
+use tslp_core::artifact::{Level, Origin};
+use tslp_core::entity::EntityId;
+use tslp_core::event::Event;
+use tslp_core::gate::Completeness;
+use tslp_core::ids::EpisodeId;
+use tslp_core::reason::Reason;
+
+/// Most entries kept of one episode; the rest is in the ledger.
+const ENTRIES_PER_EPISODE: usize = 64;
+
+/// One event of an episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EpisodeEntry {
+    /// The kind of event: `hydrated`, `withheld`, `notice`, a level of confidence or an artifact's state.
+    pub what: &'static str,
+    /// The entity concerned.
+    pub entity: Option<EntityId>,
+    /// The reason.
+    pub reason: Reason,
+}
+
+/// The entries of episodes, in the order of their events.
+#[derive(Default)]
+pub struct EpisodeEntries {
+    entries: BTreeMap<EpisodeId, VecDeque<EpisodeEntry>>,
+    /// The episode and the file of the last captured block.
+    captured: Option<CapturedBlock>,
+}
+
+/// A captured block whose resolution comes next.
+struct CapturedBlock {
+    episode: EpisodeId,
+    /// The file, if a usable path was named.
+    file: Option<EntityId>,
+    /// The reason why none of it becomes true, if the text alone shows it: such code of the user's is never judged.
+    not_whole: Option<Reason>,
+}
+
+impl EpisodeEntries {
+    /// Folds one event in.
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::PromptComposed(composed) => {
+                let episode = composed.episode;
+                for hydrated in &composed.hydrated {
+                    self.add(episode, "hydrated", Some(&hydrated.entity), hydrated.reason);
+                }
+                for dropped in &composed.dropped {
+                    self.add(episode, "withheld", Some(&dropped.entity), dropped.reason);
+                }
+            }
+            Event::PromptAmended(amended) => {
+                let reason = Reason::NoLongerCurrent;
+                for withheld in &amended.withheld {
+                    self.add(amended.episode, "withheld", Some(&withheld.entity), reason);
+                }
+            }
+            Event::ArtifactCaptured(captured) => {
+                let file = captured.path.clone().map(EntityId::file);
+                self.captured = Some(CapturedBlock {
+                    episode: captured.episode,
+                    file,
+                    not_whole: match (captured.origin, captured.completeness) {
+                        (Origin::User, Completeness::Elided) => Some(Reason::Elided),
+                        (Origin::User, Completeness::Truncated) => Some(Reason::Truncated),
+                        (Origin::User, Completeness::Full) | (Origin::Model, _) => None,
+                    },
+                });
+            }
+            Event::ArtifactResolved(resolved) => {
+                let Some(captured) = self.captured.take() else {
+                    return;
+                };
+                let (episode, file) = (captured.episode, captured.file.as_ref());
+                if resolved.level != Level::Confirmed {
+                    self.add(episode, resolved.level.as_str(), file, resolved.reason);
+                } else if let Some(reason) = captured.not_whole {
+                    for version in &resolved.versions {
+                        self.add(episode, "PROPOSED", Some(&version.entity), reason);
+                    }
+                }
+            }
+            Event::Transitioned(moved) => {
+                let state = moved.transition.to().as_str();
+                self.add(moved.episode, state, Some(&moved.entity), moved.cause);
+            }
+            Event::PromotionRefused(refused) => {
+                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
+                self.add(refused.episode, "PROPOSED", Some(&refused.entity), reason);
+            }
+            Event::NoticeIssued(notice) => {
+                let entity = notice.entity.as_ref();
+                self.add(notice.episode, "notice", entity, notice.reason);
+            }
+            _ => {}
+        }
+    }
+
+    fn add(
+        &mut self,
+        episode: EpisodeId,
+        what: &'static str,
+        entity: Option<&EntityId>,
+        reason: Reason,
+    ) {
+        let entries = self.entries.entry(episode).or_default();
+        if entries.len() >= ENTRIES_PER_EPISODE {
+            // The first entries of an episode say most about it. Episode 0 has no end, so there the last ones are kept.
+            if episode != EpisodeId::OUTSIDE {
+                return;
+            }
+            entries.pop_front();
+        }
+        entries.push_back(EpisodeEntry {
+            what,
+            entity: entity.cloned(),
+            reason,
+        });
+    }
+
+    /// The entries of an episode.
+    pub fn of_episode(&self, episode: EpisodeId) -> impl Iterator<Item = &EpisodeEntry> {
+        self.entries.get(&episode).into_iter().flatten()
+    }
+}
+
+impl fmt::Display for EpisodeEntries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (episode, entries) in &self.entries {
+            writeln!(f, "{episode}")?;
+            for entry in entries {
+                match &entry.entity {
+                    Some(entity) => writeln!(f, "  {} {entity} {}", entry.what, entry.reason)?,
+                    None => writeln!(f, "  {} {}", entry.what, entry.reason)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use tslp_core::event::NoticeIssued;
+    use tslp_core::ids::SessionId;
+    use tslp_core::path::RelPath;
+
+    use super::*;
+
+    #[test]
+    fn an_episode_keeps_its_first_entries_and_what_happens_outside_its_last() {
+        let notice = |episode, number: usize| {
+            let path = alloc::format!("{number}.c");
+            Event::NoticeIssued(NoticeIssued {
+                episode,
+                session: SessionId(1),
+                reason: Reason::NoEntity,
+                entity: Some(EntityId::file(RelPath::from_normalised(&path))),
+                other: None,
+            })
+        };
+        let mut entries = EpisodeEntries::default();
+        for number in 0..ENTRIES_PER_EPISODE + 2 {
+            entries.apply(&notice(EpisodeId(7), number));
+            entries.apply(&notice(EpisodeId::OUTSIDE, number));
+        }
+        let files = |episode| -> Vec<_> {
+            let entries = entries.of_episode(episode);
+            let entity = entries.map(|entry| entry.entity.as_ref().unwrap().path.as_str());
+            entity.collect()
+        };
+        for (episode, first, last) in [
+            (EpisodeId(7), "0.c", "63.c"),
+            (EpisodeId::OUTSIDE, "2.c", "65.c"),
+        ] {
+            let files = files(episode);
+            assert_eq!(files.len(), ENTRIES_PER_EPISODE);
+            assert_eq!((files[0], files[63]), (first, last));
+        }
+        assert_eq!(entries.of_episode(EpisodeId(8)).count(), 0);
+    }
+}
