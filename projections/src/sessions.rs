@@ -9,14 +9,14 @@ use tslp_core::artifact::{Level, Origin};
 use tslp_core::decide::exchange_hash;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    Event, Fork, History, Injected, NoticeIssued, PromptAmended, PromptComposed, PromptReceived,
-    Recorded, ReplyEnded, ReplyOutcome, Withheld,
+    Event, Fork, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
+    PromptReceived, Recorded, ReplyEnded, ReplyOutcome, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
 use tslp_core::limits::{
-    INJECTIONS_PER_SESSION_MAX, NOTICES_WAITING_MAX, RECENT_PAIRS, SESSIONS_KEPT,
-    WITHHELD_PER_SESSION_MAX,
+    HYDRATION_CANDIDATES_MAX, INJECTIONS_PER_SESSION_MAX, NOTICES_WAITING_MAX, RECENT_PAIRS,
+    SESSIONS_KEPT, WITHHELD_PER_SESSION_MAX,
 };
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
@@ -29,7 +29,8 @@ mod rows;
 
 use rows::SessionListItem;
 pub use rows::{
-    EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, RECENT_TABLE, SessionList, TABLE, UNDER_WAY_TABLE,
+    ENTITIES_TABLE, EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, RECENT_TABLE, SessionList, TABLE,
+    UNDER_WAY_TABLE,
 };
 
 use crate::table::{Changes, LateRows};
@@ -41,10 +42,10 @@ const POINTS_PER_SESSION: usize = 256;
 const EPISODES_KEPT: u64 = 1024;
 
 /// Most entities whose position in the hydration block is kept.
-const HYDRATION_ORDER_KEPT: usize = 64;
+const HYDRATION_ORDER_KEPT: u32 = 64;
 
-/// Most entities whose last shown version is kept.
-const LAST_SHOWN_KEPT: usize = 1024;
+/// Most entities of a session of which it is kept when they were shown: a few times as many as one prompt can show.
+const ENTITIES_KEPT: usize = 4 * HYDRATION_CANDIDATES_MAX;
 
 /// Most sessions kept from which a session's history comes, one fork after another.
 const ANCESTORS_KEPT: usize = 64;
@@ -76,12 +77,10 @@ pub struct Session {
     pub before_last: EpisodeId,
     /// The last exchanges, each with the number of messages after it.
     pub exchanges: VecDeque<(Exchange, u32)>,
-    /// Entities in the order in which they were first hydrated.
-    pub hydration_order: Vec<EntityId>,
-    /// The entities and versions that the last prompt hydrated.
-    pub shown: Vec<(EntityId, VersionId)>,
-    /// The version of each entity that the model was shown last.
-    pub last_shown: BTreeMap<EntityId, VersionId>,
+    /// The entities that its prompts have shown; of too many the last ones.
+    pub entities: BTreeMap<EntityId, ShownEntity>,
+    /// The last episode whose prompt was composed.
+    pub composed: EpisodeId,
     /// Notices that the model hasn't been given; those that the open prompt shows are dropped once its reply is complete.
     pub notices: VecDeque<PendingNotice>,
     /// Texts injected into its messages, numbered.
@@ -92,6 +91,17 @@ pub struct Session {
     pub ancestors: Vec<(SessionId, EpisodeId)>,
     /// The files for which its last refused reply was refused, with the reply's episode.
     pub refused: BTreeMap<RelPath, EpisodeId>,
+}
+
+/// An entity that the prompts of a session have shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownEntity {
+    /// The version that was shown last.
+    pub version: VersionId,
+    /// The episode whose prompt showed it last.
+    pub episode: EpisodeId,
+    /// Its position in the order in which entities were first shown. Only the first of them have one, and they are never forgotten.
+    pub position: Option<u32>,
 }
 
 /// A point of a conversation from which a later prompt may continue.
@@ -323,8 +333,7 @@ impl Sessions {
             plain: source.plain && exchanges.len() >= pairs.min(RECENT_PAIRS),
             length: fork.messages,
             exchanges,
-            hydration_order: source.hydration_order.clone(),
-            last_shown: source.last_shown.clone(),
+            entities: source.entities.clone(),
             injected,
             withheld: withheld.cloned().collect(),
             ancestors,
@@ -338,6 +347,7 @@ impl Sessions {
         }
         changes.touch(|| LateRows::Session(id), false);
         changes.touch(|| LateRows::RecentContext(id), false);
+        changes.touch(|| LateRows::SessionEntities(id), false);
         changes.touch(|| LateRows::SessionParts(id), false);
         self.sessions.insert(id, session);
     }
@@ -472,6 +482,7 @@ impl Sessions {
         self.unindex_session(id, &session, changes);
         changes.touch(|| LateRows::Session(id), true);
         changes.touch(|| LateRows::RecentContext(id), true);
+        changes.touch(|| LateRows::SessionEntities(id), true);
         changes.touch(|| LateRows::SessionParts(id), true);
     }
 
@@ -660,11 +671,17 @@ impl Sessions {
 
     /// Entities in the order in which the session first hydrated them.
     #[must_use]
-    pub fn hydration_order(&self, session: SessionId) -> &[EntityId] {
-        self.sessions
-            .get(&session)
-            .map(|session| session.hydration_order.as_slice())
-            .unwrap_or_default()
+    pub fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
+        let session = self.sessions.get(&session);
+        let entities = session.into_iter().flat_map(|session| &session.entities);
+        let mut placed: Vec<(u32, &EntityId)> = entities
+            .filter_map(|(entity, shown)| Some((shown.position?, entity)))
+            .collect();
+        placed.sort_unstable();
+        placed
+            .into_iter()
+            .map(|(_, entity)| entity.clone())
+            .collect()
     }
 
     /// The version of an entity that the model was shown in this episode's prompt, if it is the session's last.
@@ -672,11 +689,9 @@ impl Sessions {
     pub fn version_shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
         let session = self.sessions.get(self.episodes.get(&episode)?)?;
         let is_last = session.last_episode == episode;
-        let mut shown = session
-            .shown
-            .iter()
-            .filter(|(shown, _)| is_last && shown == entity);
-        shown.next().map(|(_, version)| *version)
+        let shown = session.entities.get(entity);
+        let shown = shown.filter(|shown| is_last && shown.episode == session.composed);
+        shown.map(|shown| shown.version)
     }
 
     /// The session's last episode.
@@ -692,8 +707,9 @@ impl Sessions {
         Some(PreviousTurn {
             episode: session.before_last,
             shown: session
-                .shown
+                .entities
                 .iter()
+                .filter(|(_, shown)| shown.episode == session.composed)
                 .map(|(entity, _)| entity.clone())
                 .collect(),
         })
@@ -760,7 +776,8 @@ impl Sessions {
     /// The version of an entity that the session's model was shown last.
     #[must_use]
     pub fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId> {
-        self.sessions.get(&session)?.last_shown.get(entity).copied()
+        let shown = self.sessions.get(&session)?.entities.get(entity)?;
+        Some(shown.version)
     }
 }
 
@@ -798,26 +815,50 @@ impl Session {
                 || !in_tool_chain
                 || pending.notice.reason.concerns_next_step();
         }
-        touch_part(id, SessionList::Shown, !self.shown.is_empty(), changes);
-        let shown = composed.hydrated.iter();
-        self.shown = shown
-            .map(|hydrated| (hydrated.entity.clone(), hydrated.version))
-            .collect();
+        changes.touch(|| LateRows::Session(id), true);
+        self.composed = composed.episode;
         for hydrated in &composed.hydrated {
-            let entity = &hydrated.entity;
-            if self.hydration_order.len() < HYDRATION_ORDER_KEPT
-                && !self.hydration_order.contains(entity)
-            {
-                let position = self.hydration_order.len() as u64;
-                self.hydration_order.push(entity.clone());
-                put_part(id, changes, || rows::hydrated_item(position, entity));
-            }
-            if self.last_shown.len() < LAST_SHOWN_KEPT || self.last_shown.contains_key(entity) {
-                let version = hydrated.version;
-                self.last_shown.insert(entity.clone(), version);
-                put_part(id, changes, || rows::last_shown_item(entity, version));
-            }
+            self.note_shown(id, composed.episode, hydrated, changes);
         }
+    }
+
+    fn note_shown(
+        &mut self,
+        id: SessionId,
+        episode: EpisodeId,
+        hydrated: &Hydrated,
+        changes: &mut Changes,
+    ) {
+        let known = self.entities.get(&hydrated.entity);
+        let position = match known {
+            Some(known) => known.position,
+            None => u32::try_from(self.entities.len())
+                .ok()
+                .filter(|position| *position < HYDRATION_ORDER_KEPT),
+        };
+        if known.is_none() && self.entities.len() >= ENTITIES_KEPT {
+            self.forget_entity(id, changes);
+        }
+        let shown = ShownEntity {
+            version: hydrated.version,
+            episode,
+            position,
+        };
+        self.entities.insert(hydrated.entity.clone(), shown);
+        changes.put(crate::SESSION_ENTITIES, || {
+            rows::entity_row(id, &hydrated.entity, shown)
+        });
+    }
+
+    /// Forgets the entity that wasn't shown for the longest time.
+    fn forget_entity(&mut self, id: SessionId, changes: &mut Changes) {
+        let entities = self.entities.iter();
+        let others = entities.filter(|(_, shown)| shown.position.is_none());
+        let oldest = others.min_by_key(|(_, shown)| shown.episode);
+        let (entity, _) = oldest.expect("more entities are kept than have a position");
+        let entity = entity.clone();
+        self.entities.remove(&entity);
+        changes.remove(crate::SESSION_ENTITIES, || rows::entity_key(id, &entity));
     }
 }
 
@@ -884,5 +925,46 @@ impl fmt::Display for Sessions {
             )?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tslp_core::entity::Symbol;
+    use tslp_core::reason::Reason;
+
+    use super::*;
+
+    #[test]
+    fn of_too_many_entities_the_first_and_the_last_are_kept() {
+        let entity = |number: usize| {
+            let symbol = Symbol::new(&alloc::format!("f{number}"));
+            EntityId::symbol(RelPath::from_normalised("a.c"), symbol)
+        };
+        let id = SessionId(1);
+        let mut session = Session::default();
+        let changes = &mut Changes::discarding();
+        for number in 0..ENTITIES_KEPT + 2 {
+            let hydrated = Hydrated {
+                entity: entity(number),
+                version: VersionId(1),
+                reason: Reason::Mentioned,
+                tokens: 1,
+            };
+            session.note_shown(id, EpisodeId(number as u64), &hydrated, changes);
+        }
+        assert_eq!(session.entities.len(), ENTITIES_KEPT);
+        let placed = HYDRATION_ORDER_KEPT as usize;
+        for number in 0..ENTITIES_KEPT + 2 {
+            let is_forgotten = number == placed || number == placed + 1;
+            let shown = session.entities.get(&entity(number));
+            assert_eq!(shown.is_none(), is_forgotten, "{number}");
+            let position = shown.and_then(|shown| shown.position);
+            assert_eq!(position.is_some(), number < placed, "{number}");
+        }
+        let mut sessions = Sessions::default();
+        sessions.sessions.insert(id, session);
+        let order: Vec<_> = (0..placed).map(entity).collect();
+        assert_eq!(sessions.hydration_order(id), order);
     }
 }

@@ -204,6 +204,8 @@ pub enum LateRows {
     Session(SessionId),
     /// The rows of a session in `recent_context`.
     RecentContext(SessionId),
+    /// The rows of a session in `session_entities`.
+    SessionEntities(SessionId),
     /// The rows of a session in `session_parts`.
     SessionParts(SessionId),
     /// The rows of one list of a session in `session_parts`.
@@ -222,6 +224,7 @@ impl LateRows {
             Self::Proposal(_) => crate::PROPOSALS,
             Self::Session(_) => crate::SESSIONS,
             Self::RecentContext(_) => crate::RECENT_CONTEXT,
+            Self::SessionEntities(_) => crate::SESSION_ENTITIES,
             Self::SessionParts(_) | Self::SessionPart(..) => crate::SESSION_PARTS,
             Self::Episode(_) => crate::EPISODES,
         }
@@ -233,9 +236,10 @@ impl LateRows {
             Self::Entity(entity) | Self::FormerVersions(entity) => entity_key(entity).into(),
             Self::Source(artifact) => Vec::from([Value::from(&artifact.0)]),
             Self::Proposal(version) => Vec::from([version.0.into()]),
-            Self::Session(session) | Self::RecentContext(session) | Self::SessionParts(session) => {
-                Vec::from([session.0.into()])
-            }
+            Self::Session(session)
+            | Self::RecentContext(session)
+            | Self::SessionEntities(session)
+            | Self::SessionParts(session) => Vec::from([session.0.into()]),
             Self::SessionPart(session, part) => Vec::from([session.0.into(), part.word().into()]),
             Self::Episode(episode) => Vec::from([episode.0.into()]),
         }

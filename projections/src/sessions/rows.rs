@@ -6,12 +6,14 @@ use alloc::vec::Vec;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Injected, NoticeIssued, Side, Withheld};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
-use tslp_core::ids::{EpisodeId, SessionId, VersionId};
+use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::view::{Exchange, PendingNotice};
 
-use super::{ConversationPoint, LookupKey, LookupKind, PromptInProgress, Session, Sessions};
+use super::{
+    ConversationPoint, LookupKey, LookupKind, PromptInProgress, Session, Sessions, ShownEntity,
+};
 use crate::table::{
     self, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
 };
@@ -34,11 +36,25 @@ const COLUMNS: &[Column] = &[
     nullable("open_user", ColumnType::Hash),
     nullable("in_flight", ColumnType::Integer),
     nullable("in_tool_chain", ColumnType::Integer),
+    column("composed", ColumnType::Integer),
 ];
 
 /// `sessions`: conversations that can be continued. `prompt` is the conversation up to the last prompt; `open` the episode
-/// of a prompt that has no complete reply.
-pub const TABLE: Table = latest("sessions", 2, COLUMNS, 1);
+/// of a prompt that has no complete reply; `composed` the last one whose prompt was composed.
+pub const TABLE: Table = latest("sessions", 3, COLUMNS, 1);
+
+const ENTITIES_COLUMNS: &[Column] = &[
+    column("session", ColumnType::Integer),
+    column("path", ColumnType::Text),
+    column("symbol", ColumnType::Text),
+    column("version", ColumnType::Integer),
+    column("episode", ColumnType::Integer),
+    nullable("position", ColumnType::Integer),
+];
+
+/// `session_entities`: the entities that a session's prompts have shown, with the version and the episode of the last time.
+/// `position` is the place of the first of them in the order in which they were first shown.
+pub const ENTITIES_TABLE: Table = latest("session_entities", 1, ENTITIES_COLUMNS, 3);
 
 const RECENT_COLUMNS: &[Column] = &[
     column("session", ColumnType::Integer),
@@ -71,18 +87,15 @@ const PARTS_COLUMNS: &[Column] = &[
 /// | part | position | hash | text | number | word |
 /// |---|---|---|---|---|---|
 /// | `ancestor`: a session whose history it shares, `until` an episode | in the list | | | the session | |
-/// | `hydrated`: entities in the order in which they were first shown | in the list | | | | |
 /// | `injected`: a text injected into its messages | its number | the message | in the Vault | messages up to it | the side |
-/// | `last_shown`: the version of each entity that was shown last | | | | the version | |
 /// | `notice`: a notice that the model hasn't been given | in the list | | | the episode | the reason |
 /// | `notice_other`: the other entity of a notice | the notice's | | | | |
 /// | `notice_shown`: a notice that the open prompt shows | the notice's | | | | |
 /// | `open_user`: the texts of the open prompt | in the list | | in the Vault | | |
 /// | `point`: the conversation after one of its last replies | the episode | the conversation | | messages | |
 /// | `refused`: a file that a reply was refused for last | | | | the episode | |
-/// | `shown`: an entity that the last prompt showed | in the list | | | the version | |
 /// | `withheld`: code withheld from its messages | its number | the slice | | messages up to it | |
-pub const PARTS_TABLE: Table = latest("session_parts", 1, PARTS_COLUMNS, 5);
+pub const PARTS_TABLE: Table = latest("session_parts", 2, PARTS_COLUMNS, 5);
 
 const INDEX_COLUMNS: &[Column] = &[
     column("sign", ColumnType::Text),
@@ -160,6 +173,16 @@ impl Sessions {
         session.map_or_else(Vec::new, |session| recent_rows(id, session))
     }
 
+    /// The rows of a session in `session_entities`, by key.
+    #[must_use]
+    pub fn entity_rows_of(&self, id: SessionId) -> Vec<Vec<Value>> {
+        let session = self.sessions.get(&id);
+        let entities = session.into_iter().flat_map(|session| &session.entities);
+        entities
+            .map(|(entity, shown)| entity_row(id, entity, *shown))
+            .collect()
+    }
+
     /// The rows of a session in `session_parts`, by key.
     #[must_use]
     pub fn part_rows_of(&self, id: SessionId) -> Vec<Vec<Value>> {
@@ -186,6 +209,12 @@ impl Sessions {
     pub fn recent_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
         let sessions = self.sessions.iter();
         let rows = sessions.flat_map(|(id, session)| recent_rows(*id, session));
+        rows.for_each(visit);
+    }
+
+    /// All rows of `session_entities`, by key.
+    pub fn entity_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+        let rows = self.sessions.keys().flat_map(|id| self.entity_rows_of(*id));
         rows.for_each(visit);
     }
 
@@ -247,7 +276,11 @@ impl Sessions {
                 in_flight: cells.next()?,
                 in_tool_chain: cells.next()?,
             });
+        } else {
+            // The open prompt's cells are empty.
+            (0..5).try_for_each(|_| cells.next::<Option<i64>>().map(drop))?;
         }
+        session.composed = cells.next()?;
         self.sessions.insert(id, session);
         Ok(())
     }
@@ -275,6 +308,23 @@ impl Sessions {
             ("assistant", Some(content), Some(exchange)) => exchange.assistant.push(content),
             _ => return Err(UnfitRow("a text belongs to no exchange")),
         }
+        Ok(())
+    }
+
+    /// Restores a row of `session_entities`, after all rows of `sessions`.
+    ///
+    /// # Errors
+    /// [`UnfitRow`] if no fold writes such a row.
+    pub fn restore_entity(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
+        let mut cells = RowCells::of(row);
+        let session = self.restored_session(&mut cells)?;
+        let entity = cells.entity()?;
+        let shown = ShownEntity {
+            version: cells.next()?,
+            episode: cells.next()?,
+            position: cells.next()?,
+        };
+        session.entities.insert(entity, shown);
         Ok(())
     }
 
@@ -307,7 +357,6 @@ impl Sessions {
                 let until = until.ok_or(UnfitRow("an ancestor has no end"))?;
                 session.ancestors.push((SessionId(number?), until));
             }
-            "hydrated" => session.hydration_order.push(entity?),
             "injected" => {
                 let injected = Injected {
                     message: hash.map(MessageKey)?,
@@ -316,9 +365,6 @@ impl Sessions {
                     text: text?,
                 };
                 session.injected.push_back((position, injected));
-            }
-            "last_shown" => {
-                session.last_shown.insert(entity?, VersionId(number?));
             }
             "notice" => {
                 let word: &str = cells.next()?;
@@ -351,7 +397,6 @@ impl Sessions {
                 let refused = EpisodeId(number?);
                 session.refused.insert(entity?.path, refused);
             }
-            "shown" => session.shown.push((entity?, VersionId(number?))),
             "withheld" => {
                 let withheld = Withheld {
                     entity: entity?,
@@ -424,32 +469,26 @@ impl Session {
 pub enum SessionList {
     #[default]
     Ancestor,
-    Hydrated,
     Injected,
-    LastShown,
     Notice,
     NoticeOther,
     NoticeShown,
     OpenUser,
     Point,
     Refused,
-    Shown,
     Withheld,
 }
 
 impl SessionList {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 9] = [
         Self::Ancestor,
-        Self::Hydrated,
         Self::Injected,
-        Self::LastShown,
         Self::Notice,
         Self::NoticeOther,
         Self::NoticeShown,
         Self::OpenUser,
         Self::Point,
         Self::Refused,
-        Self::Shown,
         Self::Withheld,
     ];
 
@@ -458,16 +497,13 @@ impl SessionList {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Ancestor => "ancestor",
-            Self::Hydrated => "hydrated",
             Self::Injected => "injected",
-            Self::LastShown => "last_shown",
             Self::Notice => "notice",
             Self::NoticeOther => "notice_other",
             Self::NoticeShown => "notice_shown",
             Self::OpenUser => "open_user",
             Self::Point => "point",
             Self::Refused => "refused",
-            Self::Shown => "shown",
             Self::Withheld => "withheld",
         }
     }
@@ -512,15 +548,6 @@ impl SessionListItem<'_> {
     }
 }
 
-pub(super) fn hydrated_item(position: u64, entity: &EntityId) -> SessionListItem<'_> {
-    SessionListItem {
-        part: SessionList::Hydrated,
-        position,
-        entity: Some(Cow::Borrowed(entity)),
-        ..SessionListItem::default()
-    }
-}
-
 pub(super) fn injected_item(number: u64, injected: &Injected) -> SessionListItem<'static> {
     SessionListItem {
         part: SessionList::Injected,
@@ -529,15 +556,6 @@ pub(super) fn injected_item(number: u64, injected: &Injected) -> SessionListItem
         text: Some(injected.text),
         number: Some(injected.position.into()),
         word: Some(side_word(injected.side)),
-        ..SessionListItem::default()
-    }
-}
-
-pub(super) fn last_shown_item(entity: &EntityId, version: VersionId) -> SessionListItem<'_> {
-    SessionListItem {
-        part: SessionList::LastShown,
-        entity: Some(Cow::Borrowed(entity)),
-        number: Some(version.0),
         ..SessionListItem::default()
     }
 }
@@ -586,6 +604,7 @@ fn row(id: SessionId, session: &Session) -> Vec<Value> {
         key(open.and_then(|open| open.user_key)),
         Value::from(open.map(|open| open.in_flight)),
         Value::from(open.map(|open| open.in_tool_chain)),
+        Value::from(session.composed.0),
     ])
 }
 
@@ -636,22 +655,10 @@ fn part_items<'s>(session: &'s Session, part: SessionList) -> Vec<SessionListIte
             };
             ancestors.map(item).collect()
         }
-        SessionList::Hydrated => {
-            let order = (0..).zip(&session.hydration_order);
-            order
-                .map(|(position, entity)| hydrated_item(position, entity))
-                .collect()
-        }
         SessionList::Injected => {
             let items = session.injected.iter();
             items
                 .map(|(number, it)| injected_item(*number, it))
-                .collect()
-        }
-        SessionList::LastShown => {
-            let items = session.last_shown.iter();
-            items
-                .map(|(entity, version)| last_shown_item(entity, *version))
                 .collect()
         }
         SessionList::Notice => {
@@ -699,15 +706,6 @@ fn part_items<'s>(session: &'s Session, part: SessionList) -> Vec<SessionListIte
             };
             session.refused.iter().map(item).collect()
         }
-        SessionList::Shown => {
-            let shown = (0..).zip(&session.shown);
-            let item = |(position, it): (u64, &'s (EntityId, VersionId))| SessionListItem {
-                entity: Some(Cow::Borrowed(&it.0)),
-                number: Some(it.1.0),
-                ..at(position)
-            };
-            shown.map(item).collect()
-        }
         SessionList::Withheld => {
             let items = session.withheld.iter();
             items
@@ -715,6 +713,21 @@ fn part_items<'s>(session: &'s Session, part: SessionList) -> Vec<SessionListIte
                 .collect()
         }
     }
+}
+
+pub(super) fn entity_key(id: SessionId, entity: &EntityId) -> Vec<Value> {
+    let [path, symbol] = table::entity_key(entity);
+    Vec::from([Value::from(id.0), path, symbol])
+}
+
+pub(super) fn entity_row(id: SessionId, entity: &EntityId, shown: ShownEntity) -> Vec<Value> {
+    let mut row = entity_key(id, entity);
+    row.extend([
+        Value::from(shown.version.0),
+        Value::from(shown.episode.0),
+        Value::from(shown.position),
+    ]);
+    row
 }
 
 pub(super) fn index_key((kind, hash): LookupKey) -> Vec<Value> {

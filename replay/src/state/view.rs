@@ -258,7 +258,7 @@ impl Conversations for StateView<'_> {
     }
 
     fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
-        self.state.sessions.hydration_order(session).to_vec()
+        self.state.sessions.hydration_order(session)
     }
 
     fn version_shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
