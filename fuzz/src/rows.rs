@@ -44,7 +44,7 @@ fn all_rows(state: &State) -> Vec<Vec<Vec<Value>>> {
 }
 
 /// The words and numbers are few, so that rows often belong together.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "a.c",
     "f",
     "",
@@ -59,7 +59,8 @@ const WORDS: [&str; 24] = [
     "notice_other",
     "notice_shown",
     "open_user",
-    "last_shown",
+    "withheld",
+    "ancestor",
     "refused",
     "injected",
     "before",

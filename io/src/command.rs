@@ -139,7 +139,14 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let limit = limit.unwrap_or(config.recent_episodes);
             let readers = diagnosed_subject(&config).readers;
             let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
-            let entries_since = |from| Ok(recent::entries_since(&readers.open()?, from)?);
+            // The page is verified, or says that it isn't.
+            let entries_since = |from| {
+                Ok(recent::entries_since(
+                    &readers.open()?,
+                    from,
+                    recent::AtDamage::End,
+                )?)
+            };
             show_page(
                 &config,
                 AsOf::Recorded,

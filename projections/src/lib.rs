@@ -1,7 +1,8 @@
 //! Pure folds of ledger events. No projection parses source, reads a disk or a clock, or knows SQL.
 //!
 //! All have the same shape, in the same order: table, state, `apply`, queries, rows, `restore`, `Display`. The rows are the
-//! whole state: a fold that continues from them equals one from the first event.
+//! whole state: a fold that continues from them equals one from the first event. [`episode_entries`] alone has no table: it is folded
+//! when somebody asks.
 
 #![no_std]
 #![forbid(unsafe_code)]

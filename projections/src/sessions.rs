@@ -13,7 +13,7 @@ use tslp_core::event::{
     PromptReceived, Recorded, ReplyEnded, ReplyOutcome, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
-use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::{
     HYDRATION_CANDIDATES_MAX, INJECTIONS_PER_SESSION_MAX, NOTICES_WAITING_MAX, RECENT_PAIRS,
     SESSIONS_KEPT, WITHHELD_PER_SESSION_MAX,
@@ -44,7 +44,7 @@ const EPISODES_KEPT: u64 = 1024;
 /// Most entities whose position in the hydration block is kept.
 const HYDRATION_ORDER_KEPT: u32 = 64;
 
-/// Most entities of a session of which it is kept when they were shown: a few times as many as one prompt can show.
+/// Most entities that a session remembers having shown: four times as many as one prompt can show.
 const ENTITIES_KEPT: usize = 4 * HYDRATION_CANDIDATES_MAX;
 
 /// Most sessions kept from which a session's history comes, one fork after another.
@@ -77,10 +77,10 @@ pub struct Session {
     pub before_last: EpisodeId,
     /// The last exchanges, each with the number of messages after it.
     pub exchanges: VecDeque<(Exchange, u32)>,
-    /// The entities that its prompts have shown; of too many the last ones.
+    /// The entities that its prompts have shown; of too many, the first ones and those shown last.
     pub entities: BTreeMap<EntityId, ShownEntity>,
-    /// The last episode whose prompt was composed.
-    pub composed: EpisodeId,
+    /// The event that composed its last prompt; a retry composes an episode's prompt again.
+    pub composed_seq: Seq,
     /// Notices that the model hasn't been given; those that the open prompt shows are dropped once its reply is complete.
     pub notices: VecDeque<PendingNotice>,
     /// Texts injected into its messages, numbered.
@@ -98,8 +98,8 @@ pub struct Session {
 pub struct ShownEntity {
     /// The version that was shown last.
     pub version: VersionId,
-    /// The episode whose prompt showed it last.
-    pub episode: EpisodeId,
+    /// The event that composed the prompt that showed it last.
+    pub shown_seq: Seq,
     /// Its position in the order in which entities were first shown. Only the first of them have one, and they are never forgotten.
     pub position: Option<u32>,
 }
@@ -204,7 +204,7 @@ impl Sessions {
                     rows::attempts_row(composed.episode, *attempts)
                 });
                 if let Some((id, session)) = self.session_mut(composed.episode) {
-                    session.apply_composed(id, composed, changes);
+                    session.apply_composed(id, recorded.seq, composed, changes);
                 }
             }
             _ => {}
@@ -690,7 +690,7 @@ impl Sessions {
         let session = self.sessions.get(self.episodes.get(&episode)?)?;
         let is_last = session.last_episode == episode;
         let shown = session.entities.get(entity);
-        let shown = shown.filter(|shown| is_last && shown.episode == session.composed);
+        let shown = shown.filter(|shown| is_last && shown.shown_seq == session.composed_seq);
         shown.map(|shown| shown.version)
     }
 
@@ -709,7 +709,7 @@ impl Sessions {
             shown: session
                 .entities
                 .iter()
-                .filter(|(_, shown)| shown.episode == session.composed)
+                .filter(|(_, shown)| shown.shown_seq == session.composed_seq)
                 .map(|(entity, _)| entity.clone())
                 .collect(),
         })
@@ -805,7 +805,13 @@ impl Session {
         }
     }
 
-    fn apply_composed(&mut self, id: SessionId, composed: &PromptComposed, changes: &mut Changes) {
+    fn apply_composed(
+        &mut self,
+        id: SessionId,
+        seq: Seq,
+        composed: &PromptComposed,
+        changes: &mut Changes,
+    ) {
         let in_tool_chain = self.open.as_ref().is_some_and(|open| open.in_tool_chain);
         if !self.notices.is_empty() {
             touch_notices(id, changes);
@@ -816,16 +822,16 @@ impl Session {
                 || pending.notice.reason.concerns_next_step();
         }
         changes.touch(|| LateRows::Session(id), true);
-        self.composed = composed.episode;
+        self.composed_seq = seq;
         for hydrated in &composed.hydrated {
-            self.note_shown(id, composed.episode, hydrated, changes);
+            self.note_shown(id, seq, hydrated, changes);
         }
     }
 
     fn note_shown(
         &mut self,
         id: SessionId,
-        episode: EpisodeId,
+        shown_seq: Seq,
         hydrated: &Hydrated,
         changes: &mut Changes,
     ) {
@@ -841,7 +847,7 @@ impl Session {
         }
         let shown = ShownEntity {
             version: hydrated.version,
-            episode,
+            shown_seq,
             position,
         };
         self.entities.insert(hydrated.entity.clone(), shown);
@@ -854,7 +860,7 @@ impl Session {
     fn forget_entity(&mut self, id: SessionId, changes: &mut Changes) {
         let entities = self.entities.iter();
         let others = entities.filter(|(_, shown)| shown.position.is_none());
-        let oldest = others.min_by_key(|(_, shown)| shown.episode);
+        let oldest = others.min_by_key(|(_, shown)| shown.shown_seq);
         let (entity, _) = oldest.expect("more entities are kept than have a position");
         let entity = entity.clone();
         self.entities.remove(&entity);
@@ -931,40 +937,126 @@ impl fmt::Display for Sessions {
 #[cfg(test)]
 mod tests {
     use tslp_core::entity::Symbol;
+    use tslp_core::ids::UnixMillis;
+    use tslp_core::message::Tools;
     use tslp_core::reason::Reason;
 
     use super::*;
+    use crate::table::{Change, RowChange, Value};
+
+    fn entity(number: usize) -> EntityId {
+        let symbol = Symbol::new(&alloc::format!("f{number}"));
+        EntityId::symbol(RelPath::from_normalised("a.c"), symbol)
+    }
+
+    fn hydrated(number: usize) -> Hydrated {
+        Hydrated {
+            entity: entity(number),
+            version: VersionId(1),
+            reason: Reason::Mentioned,
+            tokens: 1,
+        }
+    }
+
+    #[test]
+    fn of_a_prompt_that_was_sent_twice_only_the_second_counts() {
+        let (episode, session) = (EpisodeId(1), SessionId(1));
+        let prompt = Event::PromptReceived(PromptReceived {
+            episode,
+            session,
+            session_name: None,
+            fork: None,
+            transcript: TranscriptHash([1; 32]),
+            length: 1,
+            model: String::new(),
+            system: None,
+            messages: Vec::new(),
+            older: 0,
+            tools: Tools::None,
+        });
+        let composed = |hydrated| {
+            Event::PromptComposed(PromptComposed {
+                episode,
+                history: History::Client,
+                hydrated,
+                dropped: Vec::new(),
+                notices: 0,
+                budget_tokens: 1,
+            })
+        };
+        let first = composed(Vec::from([hydrated(0), hydrated(1)]));
+        let second = composed(Vec::from([hydrated(0)]));
+        let mut sessions = Sessions::default();
+        for (seq, event) in (1..).zip([prompt, first, second]) {
+            let recorded = Recorded {
+                seq: Seq(seq),
+                at: UnixMillis(0),
+                event,
+            };
+            sessions.apply(&recorded, &mut Changes::discarding());
+        }
+        let shown = |number| sessions.version_shown(episode, &entity(number));
+        assert_eq!((shown(0), shown(1)), (Some(VersionId(1)), None));
+        let turn = sessions.turn_before(session).unwrap();
+        assert_eq!(turn.shown, [entity(0)]);
+        assert_eq!(
+            sessions.last_shown(session, &entity(1)),
+            Some(VersionId(1)),
+            "it was shown before"
+        );
+    }
 
     #[test]
     fn of_too_many_entities_the_first_and_the_last_are_kept() {
-        let entity = |number: usize| {
-            let symbol = Symbol::new(&alloc::format!("f{number}"));
-            EntityId::symbol(RelPath::from_normalised("a.c"), symbol)
-        };
         let id = SessionId(1);
         let mut session = Session::default();
-        let changes = &mut Changes::discarding();
-        for number in 0..ENTITIES_KEPT + 2 {
-            let hydrated = Hydrated {
-                entity: entity(number),
-                version: VersionId(1),
-                reason: Reason::Mentioned,
-                tokens: 1,
-            };
-            session.note_shown(id, EpisodeId(number as u64), &hydrated, changes);
+        let show = |session: &mut Session, number: usize, seq: usize| {
+            let mut changes = Changes::collecting();
+            session.note_shown(id, Seq(seq as u64), &hydrated(number), &mut changes);
+            changes.into_row_changes(|_| unreachable!("each row is put or removed at once"))
+        };
+        let mut stored: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
+        let mut follow = |changes: Vec<RowChange>| {
+            for RowChange { table, change } in changes {
+                assert_eq!(table, crate::SESSION_ENTITIES);
+                match change {
+                    Change::Put(row) => stored.insert(row[..3].to_vec(), row),
+                    Change::Remove(key) => Some(stored.remove(&key).expect("it was there")),
+                    Change::Replace(..) => unreachable!("rows change one by one"),
+                };
+            }
+            stored.values().cloned().collect::<Vec<_>>()
+        };
+        let placed = HYDRATION_ORDER_KEPT as usize;
+        for number in 0..ENTITIES_KEPT {
+            follow(show(&mut session, number, number));
+        }
+        // Shown again, the first without a position isn't the one that was shown longest ago.
+        follow(show(&mut session, placed, ENTITIES_KEPT));
+        let mut restored = Sessions::default();
+        restored.sessions.insert(id, Session::default());
+        for number in [ENTITIES_KEPT, ENTITIES_KEPT + 1] {
+            let rows = follow(show(&mut session, number, number + 1));
+            // A fold that goes on from the rows forgets the same.
+            if number == ENTITIES_KEPT {
+                rows.iter()
+                    .for_each(|row| restored.restore_entity(row).unwrap());
+            } else {
+                let again = restored.sessions.get_mut(&id).unwrap();
+                show(again, number, number + 1);
+                assert_eq!(again.entities, session.entities);
+                assert_eq!(restored.entity_rows_of(id), rows);
+            }
         }
         assert_eq!(session.entities.len(), ENTITIES_KEPT);
-        let placed = HYDRATION_ORDER_KEPT as usize;
         for number in 0..ENTITIES_KEPT + 2 {
-            let is_forgotten = number == placed || number == placed + 1;
+            let is_forgotten = number == placed + 1 || number == placed + 2;
             let shown = session.entities.get(&entity(number));
             assert_eq!(shown.is_none(), is_forgotten, "{number}");
             let position = shown.and_then(|shown| shown.position);
             assert_eq!(position.is_some(), number < placed, "{number}");
         }
-        let mut sessions = Sessions::default();
-        sessions.sessions.insert(id, session);
         let order: Vec<_> = (0..placed).map(entity).collect();
-        assert_eq!(sessions.hydration_order(id), order);
+        assert_eq!(restored.hydration_order(id), order);
     }
 }

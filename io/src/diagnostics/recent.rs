@@ -52,8 +52,8 @@ pub struct AuditReport {
 /// The number of the entry for what happened outside of prompts.
 const OUTSIDE: i64 = 0;
 
-/// Events before the last one outside of prompts that are looked at for others of their kind.
-const OUTSIDE_EVENTS: u64 = 1024;
+/// Events before the last one outside of prompts that are looked at for others of their kind, at least.
+const OUTSIDE_EVENTS_MIN: u64 = 1024;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +111,12 @@ pub fn read_recent(
     let reader = subject.readers.open()?;
     let rows = |table| reader.rows(table);
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
-    let mut episodes = from_rows(rows, |from| entries_since(&reader, from), limit)?;
+    let at_damage = match subject.safe_mode_reason() {
+        Some(_) => AtDamage::End,
+        None => AtDamage::Fail,
+    };
+    let entries = |from| entries_since(&reader, from, at_damage);
+    let mut episodes = from_rows(rows, entries, limit)?;
     if wanted.missing_lines == MissingLines::Shown {
         missing::add_missing_lines(&mut episodes, rows, |artifact| {
             reader.artifact(artifact).ok().flatten()
@@ -120,17 +125,30 @@ pub fn read_recent(
     Ok(episodes)
 }
 
+/// What to do about an event that can't be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtDamage {
+    /// Show nothing.
+    Fail,
+    /// Show what happened before it: somebody else says that the ledger is damaged.
+    End,
+}
+
 /// What happened in episodes from this position on.
 ///
 /// # Errors
-/// When an event can't be read.
+/// When an event can't be read, and nobody else says so.
 pub(crate) fn entries_since(
     reader: &LedgerReader,
     from: Seq,
+    at_damage: AtDamage,
 ) -> Result<EpisodeEntries, LedgerError> {
     let mut entries = EpisodeEntries::default();
-    reader.read_without_contents(from, &mut |event| entries.apply(event))?;
-    Ok(entries)
+    let read = reader.read_without_contents(from, &mut |event| entries.apply(event));
+    match (read, at_damage) {
+        (Err(error), AtDamage::Fail) => Err(error),
+        (Ok(()), _) | (Err(_), AtDamage::End) => Ok(entries),
+    }
 }
 
 /// The episodes out of the rows of projections' tables, wherever they come from, with the entries from a position on.
@@ -163,7 +181,7 @@ pub(crate) fn from_rows<E>(
     let first_event = |row: &Vec<Cell>| {
         let seq = row.get(3)?.as_u64()?;
         let is_outside = row.number_at(0) == OUTSIDE;
-        let before = if is_outside { OUTSIDE_EVENTS } else { 0 };
+        let before = if is_outside { OUTSIDE_EVENTS_MIN } else { 0 };
         Some(seq.saturating_sub(before))
     };
     let entries = match episodes.iter().filter_map(first_event).min() {

@@ -547,9 +547,10 @@ impl TableStatements {
             Value::Text(_) => column.kind == ColumnType::Text,
             Value::Hash(_) => column.kind == ColumnType::Hash,
         };
-        match fits {
-            true => Ok(()),
-            false => Err(self.misfit(format!("{value:?} doesn't fit column {}", column.name))),
+        if fits {
+            Ok(())
+        } else {
+            Err(self.misfit(format!("{value:?} doesn't fit column {}", column.name)))
         }
     }
 

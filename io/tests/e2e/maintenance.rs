@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::harness::{Places, RING, RING_PUT, Tslp, failure, fenced};
 use crate::ledger_file::{self, damage, evidence};
 use crate::upstream::Upstream;
@@ -138,6 +140,39 @@ fn what_a_damaged_ledger_says_is_shown_as_what_nothing_vouches_for() {
     assert!(tslp.page("/doctor")["unverified"].is_null());
     tslp.stop_with(3);
     assert!(evidence(&places.data) == before, "evidence was written to");
+}
+
+#[test]
+fn recent_lists_what_happened_before_the_damage() {
+    let upstream = Upstream::start();
+    let places = with_history(&upstream);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say("What does `ring_put` do?");
+    tslp.stop_with(0);
+    let (_, sound) = places.cli_json(&["recent"]);
+    let damaged = ledger_file::open(&places.data).execute_batch(
+        "DROP TRIGGER ledger_refuses_update;
+         UPDATE ledger SET payload = x'00'
+         WHERE seq = (SELECT max(seq) FROM ledger WHERE kind LIKE 'prompt_composed.%')",
+    );
+    damaged.unwrap();
+    ledger_file::doubt(&places.data);
+    let (code, of_command) = places.cli_json(&["recent"]);
+    let tslp = Tslp::start(&places, &upstream);
+    let of_proxy = tslp.page("/recent");
+    tslp.stop_with(3);
+    assert_eq!(code, 3);
+    for page in [of_command, of_proxy] {
+        assert!(page["unverified"].is_string(), "{page}");
+        let episodes = |page: &serde_json::Value| page["episodes"].as_array().unwrap().clone();
+        let (sound, shown) = (episodes(&sound), episodes(&page));
+        assert_eq!(shown.len(), sound.len());
+        assert!(shown.len() > 1, "the damage is in the last");
+        assert_eq!(shown[1..], sound[1..]);
+        assert_ne!(sound[0]["hydrated"], json!([]));
+        assert_eq!(shown[0]["hydrated"], json!([]));
+        assert_eq!(shown[0]["episode_id"], sound[0]["episode_id"]);
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use tslp_core::reason::Reason;
 use tslp_core::view::{Exchange, PendingNotice};
 
 use super::{
-    ConversationPoint, LookupKey, LookupKind, PromptInProgress, Session, Sessions, ShownEntity,
+    ConversationPoint, HYDRATION_ORDER_KEPT, LookupKey, LookupKind, PromptInProgress, Session,
+    Sessions, ShownEntity,
 };
 use crate::table::{
     self, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
@@ -36,11 +37,11 @@ const COLUMNS: &[Column] = &[
     nullable("open_user", ColumnType::Hash),
     nullable("in_flight", ColumnType::Integer),
     nullable("in_tool_chain", ColumnType::Integer),
-    column("composed", ColumnType::Integer),
+    column("composed_seq", ColumnType::Integer),
 ];
 
 /// `sessions`: conversations that can be continued. `prompt` is the conversation up to the last prompt; `open` the episode
-/// of a prompt that has no complete reply; `composed` the last one whose prompt was composed.
+/// of a prompt that has no complete reply; `composed_seq` the event that composed the last prompt.
 pub const TABLE: Table = latest("sessions", 3, COLUMNS, 1);
 
 const ENTITIES_COLUMNS: &[Column] = &[
@@ -48,12 +49,12 @@ const ENTITIES_COLUMNS: &[Column] = &[
     column("path", ColumnType::Text),
     column("symbol", ColumnType::Text),
     column("version", ColumnType::Integer),
-    column("episode", ColumnType::Integer),
+    column("shown_seq", ColumnType::Integer),
     nullable("position", ColumnType::Integer),
 ];
 
-/// `session_entities`: the entities that a session's prompts have shown, with the version and the episode of the last time.
-/// `position` is the place of the first of them in the order in which they were first shown.
+/// `session_entities`: the entities that a session's prompts have shown, each with the version that was shown last and the event
+/// that composed that prompt. `position` is its place in the order of first showing, which only the first ones have.
 pub const ENTITIES_TABLE: Table = latest("session_entities", 1, ENTITIES_COLUMNS, 3);
 
 const RECENT_COLUMNS: &[Column] = &[
@@ -280,7 +281,7 @@ impl Sessions {
             // The open prompt's cells are empty.
             (0..5).try_for_each(|_| cells.next::<Option<i64>>().map(drop))?;
         }
-        session.composed = cells.next()?;
+        session.composed_seq = cells.next()?;
         self.sessions.insert(id, session);
         Ok(())
     }
@@ -321,9 +322,15 @@ impl Sessions {
         let entity = cells.entity()?;
         let shown = ShownEntity {
             version: cells.next()?,
-            episode: cells.next()?,
+            shown_seq: cells.next()?,
             position: cells.next()?,
         };
+        if shown
+            .position
+            .is_some_and(|position| position >= HYDRATION_ORDER_KEPT)
+        {
+            return Err(UnfitRow("an entity's position is too large"));
+        }
         session.entities.insert(entity, shown);
         Ok(())
     }
@@ -604,7 +611,7 @@ fn row(id: SessionId, session: &Session) -> Vec<Value> {
         key(open.and_then(|open| open.user_key)),
         Value::from(open.map(|open| open.in_flight)),
         Value::from(open.map(|open| open.in_tool_chain)),
-        Value::from(session.composed.0),
+        Value::from(session.composed_seq.0),
     ])
 }
 
@@ -724,7 +731,7 @@ pub(super) fn entity_row(id: SessionId, entity: &EntityId, shown: ShownEntity) -
     let mut row = entity_key(id, entity);
     row.extend([
         Value::from(shown.version.0),
-        Value::from(shown.episode.0),
+        Value::from(shown.shown_seq.0),
         Value::from(shown.position),
     ]);
     row
