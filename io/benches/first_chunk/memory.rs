@@ -75,7 +75,15 @@ pub(crate) fn in_flight(report: &mut Report, upstream: &Upstream) -> Result<(), 
     report.line("peak memory of tslp with prompts in flight, MB")?;
     upstream.play(Duration::ZERO, 4, Duration::ZERO, 24);
     let prose = |seed| corpus::body(&[corpus::message("user", &corpus::prose(seed, LARGEST))]);
-    let pastes: Vec<String> = (0..20).map(corpus::paste).collect();
+    let mut room = LARGEST;
+    let fits = |paste: &String| match room.checked_sub(corpus::message("user", paste).len()) {
+        Some(left) => {
+            room = left;
+            true
+        }
+        None => false,
+    };
+    let pastes: Vec<String> = (0..).map(corpus::paste).take_while(fits).collect();
     let code = corpus::body(&[corpus::message("user", &pastes.concat())]);
     let conversation = |seed| corpus::chat(LARGEST, seed, &[]);
     peak(
@@ -84,7 +92,7 @@ pub(crate) fn in_flight(report: &mut Report, upstream: &Upstream) -> Result<(), 
         "one of 6 MB, one message of prose",
         &[prose(1)],
     )?;
-    peak(report, upstream, "one of 6 MB, 20 pasted files", &[code])?;
+    peak(report, upstream, "one of 6 MB, pasted files", &[code])?;
     peak(
         report,
         upstream,
