@@ -8,6 +8,9 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+// What `arbitrary` derives counts its depth in a thread-local.
+#[cfg(feature = "arbitrary")]
+extern crate std;
 
 /// The version of the rules: it rises with every change of this crate that can change an outcome (what is captured, resolved,
 /// judged or composed) under the same settings, so that deep verification can tell such a change from a defect or a forgery.
@@ -28,6 +31,7 @@ pub mod reason;
 pub mod recent_map;
 pub mod similarity;
 pub mod slice;
+pub mod stored;
 pub mod text_facts;
 pub mod text_index;
 

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::stored::{Meaningless, stored_text};
+
 macro_rules! reasons {
     ($($(#[$doc:meta])+ $name:ident = $code:literal,)+) => {
         /// The reason for a decision. The codes are stable, because ledgers hold them.
@@ -338,6 +340,21 @@ impl Reason {
     #[must_use]
     pub const fn halts_all_tools(self) -> bool {
         matches!(self, Self::ToolsStopped | Self::SandboxBreach)
+    }
+}
+
+// By its code: reasons are declared by topic, so their order changes.
+stored_text!(Reason, code, |code| {
+    Reason::from_code(code).ok_or_else(|| Meaningless::Word {
+        title: "reason known to this version of tslp",
+        value: code.into(),
+    })
+});
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for Reason {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        u.choose(Self::ALL).copied()
     }
 }
 

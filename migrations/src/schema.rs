@@ -87,7 +87,7 @@ const V1: &str = "\
 CREATE TABLE ledger (
     seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
+    kind INTEGER NOT NULL,
     payload BLOB NOT NULL,
     chain BLOB NOT NULL CHECK (length(chain) = 32)
 ) STRICT;

@@ -15,6 +15,7 @@ use crate::gate::{Completeness, GateReport};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, VersionId};
 use crate::reason::Reason;
+use crate::slice::Span;
 use crate::view::{Proposal, Proposals};
 
 /// The pieces in which the Vault holds a message's text: address, start and end in the message, in bytes.
@@ -52,8 +53,10 @@ impl MessagePieces {
             .find(|(_, start, end)| *start <= range.start && range.end <= *end)?;
         Some(Within {
             container: *container,
-            start: u32::try_from(range.start - start).ok()?,
-            end: u32::try_from(range.end - start).ok()?,
+            span: Span {
+                start: u32::try_from(range.start - start).ok()?,
+                end: u32::try_from(range.end - start).ok()?,
+            },
         })
     }
 }

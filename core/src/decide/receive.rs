@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use super::{Recorder, exchange_hash};
 use crate::delimiter;
 use crate::event::{
-    ContentKind, Event, Fork, History, MessageRef, PromptReceived, SideRequestReceived,
+    ContentKind, Event, Fork, History, MessageRef, PromptMessages, PromptReceived,
+    SideRequestReceived,
 };
 use crate::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use crate::ids::{EpisodeId, SessionId};
@@ -96,9 +97,8 @@ fn record_prompt(
         SessionChoice::Starts => (view.next_session(), None),
     };
     let mut recorder = Recorder::new(view);
-    let mut messages = Vec::new();
+    let (mut older, mut current) = (Vec::new(), Vec::new());
     let mut new_user_messages = Vec::new();
-    let mut older = 0;
     for (position, spoken) in conversation.messages.iter().enumerate() {
         // Also by its bytes, because some clients rewrite or shorten their history: an older message that is on record says nothing
         // new, wherever it was said.
@@ -113,8 +113,11 @@ fn record_prompt(
         if spoken.role == Role::User && !has_acted {
             new_user_messages.push(spoken.index);
         }
-        older += u32::from(spoken.age == MessageAge::Older);
         recorder.store_as(spoken.content, ContentKind::Message, spoken.text.as_bytes());
+        let messages = match spoken.age {
+            MessageAge::Older => &mut older,
+            MessageAge::Current => &mut current,
+        };
         messages.push(MessageRef {
             role: spoken.role,
             key: spoken.key,
@@ -131,8 +134,7 @@ fn record_prompt(
         length: conversation.length(),
         model: request.model.clone(),
         system,
-        messages,
-        older,
+        messages: PromptMessages::new(older, &current),
         tools: request.tools,
     }));
     ReceivedPrompt {

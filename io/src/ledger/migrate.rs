@@ -279,7 +279,7 @@ fn check_event(
         path: database.path.clone(),
         detail: flaw.to_string(),
     })?;
-    tslp_migrations::decode(&stored.kind, &stored.payload)
+    tslp_migrations::decode(stored.kind, &stored.payload)
         .map(drop)
         .map_err(|source| LedgerError::from_decode_error(&database.path, stored.seq, source))
 }

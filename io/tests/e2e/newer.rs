@@ -1,0 +1,107 @@
+//! What a newer tslp left is refused, by every command, and not touched.
+
+use std::collections::BTreeMap;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tslp_core::ids::{Seq, UnixMillis};
+use tslp_io::evidence::export;
+use tslp_io::evidence::import;
+use tslp_io::evidence::scan::LedgerScan;
+use tslp_io::ledger::reader::ReaderFactory;
+use tslp_io::ledger::{DataFiles, OpenOptions};
+use tslp_io::startup;
+use tslp_migrations::LAYOUTS;
+use tslp_replay::log::{Log, Stored};
+
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced, prompt};
+use crate::ledger_file;
+use crate::upstream::{Reply, Upstream};
+
+/// A ledger of this workspace whose last event is of a kind that a later version may have.
+fn with_a_newer_event(kind: u32) -> Places {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    tslp.stop();
+    let opened = startup::start(&OpenOptions::default(), &places.data, &places.workspace);
+    let mut log = opened.unwrap().0.log;
+    let head = log.head().unwrap();
+    let (seq, at, payload) = (head.seq.next(), UnixMillis(1), b"from the future".to_vec());
+    let newer = Stored {
+        seq,
+        at,
+        kind,
+        chain: head.chain.extended(seq, at, kind, &payload),
+        payload,
+    };
+    log.append(head.seq, &[newer]).unwrap();
+    places
+}
+
+fn with_a_newer_schema() -> Places {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    tslp.stop();
+    let shell = ledger_file::open(&places.data);
+    let step = "CREATE TABLE later (a INTEGER) STRICT; PRAGMA user_version = 2";
+    shell.execute_batch(step).unwrap();
+    places
+}
+
+/// All bytes of evidence. Any reader makes an empty WAL where there is none.
+fn bytes(places: &Places) -> BTreeMap<String, Vec<u8>> {
+    let mut files = ledger_file::files(&places.data);
+    files.retain(|name, bytes| name != "lock" && !name.ends_with("-shm") && !bytes.is_empty());
+    files
+}
+
+/// Every command says that the ledger is a newer version's, ends with 1, and touches nothing.
+fn check_refused(places: &Places, what: &str) {
+    places.write("src/ring.c", RING);
+    let before = bytes(places);
+    let new = places.path("new");
+    let new = new.to_str().unwrap();
+    for arguments in [
+        &["serve", "--listen", "127.0.0.1:0", "--upstream", "demo"][..],
+        &["state"],
+        &["recent"],
+        &["log"],
+        &["why", RING_PUT],
+        &["verify"],
+        &["verify", "--deep"],
+        &["rebuild"],
+        &["export", "--to", new],
+        &["backup", "--to", new],
+        &["salvage", "--to", new],
+        &["accept", "src/ring.c"],
+        &["doctor"],
+    ] {
+        let output = places.in_workspace(arguments).output().unwrap();
+        let said = [&output.stdout[..], &output.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        let code = output.status.code();
+        assert_eq!(code, Some(1), "{what}, {arguments:?}: {said}");
+        for words in ["written by a newer tslp", "or a newer one"] {
+            assert!(said.contains(words), "{what}, {arguments:?}: {said}");
+        }
+        assert!(!said.contains("damaged"), "{what}, {arguments:?}: {said}");
+        assert!(!Path::new(new).exists(), "{what}, {arguments:?}");
+        assert!(bytes(places) == before, "{what}, {arguments:?}: touched");
+    }
+}
+
+#[test]
+fn a_ledger_with_events_of_a_newer_version_is_refused_by_every_command() {
+    for kind in [9_999, u32::MAX] {
+        check_refused(&with_a_newer_event(kind), &format!("kind {kind}"));
+    }
+}
+
+#[test]
+fn a_ledger_with_a_newer_schema_is_refused_by_every_command() {
+    check_refused(&with_a_newer_schema(), "schema");
+}
