@@ -25,7 +25,6 @@ mod error;
 mod kept_open;
 pub mod lock;
 mod migrate;
-mod mover;
 mod open;
 mod open_files;
 pub mod reader;
