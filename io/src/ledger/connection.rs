@@ -35,6 +35,24 @@ pub(crate) struct Database {
 }
 
 impl Database {
+    /// Another database on the same disk.
+    pub(super) fn sibling(&self, path: PathBuf) -> Self {
+        Self {
+            path,
+            disk: Arc::clone(&self.disk),
+        }
+    }
+
+    /// Removes the database with all that SQLite keeps next to it, if any of it is there.
+    pub(super) fn remove_files(&self) -> Result<(), LedgerError> {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let file = companion_file(&self.path, suffix);
+            let removed = self.disk.remove(&file);
+            removed.map_err(LedgerError::on_file("remove", &file))?;
+        }
+        Ok(())
+    }
+
     /// Connects to an existing database.
     pub(crate) fn connect(&self, access: AccessKind) -> Result<Connection, LedgerError> {
         let mode = match access {
