@@ -218,8 +218,6 @@ reasons! {
     OverBudget = "over_budget",
     /// The whole file is hydrated already.
     CoveredByFile = "covered_by_file",
-    /// The current prompt itself holds the code.
-    InPrompt = "in_prompt",
     /// The conversation shows the current version already, where the model sees it.
     InSight = "in_sight",
     /// An older message shows a version that isn't current any more, and nothing after it shows the current one.

@@ -42,8 +42,8 @@ mod kills;
 mod maintenance;
 #[path = "e2e/memory.rs"]
 mod memory;
-#[path = "e2e/newer.rs"]
-mod newer;
+#[path = "e2e/other_versions.rs"]
+mod other_versions;
 #[path = "e2e/price.rs"]
 mod price;
 #[path = "e2e/promotion.rs"]

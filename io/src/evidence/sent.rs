@@ -7,9 +7,9 @@ use tslp_core::event::{Event, EventKind, PromptSent};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 
-use crate::chat::sent::frame_halves;
-use crate::chat::template::{TemplateError, expand_template};
 use crate::ledger::{LedgerError, LedgerReader};
+use tslp_wire::chat::sent::frame_halves;
+use tslp_wire::chat::template::{TemplateError, expand_template};
 
 /// The reason why a prompt can't be shown, for the person who asks.
 #[derive(Debug, thiserror::Error)]

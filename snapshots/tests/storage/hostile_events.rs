@@ -64,7 +64,7 @@ fn replace(disk: &SimDisk, events: &[Stored]) {
 fn rehash_chain(events: &mut [Stored]) {
     let mut chain = ChainHash::GENESIS;
     for event in events {
-        chain = chain.extended(event.seq, event.at, &event.kind, &event.payload);
+        chain = chain.extended(event.seq, event.at, event.kind, &event.payload);
         event.chain = chain;
     }
 }
@@ -108,7 +108,7 @@ fn an_event_that_was_changed_or_moved_breaks_the_chain() {
     let mut later = story();
     later[VICTIM].at.0 += 1;
     let mut renamed = story();
-    renamed[VICTIM].kind.push('x');
+    renamed[VICTIM].kind += 1;
     let mut other_chain = story();
     other_chain[VICTIM].chain.0[7] ^= 1;
     for (name, events) in [
@@ -211,7 +211,11 @@ fn an_added_event_that_is_none_is_refused() {
             StartError::Ledger(_) | StartError::DataDir(_) => false,
         };
         assert!(as_expected, "{name} of {kind}: {error:?}");
-        assert_ne!(error.asks_for_safe_mode(), error.is_newer(), "{error:?}");
+        assert_ne!(
+            error.asks_for_safe_mode(),
+            error.is_other_version(),
+            "{error:?}"
+        );
     }
 }
 
@@ -244,7 +248,7 @@ fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
         let Err(error) = open(&disk) else {
             panic!("{kind}: opened");
         };
-        assert!(error.is_newer() && !error.asks_for_safe_mode());
+        assert!(error.is_other_version() && !error.asks_for_safe_mode());
         for words in [
             "written by a newer tslp",
             &kind.to_string(),

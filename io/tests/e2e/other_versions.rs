@@ -1,24 +1,17 @@
-//! What a newer tslp left is refused, by every command, and not touched.
+//! What another version of tslp left is refused by every command, untouched.
 
 use std::collections::BTreeMap;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use tslp_core::ids::{Seq, UnixMillis};
-use tslp_io::evidence::export;
-use tslp_io::evidence::import;
-use tslp_io::evidence::scan::LedgerScan;
-use tslp_io::ledger::reader::ReaderFactory;
-use tslp_io::ledger::{DataFiles, OpenOptions};
+use tslp_core::ids::UnixMillis;
+use tslp_io::ledger::OpenOptions;
 use tslp_io::startup;
-use tslp_migrations::LAYOUTS;
+use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_replay::log::{Log, Stored};
 
-use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced, prompt};
+use crate::harness::{Places, RING, RING_PUT, Tslp, fenced};
 use crate::ledger_file;
-use crate::upstream::{Reply, Upstream};
+use crate::upstream::Upstream;
 
 /// A ledger of this workspace whose last event is of a kind that a later version may have.
 fn with_a_newer_event(kind: u32) -> Places {
@@ -41,14 +34,13 @@ fn with_a_newer_event(kind: u32) -> Places {
     places
 }
 
-fn with_a_newer_schema() -> Places {
+fn with_another_format(version: i64) -> Places {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     tslp.say(&fenced("src/ring.c", RING));
     tslp.stop();
     let shell = ledger_file::open(&places.data);
-    let step = "CREATE TABLE later (a INTEGER) STRICT; PRAGMA user_version = 2";
-    shell.execute_batch(step).unwrap();
+    shell.pragma_update(None, "user_version", version).unwrap();
     places
 }
 
@@ -59,8 +51,8 @@ fn bytes(places: &Places) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Every command says that the ledger is a newer version's, ends with 1, and touches nothing.
-fn check_refused(places: &Places, what: &str) {
+/// Every command says that the ledger is another version's, ends with 1, and touches nothing.
+fn check_refused(places: &Places, what: &str, refusal: [&str; 2]) {
     places.write("src/ring.c", RING);
     let before = bytes(places);
     let new = places.path("new");
@@ -85,7 +77,7 @@ fn check_refused(places: &Places, what: &str) {
         let said = String::from_utf8(said).unwrap();
         let code = output.status.code();
         assert_eq!(code, Some(1), "{what}, {arguments:?}: {said}");
-        for words in ["written by a newer tslp", "or a newer one"] {
+        for words in refusal {
             assert!(said.contains(words), "{what}, {arguments:?}: {said}");
         }
         assert!(!said.contains("damaged"), "{what}, {arguments:?}: {said}");
@@ -97,11 +89,18 @@ fn check_refused(places: &Places, what: &str) {
 #[test]
 fn a_ledger_with_events_of_a_newer_version_is_refused_by_every_command() {
     for kind in [9_999, u32::MAX] {
-        check_refused(&with_a_newer_event(kind), &format!("kind {kind}"));
+        let refusal = ["written by a newer tslp", "or a newer one"];
+        check_refused(&with_a_newer_event(kind), &format!("kind {kind}"), refusal);
     }
 }
 
 #[test]
-fn a_ledger_with_a_newer_schema_is_refused_by_every_command() {
-    check_refused(&with_a_newer_schema(), "schema");
+fn a_ledger_of_another_format_is_refused_by_every_command() {
+    for version in [1, FORMAT_VERSION + 1] {
+        let refusal = [
+            "written by another version of tslp",
+            "use the one that wrote it",
+        ];
+        check_refused(&with_another_format(version), "format", refusal);
+    }
 }
