@@ -40,15 +40,11 @@ use crate::out::{Out, visible_text};
 use crate::progress::WalkProgress;
 use crate::startup::StartError;
 use crate::target::{self, NamedTarget};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, sandbox, serve};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
 pub fn run_command(line: impl IntoIterator<Item = OsString>) -> Exit {
-    let line: Vec<OsString> = line.into_iter().collect();
-    if let Some(exit) = sandbox::run_as_helper(line.get(1).map(OsString::as_os_str)) {
-        return exit;
-    }
     let command = match cli::parse_command(line) {
         Ok(command) => command,
         Err(error) => return cli::print_refusal(&error),

@@ -10,7 +10,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub mod main_loop;
 
 pub mod guard;
-pub mod guardian;
 pub mod loop_config;
 pub mod routes;
 pub mod socket;
@@ -24,7 +23,6 @@ pub mod content_cache;
 pub mod memory;
 pub mod metrics;
 pub mod observer;
-pub mod sandbox;
 
 pub mod progress;
 
