@@ -31,7 +31,6 @@ use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::tool_check::ToolCheck;
-use crate::diagnostics::unread::in_files;
 use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
 use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
 use crate::exit::Exit;
@@ -39,8 +38,9 @@ use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible_text};
 use crate::progress::WalkProgress;
 use crate::startup::StartError;
-use crate::target::{self, NamedTarget};
 use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use tslp_workspace::target::{self, NamedTarget};
+use tslp_workspace::unread_code::in_files;
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]

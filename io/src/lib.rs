@@ -22,7 +22,6 @@ mod connect;
 pub mod content_cache;
 pub mod memory;
 pub mod metrics;
-pub mod observer;
 
 pub mod progress;
 
@@ -35,7 +34,6 @@ pub mod maintenance;
 pub mod scrub;
 pub mod startup;
 mod state_check;
-pub mod target;
 pub mod tool_loop;
 
 pub mod deep;
