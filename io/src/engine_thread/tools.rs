@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::PipeWriter;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use serde_json::Value;
@@ -429,7 +429,7 @@ impl EngineThread {
         };
         let round = reply.round;
         let limit = &tools.config;
-        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = limit.time.saturating_sub(spent);
         let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
@@ -528,7 +528,7 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return;
         };
-        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = tools.config.time.saturating_sub(spent);
         let under_way = |stop| RunningTool {
             call,
@@ -999,7 +999,7 @@ fn quoted_text(word: &str) -> String {
 
 /// The part of a command line that people are shown, between backticks.
 fn line_beginning(line: &str) -> String {
-    let first = line.lines().next().unwrap_or_default();
+    let first = line.split_once('\n').map_or(line, |(first, _)| first);
     let end = boundary_before(first, SHOWN_LINE_BYTES_MAX);
     let rest = if end < line.len() { "…" } else { "" };
     format!("{}{rest}", first[..end].replace('`', "'"))
