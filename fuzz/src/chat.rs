@@ -1,9 +1,9 @@
 //! Chat bodies and reply streams from the wire.
 
-use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
-use tslp_core::decide::receive;
 use tslp_core::message::{Role, ToolCall};
 use tslp_core::request::Request;
+use tslp_decide::compose::{Outgoing, OutgoingMessage};
+use tslp_decide::receive;
 use tslp_io::chat::dialect::Dialect;
 use tslp_io::chat::reply::ReplyDecoder;
 use tslp_io::chat::request::{self, KnownMessages, RequestBody, RequestEnvelope};

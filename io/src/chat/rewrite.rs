@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
-use tslp_core::decide::receive;
 use tslp_core::message::Role;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::request::Request;
+use tslp_decide::compose::{Outgoing, OutgoingMessage};
+use tslp_decide::receive;
 
 use super::body_walk::{MessageHash, MessagesForm, message_hash};
 use super::request::{MessageSource, RequestBody};

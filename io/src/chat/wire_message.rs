@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use tslp_core::decide::compose::OutgoingMessage;
 use tslp_core::message::{Message, Role, ToolCall};
+use tslp_decide::compose::OutgoingMessage;
 
 use super::body_walk::range_in;
 

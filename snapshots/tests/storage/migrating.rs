@@ -7,7 +7,7 @@ use tslp_core::ids::Seq;
 use tslp_io::ledger::{CheckpointMode, LedgerError, OpenLedger, OpenOptions};
 use tslp_io::startup::{self, StartError};
 use tslp_migrations::schema::{self, Ladder, Step};
-use tslp_replay::state::State;
+use tslp_projections::state::State;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
 
 use super::workload::{WORKSPACE, append, check_events, check_tables, groups, last_seq, open};
