@@ -35,6 +35,7 @@ pub mod edit;
 pub mod elision;
 pub mod extract;
 pub mod message;
+pub mod outgoing;
 pub mod read_message;
 pub mod redact;
 pub mod request;

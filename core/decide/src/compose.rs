@@ -14,7 +14,6 @@ use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
 use super::prompt_facts::Prompt;
-use super::receive;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use crate::notice;
 use crate::text_index::TextIndex;
@@ -31,72 +30,12 @@ use tslp_core::limits::{
     NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES,
 };
 use tslp_core::message::Role;
+use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::policy::{Placement, Policy};
 use tslp_core::read_message::safe_text;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_projections::sessions::{Amendments, Exchange};
-
-/// The prompt as it goes to the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outgoing {
-    /// The one system message, in front of all others; empty if there is none. `None`: the client's own stay where they
-    /// are, among `messages`.
-    pub system: Option<String>,
-    /// The client's messages that go along, in order.
-    pub messages: Vec<OutgoingMessage>,
-}
-
-/// One of the client's messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OutgoingMessage {
-    /// Its index in the request.
-    pub index: usize,
-    /// What the proxy puts in front of its text.
-    pub before: String,
-    /// What the proxy puts after its text.
-    pub after: String,
-    /// Text parts that differ from what the client sent, by their index among the message's text parts.
-    pub rewritten: Vec<(usize, String)>,
-    /// Arguments that differ from what the client sent, by their call's index among the message's tool calls.
-    pub arguments: Vec<(usize, String)>,
-    /// Thoughts that differ from what the client sent, by their index among the message's.
-    pub thoughts: Vec<(usize, String)>,
-}
-
-impl OutgoingMessage {
-    /// Whether the message goes out byte for byte.
-    #[must_use]
-    pub fn is_unchanged(&self) -> bool {
-        let changed = [&self.rewritten, &self.arguments, &self.thoughts];
-        self.before.is_empty() && self.after.is_empty() && changed.into_iter().all(Vec::is_empty)
-    }
-}
-
-impl Outgoing {
-    /// The request as the client sent it.
-    #[must_use]
-    pub fn unchanged(request: &Request) -> Self {
-        let messages = 0..request.messages.len();
-        Self {
-            system: None,
-            messages: messages
-                .map(|index| OutgoingMessage {
-                    index,
-                    ..OutgoingMessage::default()
-                })
-                .collect(),
-        }
-    }
-
-    /// Whether the request goes out as the client sent it.
-    #[must_use]
-    pub fn is_unchanged(&self, request: &Request) -> bool {
-        self.system.is_none()
-            && self.messages.len() == request.messages.len()
-            && self.messages.iter().all(OutgoingMessage::is_unchanged)
-    }
-}
 
 /// The decision and its text.
 #[derive(Clone, Debug)]
@@ -143,7 +82,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let mut withheld = BTreeSet::new();
     let recent = recent_context(view, prompt.session, &mut index, &mut withheld);
-    let mut system = receive::system_text(request);
+    let mut system = request.system_text();
     let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
     if let Some(clean) = cleaned_text(Role::System, &system, strict) {
         system = clean;

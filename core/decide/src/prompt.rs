@@ -159,7 +159,7 @@ impl<'r> PromptReader<'r> {
                         add_files(*piece, &String::from_utf8_lossy(&text))?;
                     }
                 }
-                let system = receive::system_text(self.request);
+                let system = self.request.system_text();
                 return add_files(ArtifactHash::of(system.as_bytes()), &system);
             }
             for message in self.request.messages.iter().rev() {

@@ -1,11 +1,9 @@
 //! A prompt comes in: which session it belongs to, and which of its messages are new.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
-use tslp_core::delimiter;
 use tslp_core::event::{
     ContentKind, Event, Fork, History, MessageRef, PromptReceived, SideRequestReceived,
 };
@@ -184,18 +182,6 @@ pub fn receive_side_request(view: &StateView<'_>, request: &Request) -> (Episode
         transcript: Conversation::of(request).whole,
     });
     (episode, Vec::from([received]))
-}
-
-/// The texts of all system messages, joined by a blank line, without anything that the proxy itself injected.
-#[must_use]
-pub fn system_text(request: &Request) -> String {
-    let texts: Vec<String> = request
-        .messages
-        .iter()
-        .filter(|message| message.role == Role::System)
-        .map(|message| delimiter::strip_blocks(&message.parts.join("\n")).into_owned())
-        .collect();
-    texts.join("\n\n")
 }
 
 /// Whether a message belongs to the current prompt.

@@ -4,31 +4,8 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
-use tslp_core::event::{ContentKind, Event, PromptBase, PromptSent};
-use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::EpisodeId;
-
-/// A piece of a request, as the ledger may hold it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SentPiece {
-    /// A piece that the Vault holds, by its address.
-    OnRecord(ArtifactHash),
-    /// The bytes of a piece that the Vault may not hold.
-    New(Vec<u8>),
-}
-
-/// A request that has gone to the model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SentPrompt {
-    /// Its episode.
-    pub episode: EpisodeId,
-    /// Everything around its messages.
-    pub frame: SentPiece,
-    /// The recorded prompt that its first messages are taken from.
-    pub base: Option<PromptBase>,
-    /// The other messages.
-    pub messages: Vec<SentPiece>,
-}
+use tslp_core::event::{ContentKind, Event, PromptSent};
+use tslp_core::outgoing::{SentPiece, SentPrompt};
 
 /// Records the request, storing each new piece once.
 #[must_use]

@@ -11,10 +11,10 @@ use tslp_core::event::{Event, History};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::outgoing::Outgoing;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_decide::compose::Outgoing;
 use tslp_decide::sight;
 
 use super::Engine;

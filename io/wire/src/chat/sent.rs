@@ -6,8 +6,8 @@ use std::ops::Range;
 use tslp_core::event::PromptBase;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::outgoing::{SentPiece, SentPrompt};
 use tslp_core::recent_map::RecentMap;
-use tslp_decide::sent::{SentPiece, SentPrompt};
 
 use super::body_walk::MessageHash;
 use super::template::{KnownText, json_template};
