@@ -14,14 +14,14 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::artifact::Transition;
-use tslp_core::decide::found_code::FoundCode;
 use tslp_core::event::{Event, ReadFailure};
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
+use tslp_decide::found_code::FoundCode;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
-use tslp_replay::state::State;
 use tslp_workspace::observer::{FileReader, SystemClock, WallClock};
 use tslp_workspace::target::NamedTarget;
 use tslp_workspace::tree::read_queue::{ReadQueue, SizedFile};

@@ -110,8 +110,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             output,
         } => {
             let (config, _) = read_config(&flags.0)?;
-            let path = path.unwrap_or_default();
-            let path = path.strip_prefix("./").unwrap_or(&path);
+            // Every path begins with nothing, so none given means all.
+            let path = path.as_deref().unwrap_or("");
+            let path = path.strip_prefix("./").unwrap_or(path);
             let as_of = if check {
                 AsOf::Now(&config)
             } else {
@@ -447,11 +448,9 @@ fn show_deep(
     };
     let human = || {
         let mut lines = report.text_lines();
-        lines.extend(
-            deep.as_ref()
-                .map(DeepReport::text_lines)
-                .unwrap_or_default(),
-        );
+        if let Ok(deep) = &deep {
+            lines.extend(deep.text_lines());
+        }
         lines
     };
     print_page(output, json, human)?;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::{evidence_text, stored_evidence};
 use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
+use tslp_decide::tools::{evidence_text, stored_evidence};
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{APPROVED_POLICY, GRANTS, TOOL_CALLS, TOOL_SESSIONS};
 

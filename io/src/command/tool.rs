@@ -209,14 +209,14 @@ impl JudgedRequest {
     }
 
     fn json_page(&self, judged: &Result<JudgedLine, SplitError>) -> Value {
-        let commands = judged.as_ref().map(|line| {
-            let commands = line.commands.iter().map(command_json);
-            commands.collect::<Vec<_>>()
-        });
+        let commands: Vec<Value> = judged
+            .iter()
+            .flat_map(|line| line.commands.iter().map(command_json))
+            .collect();
         json!({
             "allowed": judged.as_ref().is_ok_and(JudgedLine::is_allowed),
             "class": judged.as_ref().map(|line| line.gravest_class().as_str()).ok(),
-            "commands": commands.unwrap_or_default(),
+            "commands": commands,
             "refused": judged.as_ref().err().map(ToString::to_string),
             "tools_off": self.hindrance,
         })

@@ -267,7 +267,7 @@ impl UpstreamConfig {
                 }
             }
         }
-        self.place = place.unwrap_or_default();
+        self.place = place.unwrap_or(UpstreamSetting::Auto);
         Ok(())
     }
 }

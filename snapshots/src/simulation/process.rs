@@ -23,8 +23,8 @@ use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_io::scrub::{Scrub, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
+use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
-use tslp_replay::state::State;
 use tslp_workspace::observer::DirectObserver;
 use tslp_workspace::observer::EtvConfig;
 
