@@ -7,18 +7,18 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::State;
+use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
-use tslp_replay::state::State;
-use tslp_replay::store::{EmptyStore, Store};
 
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
-use crate::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
 use crate::startup::{self, StartError};
-use crate::target::{self, NamedTarget, TargetError};
+use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
+use tslp_workspace::target::{self, NamedTarget, TargetError};
 
 /// The result for one target.
 #[derive(Clone, Debug, PartialEq, Eq)]

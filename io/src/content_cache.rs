@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_core::recent_map::RecentMap;
+use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::table::Value;
 use tslp_projections::vault::VaultLocation;
 use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
-use tslp_replay::store::{Store, Unreadable};
 
 use crate::ledger::{ArchiveRows as _, LedgerError, LedgerReader};
 

@@ -35,6 +35,9 @@ pub mod guardian;
 pub mod rules;
 pub mod sessions;
 
+pub mod state;
+pub mod store;
+
 use table::Table;
 use tslp_core::artifact::Origin;
 use tslp_core::event::Recorded;

@@ -9,12 +9,12 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{ArtifactCaptured, Event, Recorded};
 use tslp_core::extract::{GrammarTag, Proof};
 use tslp_core::gate::GateReport;
-use tslp_core::hash::ArtifactHash;
+use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::PROPOSALS_PER_ENTITY_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
-use tslp_core::slice::Figures;
+use tslp_core::slice::{Figures, Span};
 
 use crate::EventAt;
 use crate::sessions::Sessions;
@@ -77,6 +77,39 @@ pub struct ProposedVersion {
 }
 
 impl ProposedVersion {
+    /// The reason that kept it out, if it was judged.
+    #[must_use]
+    pub fn refused_for(&self) -> Option<Reason> {
+        self.report.as_ref()?.conclusion
+    }
+}
+
+/// A version that waits for promotion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The version.
+    pub version: VersionId,
+    /// Its entity.
+    pub entity: EntityId,
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+    /// The captured bytes that hold it.
+    pub artifact: ArtifactHash,
+    /// Its ranges in those bytes.
+    pub spans: Vec<Span>,
+    /// The episode of the reply that proposed it.
+    pub episode: EpisodeId,
+    /// That episode's session.
+    pub session: SessionId,
+    /// Both gates' verdicts, once it was judged.
+    pub report: Option<GateReport>,
+    /// The known entity that it is suspected to rename.
+    pub rename_of: Option<EntityId>,
+    /// Its origin.
+    pub origin: Origin,
+}
+
+impl Proposal {
     /// The reason that kept it out, if it was judged.
     #[must_use]
     pub fn refused_for(&self) -> Option<Reason> {

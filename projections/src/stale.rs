@@ -13,7 +13,6 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, Event, Recorded};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
-use tslp_core::view::Divergence;
 
 use crate::disk::Disk;
 use crate::state_map::StateMap;
@@ -64,6 +63,17 @@ enum DiskDifference {
     Acknowledged,
     /// The entity is withheld.
     Diverged(Divergence),
+}
+
+/// The way in which disk contradicts an entity, which is STALE then, or may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// Disk holds something that was never authoritative here, or no longer holds the symbol.
+    Unknown,
+    /// Disk holds an earlier authoritative version.
+    Superseded,
+    /// The file can't be read.
+    Unreadable,
 }
 
 /// Diverged entities.

@@ -5,13 +5,13 @@ use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
+use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::store::Store;
 use tslp_projections::table::{Changes, UnfitRow, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::deep::DeepVerifier;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
-use tslp_replay::state::{State, StateRestorer};
-use tslp_replay::store::Store;
 use tslp_replay::trace::Difference;
 
 use crate::store::MemoryStore;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
+use tslp_projections::state::State;
+use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::table::{Changes, RowChange, Value};
 use tslp_projections::vault::VaultLocation;
 use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
-use tslp_replay::state::State;
-use tslp_replay::store::{Store, Unreadable};
 
 use crate::tables::Tables;
 

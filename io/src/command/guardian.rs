@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::{evidence_text, stored_evidence};
 use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
+use tslp_decide::tools::{evidence_text, stored_evidence};
 use tslp_projections::table::Value as Cell;
 use tslp_projections::{APPROVED_POLICY, GRANTS, TOOL_CALLS, TOOL_SESSIONS};
 
@@ -18,9 +18,9 @@ use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
 use crate::diagnostics::utc_moment;
 use crate::exit::Exit;
-use crate::guardian::profile_file;
 use crate::ledger::LedgerError;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
+use tslp_tools::guardian::profile_file;
 
 /// Calls that people are shown; the JSON has all that are kept.
 const CALLS_SHOWN: usize = 10;

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use tslp_core::RULES_VERSION;
-use tslp_core::decide::tools::{ToolJudging, evidence_text, judge_request};
 use tslp_core::event::{ActionRequested, Event, Recorded};
 use tslp_core::guardian::{Jail, ToolProfile};
 use tslp_core::hash::ArtifactHash;
+use tslp_decide::tools::{ToolJudging, evidence_text, judge_request};
 use tslp_projections::guardian::GuardianState;
 use tslp_projections::table::Changes;
 use tslp_replay::trace::{Difference, DifferenceCause};
 
-use crate::guardian::profile_file;
+use tslp_tools::guardian::profile_file;
 
 /// The state before the current event that judging a call depends on.
 #[derive(Default)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tslp_core::decide::lost::missing_lines;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
+use tslp_decide::lost::missing_lines;
 use tslp_projections::table::{Value as Cell, parse_spans};
 use tslp_projections::{PROPOSALS, STATE_MAP};
 

@@ -1,7 +1,7 @@
 //! What the projections say, folded from a ledger that is verified on the way; what their tables say where that fails.
 
+use tslp_projections::state::State;
 use tslp_projections::table::Value;
-use tslp_replay::state::State;
 
 use super::DiagnosedSubject;
 use super::look::look_at_disk;

@@ -4,13 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::PipeWriter;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use serde_json::Value;
 use tslp_core::capture::vocabulary;
-use tslp_core::decide::reply::SegmentExtent;
-use tslp_core::decide::tools::first_denial_of_each;
 use tslp_core::delimiter;
 use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
@@ -22,9 +20,10 @@ use tslp_core::guardian::{
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::notice;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
+use tslp_decide::notice;
+use tslp_decide::reply::SegmentExtent;
 use tslp_grammars::shell;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
@@ -33,12 +32,14 @@ use super::{EngineThread, take_said};
 use crate::auditor::queue::RequestMark;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::config::settings::{ClientTools, ToolsChoice};
-use crate::guardian::profile_file;
-use crate::sandbox::{ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
 use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
+use tslp_tools::guardian::profile_file;
+use tslp_tools::sandbox::{
+    ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
+};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReplyDecoder;
 
@@ -429,7 +430,7 @@ impl EngineThread {
         };
         let round = reply.round;
         let limit = &tools.config;
-        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = limit.time.saturating_sub(spent);
         let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
@@ -528,7 +529,7 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return;
         };
-        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = tools.config.time.saturating_sub(spent);
         let under_way = |stop| RunningTool {
             call,
@@ -999,7 +1000,7 @@ fn quoted_text(word: &str) -> String {
 
 /// The part of a command line that people are shown, between backticks.
 fn line_beginning(line: &str) -> String {
-    let first = line.lines().next().unwrap_or_default();
+    let first = line.split_once('\n').map_or(line, |(first, _)| first);
     let end = boundary_before(first, SHOWN_LINE_BYTES_MAX);
     let rest = if end < line.len() { "…" } else { "" };
     format!("{}{rest}", first[..end].replace('`', "'"))
@@ -1008,7 +1009,7 @@ fn line_beginning(line: &str) -> String {
 /// The reasons why a call isn't run, for the model; each is named once.
 fn denial_text(judged: &ActionJudged) -> String {
     let mut why: Vec<String> = Vec::new();
-    for denial in first_denial_of_each(&judged.denials) {
+    for denial in judged.first_denials() {
         let said = format!("DENY, {}: {}", denial.code, denial.why);
         if !why.contains(&said) {
             why.push(said);

@@ -8,8 +8,8 @@ use std::convert::Infallible;
 use serde_json::{Value, json};
 use tslp_core::entity::EntityId;
 use tslp_projections::TOMBSTONES;
+use tslp_projections::state::State;
 use tslp_projections::table::Value as Cell;
-use tslp_replay::state::State;
 
 use self::story::EntityStory;
 pub use self::story::{ChapterKind, HistoryEntry, Occurrences};

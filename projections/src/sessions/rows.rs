@@ -3,13 +3,13 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+use crate::sessions::{Exchange, PendingNotice};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Injected, NoticeIssued, Side, Withheld};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
-use tslp_core::view::{Exchange, PendingNotice};
 
 use super::{
     ConversationPoint, HYDRATION_ORDER_KEPT, LookupKey, LookupKind, PromptInProgress, Session,
