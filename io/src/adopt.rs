@@ -239,7 +239,7 @@ impl<'c> Adopter<'c> {
             config,
             engine: startup::engine(state, &config.policy, store),
             sink,
-            waiting: BatchBuilder::new(),
+            waiting: BatchBuilder::default(),
             waiting_bytes: 0,
             summary: AdoptSummary::default(),
         })

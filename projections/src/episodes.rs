@@ -217,8 +217,8 @@ impl Episode {
     const fn begin(session: SessionId, recorded: &Recorded, model: String) -> Self {
         Self {
             session,
-            at: recorded.at,
-            seq: recorded.seq,
+            at: recorded.envelope.at,
+            seq: recorded.envelope.seq,
             model,
             outcome: None,
             history: None,
