@@ -15,6 +15,7 @@ use tslp_replay::pending::{Batch, DiskAnswers};
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
+use crate::engine::new_engine;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use crate::startup::{self, StartError};
 use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
@@ -215,7 +216,7 @@ struct AcceptEngine<S> {
 impl<S: Store> AcceptEngine<S> {
     fn new(config: &ServeConfig, state: State, store: S) -> Self {
         Self {
-            engine: startup::engine(state, &config.policy, store),
+            engine: new_engine(state, &config.policy, store),
             observer: Observer::new(
                 &config.workspace,
                 config.etv,

@@ -32,6 +32,7 @@ use tslp_workspace::unread_code;
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
+use crate::engine::new_engine;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
@@ -237,7 +238,7 @@ impl<'c> Adopter<'c> {
         };
         Ok(Self {
             config,
-            engine: startup::engine(state, &config.policy, store),
+            engine: new_engine(state, &config.policy, store),
             sink,
             waiting: BatchBuilder::new(),
             waiting_bytes: 0,
@@ -356,7 +357,7 @@ impl<'c> Adopter<'c> {
         match &self.sink {
             // Files are independent of each other: without a ledger each may start from an empty state.
             DecisionSink::DryRun { has_ledger: false } => {
-                self.engine = startup::engine(State::default(), &self.config.policy, None);
+                self.engine = new_engine(State::default(), &self.config.policy, None);
             }
             DecisionSink::DryRun { has_ledger: true } | DecisionSink::New => {}
             DecisionSink::Writer {

@@ -7,6 +7,7 @@ use crate::accept::commit_batch;
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
+use crate::engine::new_engine;
 use crate::ledger::OpenOptions;
 use crate::startup::{self, StartError};
 use tslp_workspace::observer::{SystemClock, WallClock};
@@ -27,7 +28,7 @@ pub fn approve_profile(
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
-    let mut engine = startup::engine(state, &config.policy, contents);
+    let mut engine = new_engine(state, &config.policy, contents);
     let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
     let approved = batch
         .recorded

@@ -16,6 +16,7 @@ pub mod socket;
 pub mod upstream;
 
 pub mod auditor;
+pub mod engine;
 pub mod engine_thread;
 
 mod connect;
@@ -28,10 +29,10 @@ pub mod progress;
 pub mod accept;
 pub mod adopt;
 pub mod approve;
-pub mod archive_check;
 pub mod ledger;
 pub mod maintenance;
 pub mod scrub;
+pub mod scrub_thread;
 pub mod startup;
 mod state_check;
 pub mod tool_loop;

@@ -9,9 +9,9 @@ use tslp_projections::table::TableDigest;
 use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Log, Stored};
 
-use crate::archive_check::ArchiveResult;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::doctor::{self, DoctorReport};
+use crate::ledger::archive_check::ArchiveResult;
 use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
 use crate::startup::{self, NewProgress, StartError};
 use crate::state_check;

@@ -25,6 +25,7 @@ use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
 use crate::disk_full::{self, SpaceFound, SpaceWatcher};
+use crate::engine::new_engine;
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
 use crate::ledger::lock::DataDirLock;
@@ -37,7 +38,7 @@ use crate::metrics::Metrics;
 use crate::out::Out;
 use crate::probe::{self, ProbeTarget};
 use crate::scrub::Scrub;
-use crate::scrub::thread::ScrubThread;
+use crate::scrub_thread::ScrubThread;
 use crate::startup::{self, StartError};
 use crate::tool_loop::ToolLoopConfig;
 use tslp_workspace::observer::{Observer, SystemClock};
@@ -621,7 +622,7 @@ fn start_engine(
         metrics: surroundings.metrics,
         clock: Arc::new(SystemClock),
     };
-    let engine = startup::engine(state, &config.policy, contents);
+    let engine = new_engine(state, &config.policy, contents);
     let tools = ToolLoopConfig::from_config(config);
     let to_engine = surroundings.to_engine;
     let failed = handle.clone();

@@ -6,101 +6,22 @@ use std::path::Path;
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
-use tslp_core::policy::Policy;
-use tslp_grammars::TreeSitterGrammars;
-use tslp_migrations::DecodeError;
 use tslp_projections::state::{State, StateRestorer};
-use tslp_projections::store::Store;
 use tslp_projections::table::{Changes, TableDigest, UnfitRow, Value};
 use tslp_projections::{EventAt, TABLES};
-use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
 
-use crate::VERSION;
-use crate::archive_check::{ArchiveCheck, ArchiveResult};
-use crate::data_dir::DataDirError;
-use crate::ledger::LedgerError;
-use crate::ledger::LedgerReader;
-use crate::ledger::SqliteLog;
-use crate::ledger::TablesState;
-use crate::ledger::{ArchiveRows, OpenLedger, OpenOptions};
+use crate::ledger::archive_check::{ArchiveCheck, ArchiveResult};
+use crate::ledger::{
+    ArchiveRows, LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState,
+};
 use crate::progress::WalkProgress;
+
+pub use crate::ledger::StartError;
 
 /// Events after which a fold lets go of what the archives hold.
 const SETTLE_EVENTS: u64 = 1024;
-
-/// An error that leaves no state to start from.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The data directory can't be used.
-    #[error(transparent)]
-    DataDir(#[from] DataDirError),
-    /// The ledger can't be opened.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The ledger opens, and what it holds can't be believed.
-    #[error(
-        "the ledger is damaged: {0}. tslp writes nothing more to it. Keep the data directory as evidence, and restore a backup or \
-         take everything before that position with `tslp salvage --to NEW_DIR`"
-    )]
-    Damaged(#[from] ReplayError),
-    /// The ledger opens and its chain holds, and it says what isn't known here.
-    #[error(
-        "the ledger was written by a newer tslp: event #{seq}: {source}. It was left untouched; use that version of tslp, \
-         or a newer one"
-    )]
-    Newer {
-        /// The event.
-        seq: u64,
-        /// The decoding error.
-        source: DecodeError,
-    },
-}
-
-impl StartError {
-    /// Whether the proxy should come up in safe mode: diagnostics work, nothing is written.
-    #[must_use]
-    pub const fn asks_for_safe_mode(&self) -> bool {
-        match self {
-            Self::Ledger(error) => error.asks_for_safe_mode(),
-            Self::DataDir(_) | Self::Newer { .. } => false,
-            Self::Damaged(_) => true,
-        }
-    }
-
-    /// Whether another version of tslp wrote the ledger, which is no damage.
-    #[must_use]
-    pub const fn is_other_version(&self) -> bool {
-        match self {
-            Self::Ledger(error) => error.is_other_version(),
-            Self::Newer { .. } => true,
-            Self::DataDir(_) | Self::Damaged(_) => false,
-        }
-    }
-
-    /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
-    pub(crate) fn from_decode_error(stored: &Stored, source: DecodeError) -> Self {
-        let seq = stored.seq.0;
-        if source.may_be_newer() {
-            Self::Newer { seq, source }
-        } else {
-            let reason = source.to_string();
-            Self::Damaged(ReplayError::Undecodable { seq, reason })
-        }
-    }
-
-    /// Sorts what a replay says of an event.
-    pub(crate) fn from_replay_error(flaw: ReplayError, stored: &Stored) -> Self {
-        // A replay decodes what fits the chain alone.
-        match tslp_migrations::decode(&stored.kind, &stored.payload) {
-            Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
-                Self::from_decode_error(stored, source)
-            }
-            _ => Self::Damaged(flaw),
-        }
-    }
-}
 
 /// Opens the ledger and folds it.
 ///
@@ -208,13 +129,6 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
         "the projections are rebuilt"
     );
     Ok(state)
-}
-
-/// The engine of this program: with the grammars that it links, and the rules in force put on record.
-pub fn engine<S: Store>(state: State, policy: &Policy, store: S) -> Engine<TreeSitterGrammars, S> {
-    let mut engine = Engine::new(state, TreeSitterGrammars, policy.clone(), store);
-    engine.declare_rules(VERSION);
-    engine
 }
 
 /// The reason to rebuild, if a table can't be trusted: its rows aren't what the ledger says.

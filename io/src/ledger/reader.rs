@@ -17,8 +17,9 @@ use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
+use super::data_files::DataFiles;
 use super::error::LedgerError;
-use super::open::{DataFiles, OpenOptions};
+use super::open_options::OpenOptions;
 use super::recognise::{
     check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
     stored_workspace,

@@ -14,6 +14,7 @@ use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::content_cache::{ArchiveTrust, ContentCache};
+use tslp_io::engine::new_engine;
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
 use tslp_io::ledger::DurableHead;
 use tslp_io::ledger::writer::{
@@ -152,7 +153,7 @@ impl Process {
             Arc::new(TreeSitterGrammars),
             Arc::new(around.clock.clone()),
         );
-        let engine = startup::engine(state, around.policy, contents);
+        let engine = new_engine(state, around.policy, contents);
         let mut engine = EngineThread::new(engine, Box::new(look), wiring);
         engine.resume();
         let process = Self {

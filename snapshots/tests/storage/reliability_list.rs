@@ -24,7 +24,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../../io/tests/http/memory.rs"),
     include_str!("../../../io/tests/e2e/other_versions.rs"),
     include_str!("../../../io/src/ledger/tests/formats.rs"),
-    include_str!("../../../io/src/archive_check.rs"),
+    include_str!("../../../io/src/ledger/archive_check.rs"),
     include_str!("../../../io/src/ledger/tests/opening.rs"),
     include_str!("../../../io/src/ledger/tests/tables.rs"),
     include_str!("../../../grammars/tests/extract/hostile.rs"),

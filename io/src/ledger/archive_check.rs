@@ -7,7 +7,8 @@ use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_projections::table::{Change, Keep, RowChange, Value};
 
-use crate::ledger::{ArchiveRows, LedgerError};
+use super::error::LedgerError;
+use super::tables::ArchiveRows;
 
 /// Rows that are looked up together, in the order of their keys, so that a page isn't read once for each row.
 const ROWS_WAITING: usize = 16_384;
