@@ -30,13 +30,15 @@ use tslp_workspace::tree::walk::{self, WalkedFile};
 use tslp_workspace::unread_code;
 
 use crate::config::ServeConfig;
-use crate::content_cache::{ArchiveTrust, ContentCache};
-use crate::data_dir;
 use crate::engine::new_engine;
-use crate::ledger::lock::DataDirLock;
-use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
-use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
-use crate::startup::{self, StartError};
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::lock::DataDirLock;
+use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
+use tslp_store::ledger::{
+    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState,
+};
+use tslp_store::startup::{self, StartError};
 
 pub use progress::AdoptProgress;
 pub use summary::AdoptSummary;

@@ -5,11 +5,11 @@ use tslp_core::hash::ArtifactHash;
 
 use crate::accept::commit_batch;
 use crate::config::ServeConfig;
-use crate::content_cache::{ArchiveTrust, ContentCache};
-use crate::data_dir;
 use crate::engine::new_engine;
-use crate::ledger::OpenOptions;
-use crate::startup::{self, StartError};
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::OpenOptions;
+use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{SystemClock, WallClock};
 
 /// Records a profile that was read and is sound; gives the hash by which it is known from now on.

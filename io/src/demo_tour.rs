@@ -20,10 +20,10 @@ use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamSetting;
 use crate::exit::Exit;
 use crate::json_client;
-use crate::ledger::DataFiles;
 use crate::main_loop::LoopHandle;
 use crate::out::Out;
 use crate::serve::{BoundServer, ServeEnd, ServeError};
+use tslp_store::ledger::DataFiles;
 
 /// The project of the tour.
 const FILE: &str = "src/ring.c";

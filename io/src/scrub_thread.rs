@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
 use crate::channel::ToLoop;
-use crate::ledger::InterruptHandle;
 use crate::main_loop::LoopHandle;
-use crate::scrub::Scrub;
+use tslp_store::ledger::InterruptHandle;
+use tslp_store::scrub::Scrub;
 
 /// A running scrub.
 pub struct ScrubThread {

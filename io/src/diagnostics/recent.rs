@@ -14,7 +14,7 @@ use super::missing::{self, MissingCode};
 use super::price::PromptPrice;
 use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
 use crate::channel::{MissingLines, RecentQuery};
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

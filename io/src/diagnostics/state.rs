@@ -14,7 +14,7 @@ use crate::out::visible_text;
 
 use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
 use crate::channel::StateQuery;
-use crate::ledger::LedgerError;
+use tslp_store::ledger::LedgerError;
 
 /// One entity of the State Map.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use super::DiagnosedSubject;
 use super::look::look_at_disk;
 use super::state::RecordedAt;
 use crate::config::ServeConfig;
-use crate::evidence::scan::LedgerScan;
-use crate::startup::StartError;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 /// Rows of one projection.
 pub(crate) type ProjectionRows = Vec<Vec<Value>>;

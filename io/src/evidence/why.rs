@@ -14,10 +14,10 @@ use tslp_projections::table::Value as Cell;
 use self::story::EntityStory;
 pub use self::story::{ChapterKind, HistoryEntry, Occurrences};
 use super::log::filter;
-use super::scan::LedgerScan;
 use crate::diagnostics::state::{self, EntityState};
 use crate::diagnostics::utc_moment;
-use crate::startup::StartError;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 /// An entity's history and present state.
 #[derive(Clone, Debug, PartialEq, Eq)]

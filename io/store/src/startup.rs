@@ -84,11 +84,27 @@ fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
     Ok(Ok(state))
 }
 
+/// The state that the tables of a reader's ledger hold up to `head`, and the digests of the rows that were read; an archive's, whose
+/// rows stay in the store, is that of no rows.
+///
+/// # Errors
+/// The reason why there is none, for people.
+pub fn state_of_tables(
+    reader: &LedgerReader,
+    head: Seq,
+) -> Result<(State, Vec<TableDigest>), String> {
+    restore_state(
+        |table, visit| reader.read_table(table, visit),
+        &|seq| reader.event_at(seq),
+        head,
+    )
+}
+
 /// Takes a state and each table's digest from its rows; an archive's, whose rows stay in the store, is that of no rows.
 ///
 /// # Errors
 /// The reason why there is none, for people.
-pub(crate) fn restore_state(
+fn restore_state(
     read: impl Fn(usize, &mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
     event: EventAt<'_>,
     head: Seq,
@@ -155,7 +171,10 @@ fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> 
 }
 
 /// The number of a stored table's rows, and their digest, for comparison with [`State::digest`].
-pub(crate) fn stored_digest(
+///
+/// # Errors
+/// When `read` fails.
+pub fn stored_digest(
     read: impl FnOnce(&mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
 ) -> Result<TableDigest, LedgerError> {
     let mut stored = TableDigest::default();

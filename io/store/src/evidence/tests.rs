@@ -17,9 +17,9 @@ use super::line::{ExportHeader, event_line, read_event};
 use super::scan::LedgerScan;
 use crate::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 
-#[path = "../../../migrations/tests/stored/generate.rs"]
+#[path = "../../../../migrations/tests/stored/generate.rs"]
 mod generate;
-#[path = "../../../migrations/tests/stored/samples.rs"]
+#[path = "../../../../migrations/tests/stored/samples.rs"]
 mod samples;
 
 /// The frozen events of every kind, and random ones.

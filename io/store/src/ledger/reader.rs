@@ -192,7 +192,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the database can't be read, or an event can't be decoded.
-    pub(crate) fn read_without_contents(
+    pub fn read_without_contents(
         &self,
         from: Seq,
         visit: &mut dyn FnMut(&Event),
