@@ -29,7 +29,6 @@ use crate::serve;
 use tslp_store::evidence::backup as backups;
 use tslp_store::evidence::export::{self as exports, ExportError};
 use tslp_store::evidence::import::{self as imports, ImportError};
-use tslp_store::evidence::kind::kind_of_name;
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::LedgerError;
 use tslp_store::startup::StartError;
@@ -158,7 +157,7 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
 }
 
 fn event_kind(name: &str) -> Result<EventKind, String> {
-    kind_of_name(name).ok_or_else(|| {
+    EventKind::of_word(name).ok_or_else(|| {
         let names = EventKind::WORDS;
         let hint = suggestions::did_you_mean(name, names.iter().copied());
         format!(

@@ -3,8 +3,6 @@
 //! All of it reads through a connection that can't write, page by page, so that a running proxy isn't held up; every link is
 //! verified, and damage is shown as damage.
 
-pub mod json;
-pub mod kind;
 pub mod line;
 
 pub mod scan;

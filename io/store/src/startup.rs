@@ -299,7 +299,7 @@ pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
         |visit| reader.read(Seq(1), visit),
         |stored| {
             chain.step(stored)?;
-            let read = tslp_migrations::decode(&stored.kind, &stored.payload);
+            let read = tslp_migrations::decode(stored.kind, &stored.payload);
             read.map(drop).map_err(|error| ReplayError::Undecodable {
                 seq: stored.seq.0,
                 reason: error.to_string(),

@@ -19,6 +19,7 @@
 pub mod anchor;
 pub mod archive_check;
 mod backup;
+mod damage;
 mod data_files;
 pub mod disk;
 pub mod durable;
@@ -47,6 +48,7 @@ pub use durable::{DurableHead, WriterStopped};
 pub use error::{AnchorMismatch, LedgerError};
 pub use rusqlite::InterruptHandle;
 
+pub use damage::drop_tables;
 pub use data_files::DataFiles;
 pub use open::{OpenLedger, open_ledger};
 pub use open_options::{MissingAnchor, OpenOptions};

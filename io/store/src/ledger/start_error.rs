@@ -59,7 +59,7 @@ impl StartError {
     /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
     pub(crate) fn from_decode_error(stored: &Stored, source: DecodeError) -> Self {
         let seq = stored.seq.0;
-        if source.may_be_newer() {
+        if source.is_unknown_kind() {
             Self::Newer { seq, source }
         } else {
             let reason = source.to_string();
@@ -70,7 +70,7 @@ impl StartError {
     /// Sorts what a replay says of an event.
     pub(crate) fn from_replay_error(flaw: ReplayError, stored: &Stored) -> Self {
         // A replay decodes what fits the chain alone.
-        match tslp_migrations::decode(&stored.kind, &stored.payload) {
+        match tslp_migrations::decode(stored.kind, &stored.payload) {
             Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
                 Self::from_decode_error(stored, source)
             }
