@@ -168,7 +168,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
     let mut chain = ChainHash::GENESIS;
     for (stored, event) in stored.iter_mut().zip(&events) {
         let encoded = encode(event).unwrap();
-        stored.kind = encoded.kind.into();
+        stored.kind = encoded.kind;
         stored.payload = encoded.payload;
         chain = chain.extended(stored.seq, stored.at, stored.kind, &stored.payload);
         stored.chain = chain;
