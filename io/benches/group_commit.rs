@@ -13,7 +13,7 @@ use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::ledger::OpenOptions;
 use tslp_io::ledger::writer::{self, Commit, WriterLimits};
 use tslp_io::out::Out;
-use tslp_projections::table::Changes;
+use tslp_projections::changes::Changes;
 use tslp_replay::state::State;
 
 #[path = "replay/turns.rs"]

@@ -5,7 +5,8 @@
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::table::{Change, Keep, RowChange, Value};
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::table::{Keep, Value};
 
 use crate::ledger::{ArchiveRows, LedgerError};
 

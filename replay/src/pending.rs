@@ -17,7 +17,7 @@ use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
 use tslp_core::request::Request;
 use tslp_core::view::KnownCode;
-use tslp_projections::table::{Changes, RowChange};
+use tslp_projections::changes::{Changes, RowChange};
 
 use crate::state::State;
 

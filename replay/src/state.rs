@@ -7,20 +7,21 @@ use core::fmt;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_projections::EventAt;
 use tslp_projections::anomalies::Anomalies;
 use tslp_projections::audits::Audits;
+use tslp_projections::changes::{Changes, RowChange};
 use tslp_projections::counters::Counters;
 use tslp_projections::disk::Disk;
 use tslp_projections::edits::Edits;
 use tslp_projections::episodes::Episodes;
 use tslp_projections::guardian::GuardianState;
 use tslp_projections::proposals::Proposals;
+use tslp_projections::row::{EventAt, Keeps, Row, UnfitRow};
 use tslp_projections::rules::Rules;
 use tslp_projections::sessions::Sessions;
 use tslp_projections::stale::Stale;
 use tslp_projections::state_map::StateMap;
-use tslp_projections::table::{Changes, LateRows, RowChange, TableDigest, UnfitRow, Value};
+use tslp_projections::table::{TableDigest, Value};
 use tslp_projections::tombstones::Tombstones;
 use tslp_projections::vault::Vault;
 
@@ -83,20 +84,7 @@ impl State {
     /// The row changes for `changes`. Nothing may have been folded after them, since rows are read from the state as it is.
     #[must_use]
     pub fn rows_changed(&self, changes: Changes) -> Vec<RowChange> {
-        let one = |row: Option<Vec<Value>>| row.into_iter().collect();
-        changes.into_row_changes(|late| match late {
-            LateRows::Counter(name) => one(self.counters.row(name)),
-            LateRows::Entity(entity) => one(self.state_map.row(entity)),
-            LateRows::Source(artifact) => one(self.state_map.sources().partly_true_row(*artifact)),
-            LateRows::FormerVersions(entity) => self.state_map.former_rows_of(entity),
-            LateRows::Proposal(version) => one(self.proposals.row(*version)),
-            LateRows::Session(session) => one(self.sessions.row(*session)),
-            LateRows::RecentContext(session) => self.sessions.recent_rows_of(*session),
-            LateRows::SessionEntities(session) => self.sessions.entity_rows_of(*session),
-            LateRows::SessionParts(session) => self.sessions.part_rows_of(*session),
-            LateRows::SessionPart(session, part) => self.sessions.rows_of_part(*session, *part),
-            LateRows::Episode(episode) => one(self.episodes.row(*episode)),
-        })
+        changes.into_row_changes(|table, key| self.rows_beginning(table, key))
     }
 
     /// Frees the archive rows up to `durable`, which the store supplies from now on. So memory grows with what is true, not
@@ -163,42 +151,47 @@ impl State {
         self.visit_rows(table, &mut |row| digest.add(&row));
         digest
     }
-
-    /// All rows of one table, by key, of an archive those that aren't settled; `table` is an index into
-    /// [`tslp_projections::TABLES`].
-    pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
-        match table {
-            tslp_projections::VAULT => self.vault.rows(visit),
-            tslp_projections::COUNTERS => self.counters.rows(visit),
-            tslp_projections::STATE_MAP => self.state_map.rows(visit),
-            tslp_projections::PARTLY_TRUE => self.state_map.sources().partly_true_rows(visit),
-            tslp_projections::FORMER_VERSIONS => self.state_map.former_rows(visit),
-            tslp_projections::PROPOSALS => self.proposals.rows(visit),
-            tslp_projections::TOMBSTONES => self.tombstones.rows(visit),
-            tslp_projections::DISK => self.disk.rows(visit),
-            tslp_projections::STALE => self.stale.rows(visit),
-            tslp_projections::ACKNOWLEDGED => self.stale.acknowledged_rows(visit),
-            tslp_projections::SESSIONS => self.sessions.rows(visit),
-            tslp_projections::RECENT_CONTEXT => self.sessions.recent_rows(visit),
-            tslp_projections::SESSION_ENTITIES => self.sessions.entity_rows(visit),
-            tslp_projections::SESSION_PARTS => self.sessions.part_rows(visit),
-            tslp_projections::SESSION_INDEX => self.sessions.index_rows(visit),
-            tslp_projections::SESSION_EPISODES => self.sessions.episode_rows(visit),
-            tslp_projections::UNDER_WAY => self.sessions.under_way_rows(visit),
-            tslp_projections::EPISODES => self.episodes.rows(visit),
-            tslp_projections::AUDITS => self.audits.rows(visit),
-            tslp_projections::ANOMALIES => self.anomalies.rows(visit),
-            tslp_projections::RULES => self.rules.rows(visit),
-            tslp_projections::OUTDATED => self.state_map.sources().outdated_rows(visit),
-            tslp_projections::EDITS => self.edits.rows(visit),
-            tslp_projections::APPROVED_POLICY => self.guardian.policy_rows(visit),
-            tslp_projections::GRANTS => self.guardian.grant_rows(visit),
-            tslp_projections::TOOL_SESSIONS => self.guardian.session_rows(visit),
-            tslp_projections::TOOL_CALLS => self.guardian.call_rows(visit),
-            _ => unreachable!("table {table} has no rows"),
-        }
-    }
 }
+
+/// Declares how the state hands out and takes back the rows of each table.
+macro_rules! rows_of_tables {
+    ($($index:ident: $($row:ident)::+ in $field:ident,)+) => {
+        impl State {
+            /// All rows of one table, by key, of an archive those that aren't durable; `table` is an index into
+            /// [`tslp_projections::TABLES`].
+            pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
+                match table {
+                    $(tslp_projections::$index => {
+                        Keeps::<tslp_projections::$($row)::+>::visit_rows(&self.$field, &mut |row| visit(row.into_cells()));
+                    })+
+                    _ => unreachable!("there is no table {table}"),
+                }
+            }
+
+            fn rows_beginning(&self, table: usize, key: &[Value]) -> Vec<Vec<Value>> {
+                match table {
+                    $(tslp_projections::$index => {
+                        let rows = Keeps::<tslp_projections::$($row)::+>::rows_beginning(&self.$field, key);
+                        rows.into_iter().map(Row::into_cells).collect()
+                    })+
+                    _ => unreachable!("there is no table {table}"),
+                }
+            }
+
+            fn restore_row(&mut self, table: usize, cells: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
+                match table {
+                    $(tslp_projections::$index => {
+                        let row = tslp_projections::$($row)::+::from_cells(cells)?;
+                        self.$field.restore_row(row, event)
+                    })+
+                    _ => unreachable!("there is no table {table}"),
+                }
+            }
+        }
+    };
+}
+
+tslp_projections::for_each_table!(rows_of_tables);
 
 /// Rebuilds a state from its stored rows.
 #[derive(Default)]
@@ -218,34 +211,7 @@ impl StateRestorer {
         row: &[Value],
         event: EventAt<'_>,
     ) -> Result<(), UnfitRow> {
-        let state = &mut self.state;
-        match table {
-            tslp_projections::COUNTERS => state.counters.restore(row),
-            tslp_projections::STATE_MAP => state.state_map.restore(row),
-            tslp_projections::PARTLY_TRUE => state.state_map.restore_source(row),
-            tslp_projections::FORMER_VERSIONS => state.state_map.restore_former(row),
-            tslp_projections::PROPOSALS => state.proposals.restore(row, event),
-            tslp_projections::TOMBSTONES => state.tombstones.restore(row),
-            tslp_projections::DISK => state.disk.restore(row, event),
-            tslp_projections::STALE => state.stale.restore(row),
-            tslp_projections::ACKNOWLEDGED => state.stale.restore_acknowledged(row),
-            tslp_projections::SESSIONS => state.sessions.restore(row),
-            tslp_projections::RECENT_CONTEXT => state.sessions.restore_recent(row),
-            tslp_projections::SESSION_ENTITIES => state.sessions.restore_entity(row),
-            tslp_projections::SESSION_PARTS => state.sessions.restore_part(row),
-            tslp_projections::SESSION_INDEX => state.sessions.restore_index(row),
-            tslp_projections::SESSION_EPISODES => state.sessions.restore_episode(row),
-            tslp_projections::UNDER_WAY => state.sessions.restore_under_way(row),
-            tslp_projections::EPISODES => state.episodes.restore(row),
-            tslp_projections::AUDITS => state.audits.restore(row),
-            tslp_projections::ANOMALIES => state.anomalies.restore(row),
-            tslp_projections::RULES => state.rules.restore(row, event),
-            tslp_projections::APPROVED_POLICY => state.guardian.restore_policy(row),
-            tslp_projections::GRANTS => state.guardian.restore_grant(row),
-            tslp_projections::TOOL_SESSIONS => state.guardian.restore_session(row),
-            tslp_projections::TOOL_CALLS => state.guardian.restore_call(row),
-            _ => Err(UnfitRow("a row belongs to no table of a state")),
-        }
+        self.state.restore_row(table, row, event)
     }
 
     /// The state after the event at `head`, once all rows were restored.

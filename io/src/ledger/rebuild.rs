@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use tslp_core::ids::Seq;
-use tslp_projections::table::{Change, RowChange, TableDigest, Value};
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::table::{TableDigest, Value};
 use tslp_replay::log::Stored;
 
 use super::connection;

@@ -15,7 +15,8 @@ use tslp_core::reason::Reason;
 use tslp_core::slice;
 use tslp_core::view::View;
 use tslp_projections::TABLES;
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::changes::Changes;
+use tslp_projections::table::Value;
 use tslp_replay::state::State;
 
 use super::events;

@@ -12,7 +12,7 @@ use tslp_io::scrub::{self, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
 use tslp_migrations::encode;
 use tslp_projections::TABLES;
-use tslp_projections::table::{Changes, RowChange};
+use tslp_projections::changes::{Changes, RowChange};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::{AppendError, Head, Log, Stored};

@@ -15,9 +15,8 @@ use tslp_core::event::{Content, ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::encode;
-use tslp_projections::table::{
-    Change, Column, ColumnType, Keep, RowChange, Table, Value, column, nullable,
-};
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::table::{Column, ColumnType, Keep, Table, Value, column, nullable};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Log, Stored};
 
