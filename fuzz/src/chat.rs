@@ -4,10 +4,10 @@ use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
 use tslp_core::decide::receive;
 use tslp_core::message::{Role, ToolCall};
 use tslp_core::request::Request;
-use tslp_io::chat::dialect::Dialect;
-use tslp_io::chat::reply::ReplyDecoder;
-use tslp_io::chat::request::{self, KnownMessages, RequestBody, RequestEnvelope};
-use tslp_io::chat::rewrite::RewrittenMessages;
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::reply::ReplyDecoder;
+use tslp_wire::chat::request::{self, KnownMessages, RequestBody, RequestEnvelope};
+use tslp_wire::chat::rewrite::RewrittenMessages;
 
 /// A body that is read can be written with the same messages, and means the same when it is read again, whatever dialect it
 /// is taken for.
@@ -50,7 +50,12 @@ fn request_in(dialect: Dialect, data: &[u8]) {
             .collect(),
     };
     let written = body
-        .with_messages(&request, &outgoing, &mut RewrittenMessages::default())
+        .with_messages(
+            &request,
+            &outgoing,
+            &mut RewrittenMessages::default(),
+            Vec::with_capacity,
+        )
         .bytes;
     if spoken.is_empty() && outgoing.system.is_none_or(|system| system.is_empty()) {
         return;

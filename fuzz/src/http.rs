@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use tslp_io::http::body::BodyDecoder;
-use tslp_io::http::head_scan::HeadScan;
-use tslp_io::http::request::HeadLimits;
-use tslp_io::http::response::{ExpectedBody, ResponseProgress, parse_head};
-use tslp_io::http::server_connection::{ClientEvent, ServerConnection};
+use tslp_wire::http::body::BodyDecoder;
+use tslp_wire::http::head_scan::HeadScan;
+use tslp_wire::http::request::HeadLimits;
+use tslp_wire::http::response::{ExpectedBody, ResponseProgress, parse_head};
+use tslp_wire::http::server_connection::{ClientEvent, ServerConnection};
 
 /// Requests on one connection, each answered as soon as it is complete.
 pub fn http_request(data: &[u8]) {

@@ -7,10 +7,10 @@ use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 
 use crate::auditor::queue::RequestMark;
-use crate::chat::dialect::Dialect;
 use crate::config::secret::Secret;
-pub use crate::http::head::OwnAnswer;
 use crate::sandbox::RunOutcome;
+use tslp_wire::chat::dialect::Dialect;
+pub use tslp_wire::http::head::OwnAnswer;
 
 /// One request and its response on one client connection; never used twice in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -25,17 +25,17 @@ use serde_json::value::RawValue;
 use self::disk_now::{DiskChanges, DiskNow};
 use self::tool_check::ToolCheck;
 use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, StateQuery, ToLoop};
-use crate::chat::dialect::ErrorShape;
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
 use crate::evidence::sent::{NotShown, last_sent};
-use crate::http::error::Refusal;
 use crate::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
 use crate::scrub::{ScrubProgress, SharedProgress};
+use tslp_wire::chat::dialect::ErrorShape;
+use tslp_wire::http::error::Refusal;
 
 /// The sources of the diagnostics pages.
 pub struct DiagnosedSubject {

@@ -37,16 +37,8 @@ use crate::auditor::queue::{Audit, AuditQueue, AuditedModel, CalledOff, RequestM
 use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
-use crate::chat::dialect::Dialect;
-use crate::chat::kept_responses::KeptResponses;
-use crate::chat::reply::{DecodedPiece, ReplyDecoder};
-use crate::chat::request::{self, BadRequest, KnownMessages, PromptPlaces, RequestEnvelope};
-use crate::chat::rewrite::RewrittenMessages;
-use crate::chat::sent::{SentMessage, SentPrompts};
-use crate::chat::template::KnownText;
 use crate::config::secret::Secret;
 use crate::content_cache::ContentCache;
-use crate::http::error::Refusal;
 use crate::ledger::writer::Commit;
 use crate::ledger::{DurableHead, WriterStopped};
 use crate::main_loop::LoopHandle;
@@ -56,6 +48,15 @@ use crate::observer::{WallClock, WorkspaceObserver};
 use crate::prompt_cost::{CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use tools::{ToolLoop, ToolReply};
+use tslp_wire::chat::bad_request::BadRequest;
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::kept_responses::KeptResponses;
+use tslp_wire::chat::reply::{DecodedPiece, ReplyDecoder};
+use tslp_wire::chat::request::{self, KnownMessages, PromptPlaces, RequestEnvelope};
+use tslp_wire::chat::rewrite::RewrittenMessages;
+use tslp_wire::chat::sent::{SentMessage, SentPrompts};
+use tslp_wire::chat::template::KnownText;
+use tslp_wire::http::error::Refusal;
 
 /// Text after which memory is given back, at the first idle moment of this length.
 const GIVE_BACK_BYTES: usize = 64 << 10;
@@ -385,7 +386,12 @@ impl EngineThread {
             (body, None, places.messages.clone())
         } else {
             let known = &mut self.rewritten_messages;
-            let written = wire.with_messages(&composed.request, &composed.outgoing, known);
+            let written = wire.with_messages(
+                &composed.request,
+                &composed.outgoing,
+                known,
+                memory::large_buffer,
+            );
             (written.bytes, Some(body), written.messages)
         };
         let can_go_on =
@@ -793,7 +799,7 @@ fn take_said(reply: &mut Reply, said: &DecodedPiece) {
 fn is_no_reply(outcome: ReplyOutcome, running: &ReplyUnderWay) -> bool {
     let is_refused = matches!(outcome, ReplyOutcome::UpstreamRefused(_));
     let said_nothing = running.reply.tail.is_empty() && running.reply.segments.is_empty();
-    is_refused || said_nothing && running.decoder.is_unreadable()
+    is_refused || said_nothing && running.decoder.is_given_up()
 }
 
 /// Whether the model server presumably read the prompt, at least in part.

@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 
 use serde_json::Value;
 
-use crate::http::head_scan::HeadScan;
-use crate::http::response::{ExpectedBody, ResponseProgress, parse_head};
+use tslp_wire::http::head_scan::HeadScan;
+use tslp_wire::http::response::{ExpectedBody, ResponseProgress, parse_head};
 
 /// Largest answer that is read.
 const ANSWER_BYTES_MAX: usize = 32 << 20;

@@ -11,15 +11,14 @@ pub mod main_loop;
 
 pub mod guard;
 pub mod guardian;
-pub mod http;
 pub mod loop_config;
 pub mod routes;
+pub mod socket;
 pub mod upstream;
 
 pub mod auditor;
 pub mod engine_thread;
 
-pub mod chat;
 mod connect;
 pub mod content_cache;
 pub mod memory;

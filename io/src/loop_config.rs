@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
-use crate::http::request::HeadLimits;
+use tslp_wire::http::request::HeadLimits;
 
 /// Configuration of the network loop, parsed wholly before anything is bound.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 
-use crate::chat::dialect::Dialect;
+use tslp_wire::chat::dialect::Dialect;
 
 /// The media type of [`Metrics::prometheus_page`].
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,10 +1,10 @@
 //! The routes table: which request goes where, and nothing else.
 
 use crate::channel::{DiagnosticPage, MissingLines, RecentQuery, StateQuery};
-use crate::chat::dialect::Dialect;
-use crate::http::error::Refusal;
-use crate::http::request::RequestHead;
 use crate::loop_config::DebugPages;
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::request::RequestHead;
 
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

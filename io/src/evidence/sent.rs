@@ -7,9 +7,9 @@ use tslp_core::event::{Event, PromptSent};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 
-use crate::chat::sent::frame_halves;
-use crate::chat::template::{TemplateError, expand_template};
 use crate::ledger::{LedgerError, LedgerReader};
+use tslp_wire::chat::sent::frame_halves;
+use tslp_wire::chat::template::{TemplateError, expand_template};
 
 /// The names of the events about sent prompts.
 const PROMPT_SENT: &str = "prompt_sent.v1";

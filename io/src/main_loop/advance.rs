@@ -3,8 +3,8 @@
 use super::MainLoop;
 use super::client::{Client, ClientStage};
 use crate::channel::ExchangeId;
-use crate::http::server_connection::PIPELINE_BYTES_MAX;
-use crate::http::socket::{Peer, TransferResult};
+use crate::socket::{Peer, TransferResult};
+use tslp_wire::http::server_connection::PIPELINE_BYTES_MAX;
 
 /// Rounds in one turn, so that one busy connection can't hold up the others.
 const ROUNDS_MAX: usize = 16;

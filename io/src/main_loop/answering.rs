@@ -13,21 +13,21 @@ use super::deadlines::WHOLE_BODY_IDLE_TIMES;
 use super::memory_budget::{MEMORY_PER_BODY_BYTE, MemoryRoom};
 use super::{LoopPhase, MainLoop};
 use crate::channel::{DiagnosticPage, DiagnosticQuery, ExchangeId, OwnAnswer, ToEngine};
-use crate::chat::dialect::{Dialect, ErrorShape};
 use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
-use crate::http::error::Refusal;
-use crate::http::head::{
-    self, CONTINUE, ContentCoding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
-};
-use crate::http::request::{BodyLength, Expectation, Persistence, RequestHead};
-use crate::http::response::ExpectedBody;
-use crate::http::server_connection::ClientEvent;
 use crate::loop_config::Limits;
 use crate::memory;
 use crate::routes::{Route, route_request};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
+use tslp_wire::chat::dialect::{Dialect, ErrorShape};
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::head::{
+    self, CONTINUE, ContentCoding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
+};
+use tslp_wire::http::request::{BodyLength, Expectation, Persistence, RequestHead};
+use tslp_wire::http::response::ExpectedBody;
+use tslp_wire::http::server_connection::ClientEvent;
 
 /// Longest session name; it is stored with every episode.
 const SESSION_NAME_BYTES_MAX: usize = 200;
@@ -503,7 +503,7 @@ impl MainLoop {
             }
             None => {
                 let to = head::ResponseTo {
-                    version: crate::http::request::HttpVersion::Http11,
+                    version: tslp_wire::http::request::HttpVersion::Http11,
                     persistence: Persistence::Close,
                     content: head::ResponseContent::Whole,
                     errors: ErrorShape::default(),

@@ -7,19 +7,19 @@ use tslp_core::ids::{EpisodeId, Seq};
 
 use super::memory_budget::MemoryRoom;
 use crate::channel::{ExchangeId, RoundsAllowed};
-use crate::chat::dialect::Dialect;
-use crate::chat::rounds::{ResponseForm, ResponseRounds};
-use crate::chat::stream_progress::StreamProgress;
 use crate::guard::Caller;
-use crate::http::head::{ResponseContent, ResponseFraming, ResponseTo};
-use crate::http::outgoing::Outgoing;
-use crate::http::request::{Expectation, Persistence, RequestHead};
-use crate::http::response::ResponseHead;
-use crate::http::server_connection::ServerConnection;
-use crate::http::socket::Socket;
+use crate::socket::Socket;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 use crate::upstream::tls::Transport;
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
+use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::http::head::{ResponseContent, ResponseFraming, ResponseTo};
+use tslp_wire::http::outgoing::Outgoing;
+use tslp_wire::http::request::{Expectation, Persistence, RequestHead};
+use tslp_wire::http::response::ResponseHead;
+use tslp_wire::http::server_connection::ServerConnection;
 
 /// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
 const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;

@@ -8,7 +8,7 @@ use super::client::{ArmedDeadline, Client, LinkOrigin, UpstreamLink};
 use super::net::FIRST_KEY;
 use crate::auditor::queue::InUse;
 use crate::channel::ExchangeId;
-use crate::http::socket::Peer;
+use crate::socket::Peer;
 use crate::upstream::pool::KeptInPool;
 use crate::upstream::server::{ServerNumber, UpstreamServer};
 

@@ -7,9 +7,9 @@ use super::client::{
     ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, LinkStage,
     ReplyEndHandling, ReplyGate, Upload, UpstreamCall, WaitFor,
 };
-use crate::http::error::Refusal;
-use crate::http::server_connection::ExpectedPart;
 use crate::upstream::connection::ReceivedSoFar;
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::server_connection::ExpectedPart;
 
 /// Time for which leftovers on a closed connection are read.
 const LINGER: Duration = Duration::from_secs(2);

@@ -2,7 +2,7 @@
 
 use tslp_core::ids::Seq;
 
-use crate::http::error::Refusal;
+use tslp_wire::http::error::Refusal;
 
 /// The ledger as the loop knows it: how far it is durable, and whether it still takes anything.
 #[derive(Debug, Default)]

@@ -10,11 +10,11 @@ use super::client::{
 };
 use super::{LoopInput, MainLoop};
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
-use crate::chat::stream_progress::StreamProgress;
-use crate::http::head::{ContentCoding, RequestFraming};
-use crate::http::response::ExpectedBody;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
+use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::http::head::{ContentCoding, RequestFraming};
+use tslp_wire::http::response::ExpectedBody;
 
 impl MainLoop {
     /// Takes everything that the other threads have sent.

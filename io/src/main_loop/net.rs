@@ -10,7 +10,7 @@ use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use super::BindError;
-use crate::http::socket::{Socket, SocketReadiness};
+use crate::socket::{Socket, SocketReadiness};
 
 /// Events taken from one poll.
 const EVENTS_PER_POLL: usize = 256;

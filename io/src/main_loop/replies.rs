@@ -14,16 +14,16 @@ use super::client::{
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
 use crate::channel::{Handover, ResponseEnd, RoundsAllowed, ToEngine};
-use crate::chat::dialect::Dialect;
-use crate::chat::stream_progress::StreamStage;
-use crate::http::error::Refusal;
-use crate::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
-use crate::http::outgoing::Outgoing;
-use crate::http::request::{HttpVersion, Persistence};
-use crate::http::response::{ResponseBody, ResponseHead};
-use crate::http::socket::TransferResult;
+use crate::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::stream_progress::StreamStage;
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
+use tslp_wire::http::outgoing::Outgoing;
+use tslp_wire::http::request::{HttpVersion, Persistence};
+use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
 /// tokens: a server writes some 250 bytes of JSON for each.

@@ -4,14 +4,14 @@ use super::MainLoop;
 use super::client::{Client, ContinuedResponse, Downstream, ReplyEndHandling, Retry, Upload};
 use super::upstreams::LinkUse;
 use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
-use crate::chat::rounds::{ResponseForm, ResponseRounds};
-use crate::chat::stream_progress::StreamProgress;
-use crate::http::error::Refusal;
-use crate::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
-use crate::http::outgoing::Outgoing;
-use crate::http::request::Persistence;
-use crate::http::response::ExpectedBody;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
+use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
+use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
+use tslp_wire::http::outgoing::Outgoing;
+use tslp_wire::http::request::Persistence;
+use tslp_wire::http::response::ExpectedBody;
 
 /// Bytes of the response's body.
 pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]) {

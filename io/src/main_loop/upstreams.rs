@@ -6,7 +6,7 @@ use super::client::{
 };
 use super::{LoopInput, MainLoop};
 use crate::channel::{Handover, ResponseEnd, ToEngine};
-use crate::http::socket::{Socket, TransferResult};
+use crate::socket::{Socket, TransferResult};
 use crate::upstream::connection::ReceivedSoFar;
 use crate::upstream::resolve::{LookUp, ResolvedRoute, UpstreamRoute};
 use crate::upstream::server::ServerNumber;

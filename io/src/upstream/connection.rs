@@ -3,9 +3,9 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use crate::http::body::{BodyDecoder, BodyError};
-use crate::http::head_scan::HeadScan;
-use crate::http::response::{
+use tslp_wire::http::body::{BodyDecoder, BodyError};
+use tslp_wire::http::head_scan::HeadScan;
+use tslp_wire::http::response::{
     ExpectedBody, ResponseFault, ResponseHead, ResponseProgress, parse_head,
 };
 

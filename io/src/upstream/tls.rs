@@ -8,7 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use crate::http::socket::{Socket, SocketReadiness, TransferResult};
+use crate::socket::{Socket, SocketReadiness, TransferResult};
 
 /// An error while TLS is set up.
 #[derive(Debug, thiserror::Error)]

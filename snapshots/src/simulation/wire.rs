@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tslp_io::http::socket::{ByteStream, Socket, SocketReadiness};
 use tslp_io::main_loop::net::{Net, Rouse, Wake};
+use tslp_io::socket::{ByteStream, Socket, SocketReadiness};
 
 use super::clock::SimClock;
 use crate::dice::Dice;

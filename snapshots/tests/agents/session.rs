@@ -9,11 +9,11 @@ use tslp_core::event::{Event, Recorded, ReplyOutcome};
 use tslp_core::ids::EpisodeId;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_io::chat::request::{self, KnownMessages, RequestEnvelope};
-use tslp_io::chat::rewrite::RewrittenMessages;
 use tslp_snapshots::disk::DiskEntry;
 use tslp_snapshots::recording::{self, RecordedEdit, RecordedStep};
 use tslp_snapshots::stage::Stage;
+use tslp_wire::chat::request::{self, KnownMessages, RequestEnvelope};
+use tslp_wire::chat::rewrite::RewrittenMessages;
 
 /// A recording that was played.
 pub(super) struct Session {
@@ -169,8 +169,13 @@ fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) 
         step.body.clone()
     } else {
         let mut rewritten = RewrittenMessages::default();
-        body.with_messages(&went_out.request, &went_out.outgoing, &mut rewritten)
-            .bytes
+        body.with_messages(
+            &went_out.request,
+            &went_out.outgoing,
+            &mut rewritten,
+            Vec::with_capacity,
+        )
+        .bytes
     };
     let ends_with_calls = !step.calls.is_empty();
     let reply = Reply {

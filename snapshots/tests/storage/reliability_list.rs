@@ -18,7 +18,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../../io/tests/e2e/full_disk.rs"),
     include_str!("../../../io/tests/e2e/kills.rs"),
     include_str!("../../../io/tests/e2e/refusals.rs"),
-    include_str!("../../../io/src/http/outgoing.rs"),
+    include_str!("../../../io/wire/src/http/outgoing.rs"),
     include_str!("../../../io/src/main_loop/memory_budget.rs"),
     include_str!("../../../io/src/upstream/connection.rs"),
     include_str!("../../../io/tests/e2e/memory.rs"),

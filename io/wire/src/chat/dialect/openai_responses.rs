@@ -9,9 +9,10 @@ use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
 use super::anthropic::is_clients_text;
-use crate::chat::reply::{DecodedPiece, ReplyDecoder};
+use crate::chat::json_text::{present_value, read_object};
+use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{
-    ArgumentsForm, WireMessage, input_arguments, own_last, present_value, read_content, read_object,
+    ArgumentsForm, WireMessage, input_arguments, own_last, read_content,
 };
 
 #[derive(Deserialize)]
@@ -203,12 +204,12 @@ struct OutputPart {
 
 /// Takes an event of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
-    decoder: &mut ReplyDecoder,
+    reply: &mut ReplyContent,
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let event: StreamEvent = serde_json::from_slice(json)?;
-    decoder.count_json_bytes(json.len());
+    reply.count_json_bytes(json.len());
     let item = event.output_index.unwrap_or(0);
     let block = block_number(item, event.content_index.unwrap_or(0));
     let delta = event
@@ -217,14 +218,14 @@ pub(in crate::chat) fn take_reply(
         .and_then(Value::as_str)
         .unwrap_or_default();
     match event.kind.as_str() {
-        "response.output_text.delta" => decoder.add_block_text(block, delta, said),
+        "response.output_text.delta" => reply.add_block_text(block, delta, said),
         "response.refusal.delta" => said.add_part(PartKind::Refusal, 0, delta),
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            decoder.thoughts_came();
+            reply.thoughts_came();
             said.add_part(PartKind::Reasoning, 0, delta);
         }
         "response.function_call_arguments.delta" => {
-            decoder.add_call_piece(item as usize, "", delta);
+            reply.add_call_piece(item as usize, "", delta);
         }
         "response.output_item.added" => {
             if let Some(OutputItem {
@@ -234,30 +235,30 @@ pub(in crate::chat) fn take_reply(
             }) = event.item
                 && kind == "function_call"
             {
-                decoder.add_call_piece(item as usize, &name, "");
+                reply.add_call_piece(item as usize, &name, "");
             }
         }
         "response.output_item.done" => {
             if let Some(done) = event.item {
-                take_item(decoder, item, done, said);
+                take_item(reply, item, done, said);
             }
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             if let Some(response) = event.response {
-                take_end(decoder, response, said);
+                take_end(reply, response, said);
             }
-            decoder.end_was_said();
+            reply.end_was_said();
         }
         "error" => {
             let message = || event.message.map(Value::from).unwrap_or_default();
             let error = event.error.filter(|error| !error.is_null());
-            decoder.note_error(&error.unwrap_or_else(message), said);
+            reply.note_error(&error.unwrap_or_else(message), said);
         }
         // Whatever else the stream says.
         kind if kind.starts_with("response.") => {}
         _ => {
             for (index, item) in (0..).zip(event.output.into_iter().flatten()) {
-                take_item(decoder, index, item, said);
+                take_item(reply, index, item, said);
             }
             let whole = ResponseObject {
                 id: event.id,
@@ -266,7 +267,7 @@ pub(in crate::chat) fn take_reply(
                 usage: event.usage,
                 error: event.error,
             };
-            take_end(decoder, whole, said);
+            take_end(reply, whole, said);
         }
     }
     Ok(())
@@ -277,30 +278,30 @@ fn block_number(item: u32, part: u32) -> u64 {
 }
 
 /// An item that is whole. Its text may have come piece by piece before.
-fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mut DecodedPiece) {
+fn take_item(reply: &mut ReplyContent, index: u32, item: OutputItem, said: &mut DecodedPiece) {
     match item.kind.as_str() {
         "function_call" => {
             let arguments = item.arguments.unwrap_or_default();
-            decoder.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
+            reply.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
         }
         "custom_tool_call" => {
             let arguments = input_arguments(&item.input.unwrap_or_default());
-            decoder.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
+            reply.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
         }
         "local_shell_call" => {
-            decoder.set_call(index as usize, "local_shell", String::new());
+            reply.set_call(index as usize, "local_shell", String::new());
         }
         "message" => {
             for (part, content) in (0..).zip(item.content.unwrap_or_default()) {
                 let block = block_number(index, part);
-                if !decoder.has_block_text(block) {
-                    decoder.add_block_text(block, &content.text.unwrap_or_default(), said);
+                if !reply.has_block_text(block) {
+                    reply.add_block_text(block, &content.text.unwrap_or_default(), said);
                     let refusal = content.refusal.unwrap_or_default();
                     said.add_part(PartKind::Refusal, 0, &refusal);
                 }
             }
         }
-        "reasoning" if !decoder.has_thoughts() => {
+        "reasoning" if !reply.has_thoughts() => {
             let parts = item.content.into_iter().chain(item.summary).flatten();
             for part in parts {
                 said.add_part(PartKind::Reasoning, 0, &part.text.unwrap_or_default());
@@ -310,23 +311,23 @@ fn take_item(decoder: &mut ReplyDecoder, index: u32, item: OutputItem, said: &mu
     }
 }
 
-fn take_end(decoder: &mut ReplyDecoder, response: ResponseObject, said: &mut DecodedPiece) {
+fn take_end(reply: &mut ReplyContent, response: ResponseObject, said: &mut DecodedPiece) {
     if let Some(error) = response.error.filter(|error| !error.is_null()) {
-        decoder.note_error(&error, said);
+        reply.note_error(&error, said);
     }
     if let Some(id) = response.id {
-        decoder.name_response(id);
+        reply.name_response(id);
     }
     let why = response.incomplete_details.as_ref();
     let why = why.and_then(|details| details.get("reason")?.as_str());
     if let Some(reason) = why.map(str::to_owned).or(response.status) {
-        decoder.set_finish_reason(reason);
+        reply.set_finish_reason(reason);
     }
     let usage = response.usage.unwrap_or_default();
     let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
     let cached = usage.get("input_tokens_details");
     let cached = figure(cached.and_then(|details| details.get("cached_tokens")));
-    let known = decoder.usage_mut();
+    let known = reply.usage_mut();
     known.prompt_tokens = figure(usage.get("input_tokens")).or(known.prompt_tokens);
     known.cached_tokens = cached.or(known.cached_tokens);
 }

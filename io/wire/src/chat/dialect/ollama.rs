@@ -5,7 +5,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 
-use crate::chat::reply::{DecodedPiece, ReplyDecoder};
+use crate::chat::json_text::canonical_json;
+use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 
 #[derive(Deserialize)]
 struct StreamLine {
@@ -52,14 +53,14 @@ struct LineFunction {
 
 /// Takes a line of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
-    decoder: &mut ReplyDecoder,
+    reply: &mut ReplyContent,
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let line: StreamLine = serde_json::from_slice(json)?;
-    decoder.count_json_bytes(json.len());
+    reply.count_json_bytes(json.len());
     if let Some(error) = line.error.filter(|error| !error.is_null()) {
-        decoder.note_error(&error, said);
+        reply.note_error(&error, said);
     }
     said.add_text(0, &line.response.unwrap_or_default());
     said.add_part(PartKind::Reasoning, 0, &line.thinking.unwrap_or_default());
@@ -72,17 +73,17 @@ pub(in crate::chat) fn take_reply(
         );
         // Each call comes whole.
         for LineCall { function } in message.tool_calls.into_iter().flatten() {
-            let arguments = function.arguments.map_or("{}".to_owned(), |arguments| {
-                super::super::wire_message::canonical_json(arguments.get())
-            });
-            let number = decoder.call_count();
-            decoder.add_call_piece(number, &function.name, &arguments);
+            let arguments = function
+                .arguments
+                .map_or("{}".to_owned(), |arguments| canonical_json(arguments.get()));
+            let number = reply.call_count();
+            reply.add_call_piece(number, &function.name, &arguments);
         }
     }
     if line.done {
         let reason = line.done_reason.unwrap_or_else(|| "stop".to_owned());
-        decoder.set_finish_reason(reason);
-        let usage = decoder.usage_mut();
+        reply.set_finish_reason(reason);
+        let usage = reply.usage_mut();
         usage.prompt_tokens = line.prompt_eval_count.or(usage.prompt_tokens);
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! The dialects that clients and model servers speak. A module below turns a request's items into messages (`read_item`) and a
-//! reply's pieces into text (`take_reply`); the methods of [`Dialect`] say what else differs. Completions read a request as
-//! `prompt_text` and a reply as `openai_chat`; Ollama's chat is read as `openai_chat`. A new dialect needs a variant here (the
-//! compiler asks for the rest), its row in docs/clients.md, and a conversation in `io/tests/e2e/dialects.rs`.
+//! reply's pieces into text (`take_reply`); `by_dialect.rs` chooses among them; the methods of [`Dialect`] say what else differs.
+//! Completions read a request as `prompt_text` and a reply as `openai_chat`; Ollama's chat is read as `openai_chat`. A new dialect
+//! needs a variant here (the compiler asks for the rest), its row in docs/clients.md, and a conversation in
+//! `io/tests/e2e/dialects.rs`.
 //!
 //! | dialect | route | messages | system message | reply |
 //! |---|---|---|---|---|
@@ -46,6 +47,16 @@ pub enum ErrorShape {
     Anthropic,
     /// `{"error":"message"}`.
     Ollama,
+}
+
+/// The JSON form of a request's messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum MessagesForm {
+    /// An array.
+    #[default]
+    Array,
+    /// One text.
+    Text,
 }
 
 impl Dialect {
@@ -137,18 +148,14 @@ impl Dialect {
         matches!(self, Self::Completions | Self::OllamaGenerate)
     }
 
-    /// Whether several items of a request may make up one turn of the model's.
-    pub(super) const fn splits_turns(self) -> bool {
-        matches!(self, Self::Responses)
-    }
-
     /// Whether the model server may keep a conversation, so that a request names the response that it goes on from.
     pub(super) const fn keeps_conversations(self) -> bool {
         matches!(self, Self::Responses)
     }
 
     /// Whether the model's tool blocks are run: a reply can be continued with their results.
-    pub(crate) const fn continues_replies(self) -> bool {
+    #[must_use]
+    pub const fn continues_replies(self) -> bool {
         matches!(self, Self::ChatCompletions)
     }
 
@@ -177,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_documentation_names_every_dialects_route() {
-        let page = include_str!("../../../docs/clients.md");
+        let page = include_str!("../../../../docs/clients.md");
         for dialect in Dialect::ALL {
             let route = dialect.route_path();
             assert!(page.contains(route), "docs/clients.md lacks {route}");

@@ -12,11 +12,11 @@ use tslp_core::message::Role;
 use tslp_core::recent_map::RecentMap;
 use tslp_core::request::Request;
 
-use super::body_walk::{MessageHash, MessagesForm, message_hash};
+use super::body_walk::{MessageHash, message_hash};
+use super::dialect::MessagesForm;
+use super::json_text::write_replaced;
 use super::request::{MessageSource, RequestBody};
 use super::sent::SentMessage;
-use super::wire_message::write_replaced;
-use crate::memory;
 
 /// A body as it goes to the model server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,19 +63,20 @@ fn rewriting_key(unit: &MessageHash, first: usize, changes: &[OutgoingMessage]) 
 }
 
 impl RequestBody<'_> {
-    /// The body with the composed messages in place of the client's.
+    /// The body with the composed messages in place of the client's. `buffer` gives an empty one of some capacity.
     #[must_use]
     pub fn with_messages(
         &self,
         request: &Request,
         outgoing: &Outgoing,
         known: &mut RewrittenMessages,
+        buffer: fn(usize) -> Vec<u8>,
     ) -> WrittenBody {
         let walked = &self.walked;
         let fields = walked.fields.iter().map(|(_, json)| json.len());
         let messages = walked.messages.iter().map(|(_, json)| json.len());
         let bytes: usize = fields.chain(messages).map(|len| len + 32).sum();
-        let mut out = memory::large_buffer(bytes);
+        let mut out = buffer(bytes);
         let system = self.system_field(request, outgoing);
         let (before, after) = walked.fields.split_at(walked.fields_before_messages);
         let write_field_or_system = |name: &str, json: &str, out: &mut Vec<u8>| match &system {
@@ -292,8 +293,8 @@ mod tests {
             panic!("{body} is a chat request");
         };
         let mut known = RewrittenMessages::default();
-        let written = read_body.with_messages(&request, outgoing, &mut known);
-        let again = read_body.with_messages(&request, outgoing, &mut known);
+        let written = read_body.with_messages(&request, outgoing, &mut known, Vec::with_capacity);
+        let again = read_body.with_messages(&request, outgoing, &mut known, Vec::with_capacity);
         assert_eq!(written, again);
         (read_body.prompt_in(body.as_bytes()), written)
     }

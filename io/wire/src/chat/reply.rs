@@ -9,38 +9,20 @@ use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::limits::ERROR_BYTES_MAX;
 use tslp_core::message::ToolCall;
 
-use super::dialect::{Dialect, anthropic, ollama, openai_chat, openai_responses};
-use super::wire_message::canonical_json;
+use super::by_dialect;
+use super::dialect::Dialect;
+use super::json_text::canonical_json;
+use super::reply_content::{ReplyContent, ReplyFlaw};
+
+pub use super::reply_content::DecodedPiece;
 
 /// Longest line of an event stream that is read; a longer one ends the decoding.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// JSON of one streamed reply that is read: in chunks that are mostly frame. Far more than any context holds; what is longer
-/// is recorded as broken off. What is kept of it has a bound of its own, which is the caller's.
-const READ_BYTES_MAX: usize = 64 << 20;
-
 /// Bytes of a call's arguments in which its path is looked for before they are whole.
 const PATH_BYTES_AHEAD: usize = 1024;
 
-/// Tool calls of one reply that are kept.
-const TOOL_CALLS_MAX: usize = 128;
-
-/// Blocks of text of one reply that are told apart.
-const TEXT_BLOCKS_MAX: usize = 256;
-
-/// The content decoded from one piece of a reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DecodedPiece {
-    /// New text of the first choice.
-    pub text: String,
-    /// Other content, with the index of its choice: recorded, but no decision depends on it.
-    pub parts: Vec<(PartKind, u32, String)>,
-}
-
-/// Decodes one reply. A dialect's `take_reply` gets each JSON value of it, and reports text with
-/// [`add_text`](DecodedPiece::add_text) (or [`add_block_text`](Self::add_block_text), where texts come in numbered blocks) and
-/// the end with [`set_finish_reason`](Self::set_finish_reason) or [`end_was_said`](Self::end_was_said); without one of them the
-/// reply counts as broken off.
+/// Decodes one reply. Its dialect's `take_reply` gets each JSON value of it.
 #[derive(Debug, Default)]
 pub struct ReplyDecoder {
     dialect: Dialect,
@@ -49,19 +31,8 @@ pub struct ReplyDecoder {
     beginning: Vec<u8>,
     /// All bytes, read or not.
     came_bytes: u64,
-    read_bytes: usize,
     form: ReplyForm,
-    tool_calls: Vec<ToolCall>,
-    /// The number that each call's fragments come under.
-    call_numbers: Vec<usize>,
-    /// The blocks that there was text of, in the order of their first text, where texts come in blocks.
-    text_blocks: Vec<u64>,
-    has_thoughts: bool,
-    finish_reason: Option<String>,
-    response_id: Option<String>,
-    usage: ServerUsage,
-    flaw: Option<ReplyFlaw>,
-    done: bool,
+    content: ReplyContent,
 }
 
 /// The reply's format, recognised by its first byte.
@@ -73,32 +44,6 @@ enum ReplyForm {
     /// A value in each line.
     JsonLines,
     Json,
-}
-
-/// The reason why a reply that came to its end isn't complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplyFlaw {
-    /// It carried an error.
-    Error,
-    /// It was too large or no JSON.
-    Unreadable,
-}
-
-impl DecodedPiece {
-    /// Adds text of a choice.
-    pub(super) fn add_text(&mut self, choice: u32, text: &str) {
-        match choice {
-            0 => self.text.push_str(text),
-            other => self.add_part(PartKind::OtherText, other, text),
-        }
-    }
-
-    /// Adds a part that isn't text, unless it is empty.
-    pub(super) fn add_part(&mut self, kind: PartKind, choice: u32, text: &str) {
-        if !text.is_empty() {
-            self.parts.push((kind, choice, text.to_owned()));
-        }
-    }
 }
 
 impl ReplyDecoder {
@@ -118,7 +63,7 @@ impl ReplyDecoder {
         self.beginning
             .extend_from_slice(&bytes[..room.min(bytes.len())]);
         self.came_bytes += bytes.len() as u64;
-        if self.flaw == Some(ReplyFlaw::Unreadable) {
+        if self.content.flaw == Some(ReplyFlaw::Unreadable) {
             return said;
         }
         self.buffer.extend_from_slice(bytes);
@@ -135,19 +80,19 @@ impl ReplyDecoder {
     /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
-        !self.tool_calls.is_empty()
+        !self.content.tool_calls.is_empty()
     }
 
     /// The calls of the client's tools so far.
     #[must_use]
     pub fn tool_calls(&self) -> &[ToolCall] {
-        &self.tool_calls
+        &self.content.tool_calls
     }
 
     /// The client gets none of the calls: the reply ends as one does that made none.
     pub fn drop_calls(&mut self) {
-        self.tool_calls = Vec::new();
-        if let Some(reason) = &mut self.finish_reason {
+        self.content.tool_calls = Vec::new();
+        if let Some(reason) = &mut self.content.finish_reason {
             "stop".clone_into(reason);
         }
     }
@@ -155,22 +100,21 @@ impl ReplyDecoder {
     /// Bytes that are kept until the reply's end, its text left out.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
-        let calls = self.tool_calls.iter();
+        let calls = self.content.tool_calls.iter();
         let calls = calls.map(|call| call.name.len() + call.arguments.len());
         self.buffer.len() + calls.sum::<usize>()
     }
 
     /// Reads no further and lets go of what is kept: the reply is no complete one.
     pub fn give_up(&mut self) {
-        self.flaw = Some(ReplyFlaw::Unreadable);
+        self.content.give_up();
         self.buffer = Vec::new();
-        self.tool_calls = Vec::new();
     }
 
     /// Whether decoding stopped early: the reply is too long, or unreadable.
     #[must_use]
     pub fn is_given_up(&self) -> bool {
-        self.flaw == Some(ReplyFlaw::Unreadable)
+        self.content.flaw == Some(ReplyFlaw::Unreadable)
     }
 
     /// The upstream's message is over.
@@ -190,23 +134,13 @@ impl ReplyDecoder {
     /// The name by which the model server keeps the reply, if it gave one.
     #[must_use]
     pub fn response_id(&self) -> Option<&str> {
-        self.response_id.as_deref()
-    }
-
-    pub(super) fn name_response(&mut self, id: String) {
-        self.response_id = Some(id);
+        self.content.response_id.as_deref()
     }
 
     /// Whether the reply said itself that it is done: a finish reason, or the closing event.
     #[must_use]
     pub const fn is_finished(&self) -> bool {
-        self.flaw.is_none() && (self.done || self.finish_reason.is_some())
-    }
-
-    /// Whether it isn't what a model's reply is.
-    #[must_use]
-    pub fn is_unreadable(&self) -> bool {
-        self.flaw == Some(ReplyFlaw::Unreadable)
+        self.content.is_finished()
     }
 
     /// The body's beginning as text, and how many bytes came after it.
@@ -225,14 +159,14 @@ impl ReplyDecoder {
     #[must_use]
     pub fn into_parts(mut self) -> (Vec<ToolCall>, Option<String>) {
         if self.dialect.rewrites_arguments() {
-            for call in &mut self.tool_calls {
+            for call in &mut self.content.tool_calls {
                 call.arguments = match call.arguments.as_str() {
                     "" => "{}".to_owned(),
                     arguments => canonical_json(arguments),
                 };
             }
         }
-        (self.tool_calls, self.finish_reason)
+        (self.content.tool_calls, self.content.finish_reason)
     }
 
     /// The paths in the tool calls after the first `known`, once they are whole; and how
@@ -240,7 +174,7 @@ impl ReplyDecoder {
     pub fn paths_begun(&self, known: usize) -> (Vec<String>, usize) {
         let mut paths = Vec::new();
         let mut known = known;
-        for call in self.tool_calls.iter().skip(known) {
+        for call in self.content.tool_calls.iter().skip(known) {
             match capture::path_begun(&call.arguments) {
                 Some(path) => paths.push(path),
                 // A path comes first, where models are concerned; one that comes late is read with the reply's end.
@@ -256,7 +190,7 @@ impl ReplyDecoder {
     /// (`stream_options.include_usage`).
     #[must_use]
     pub fn server_usage(&self) -> Option<ServerUsage> {
-        (self.usage != ServerUsage::default()).then_some(self.usage)
+        (self.content.usage != ServerUsage::default()).then_some(self.content.usage)
     }
 
     fn limit_buffer(&mut self, bytes_max: usize) {
@@ -292,7 +226,7 @@ impl ReplyDecoder {
         let Some(data) = line.strip_prefix(b"data:") else {
             // Ollama ends a broken stream with a bare JSON error line.
             if line.starts_with(b"{\"error\"") {
-                self.flaw = Some(ReplyFlaw::Error);
+                self.content.flaw = Some(ReplyFlaw::Error);
                 let line = String::from_utf8_lossy(line);
                 said.parts.push((PartKind::Error, 0, line.into_owned()));
             }
@@ -300,120 +234,19 @@ impl ReplyDecoder {
         };
         let data = data.trim_ascii();
         if data == b"[DONE]" {
-            self.done = true;
+            self.content.end_was_said();
         } else if !data.is_empty() {
             self.read_json(data, said);
         }
     }
 
     fn read_json(&mut self, json: &[u8], said: &mut DecodedPiece) {
-        let taken = match self.dialect {
-            Dialect::ChatCompletions | Dialect::Completions => {
-                openai_chat::take_reply(self, json, said)
-            }
-            Dialect::Responses => openai_responses::take_reply(self, json, said),
-            Dialect::Messages => anthropic::take_reply(self, json, said),
-            Dialect::OllamaChat | Dialect::OllamaGenerate => ollama::take_reply(self, json, said),
-        };
+        let taken = by_dialect::take_reply(self.dialect, &mut self.content, json, said);
         if taken.is_err() {
-            self.flaw = Some(ReplyFlaw::Unreadable);
+            self.content.flaw = Some(ReplyFlaw::Unreadable);
         } else if let Some(reported) = reported_usage(json) {
-            reported.add_to(&mut self.usage);
+            reported.add_to(&mut self.content.usage);
         }
-    }
-
-    /// The reply is done, for this reason.
-    pub(super) fn set_finish_reason(&mut self, reason: String) {
-        self.finish_reason = Some(reason);
-    }
-
-    /// The reply said that nothing follows.
-    pub(super) const fn end_was_said(&mut self) {
-        self.done = true;
-    }
-
-    /// The reply carried an error.
-    pub(super) fn note_error(&mut self, error: &Value, said: &mut DecodedPiece) {
-        self.flaw = Some(ReplyFlaw::Error);
-        said.add_part(PartKind::Error, 0, &error.to_string());
-    }
-
-    pub(super) const fn usage_mut(&mut self) -> &mut ServerUsage {
-        &mut self.usage
-    }
-
-    /// Text of one of the reply's blocks. They are put together as the blocks of a message are that the client sends back.
-    pub(super) fn add_block_text(&mut self, block: u64, text: &str, said: &mut DecodedPiece) {
-        if text.is_empty() {
-            return;
-        }
-        if !self.has_block_text(block) {
-            if !self.text_blocks.is_empty() {
-                said.add_text(0, "\n");
-            }
-            if self.text_blocks.len() < TEXT_BLOCKS_MAX {
-                self.text_blocks.push(block);
-            }
-        }
-        said.add_text(0, text);
-    }
-
-    /// Whether there was text of this block.
-    pub(super) fn has_block_text(&self, block: u64) -> bool {
-        self.text_blocks.contains(&block)
-    }
-
-    /// Thoughts came piece by piece.
-    pub(super) const fn thoughts_came(&mut self) {
-        self.has_thoughts = true;
-    }
-
-    pub(super) const fn has_thoughts(&self) -> bool {
-        self.has_thoughts
-    }
-
-    /// A reply that never ends is relayed, but no longer read.
-    pub(super) fn count_json_bytes(&mut self, bytes: usize) {
-        self.read_bytes += bytes;
-        if self.read_bytes > READ_BYTES_MAX {
-            self.give_up();
-        }
-    }
-
-    /// A fragment of a tool call. Those of one call come under one number; only the first names the tool.
-    pub(super) fn add_call_piece(&mut self, number: usize, name: &str, arguments: &str) {
-        if let Some(call) = self.tool_call_at(number) {
-            call.name.push_str(name);
-            call.arguments.push_str(arguments);
-        }
-    }
-
-    /// A tool call that came whole, whatever came of it before.
-    pub(super) fn set_call(&mut self, number: usize, name: &str, arguments: String) {
-        if let Some(call) = self.tool_call_at(number) {
-            name.clone_into(&mut call.name);
-            call.arguments = arguments;
-        }
-    }
-
-    /// The number of tool calls so far.
-    pub(super) const fn call_count(&self) -> usize {
-        self.tool_calls.len()
-    }
-
-    /// `None` if there are too many.
-    fn tool_call_at(&mut self, number: usize) -> Option<&mut ToolCall> {
-        let known = self.call_numbers.iter().position(|known| *known == number);
-        let at = match known {
-            Some(at) => at,
-            None if self.tool_calls.len() >= TOOL_CALLS_MAX => return None,
-            None => {
-                self.call_numbers.push(number);
-                self.tool_calls.push(ToolCall::default());
-                self.tool_calls.len() - 1
-            }
-        };
-        self.tool_calls.get_mut(at)
     }
 }
 

@@ -9,42 +9,13 @@ use tslp_core::recent_map::RecentMap;
 use tslp_core::redact;
 use tslp_core::request::Request;
 
-use super::body_walk::{KnownBeginnings, MessageHash, MessagesForm, WalkedBody, range_in};
-use super::dialect::{Dialect, anthropic, openai_chat, openai_responses, prompt_text};
+use super::bad_request::{BadRequest, PIECES_MAX};
+use super::body_walk::{KnownBeginnings, MessageHash, WalkedBody};
+use super::by_dialect;
+use super::dialect::{Dialect, MessagesForm, prompt_text};
+use super::json_text::range_in;
 use super::sent::SentMessage;
 use super::wire_message::{TextSlots, WireMessage, read_content};
-
-/// The reason why a body is no chat request, for the person whose client sent it.
-#[derive(Debug, thiserror::Error)]
-pub enum BadRequest {
-    /// Not JSON, or not an object.
-    #[error("the request body is not a JSON object of a chat request: {0}")]
-    Json(serde_json::Error),
-    /// No messages.
-    #[error("`{0}` must be a non-empty array")]
-    NoMessages(&'static str),
-    /// A message that isn't one.
-    #[error("`{field}[{index}]` is not a chat message: {error}")]
-    Message {
-        /// The field that holds the messages.
-        field: &'static str,
-        /// The message's index.
-        index: usize,
-        /// The parser's error.
-        error: serde_json::Error,
-    },
-    /// More messages, texts and tool calls than any conversation has.
-    #[error(
-        "the request has more than {PIECES_MAX} messages, text parts and tool calls together, each of which takes memory however short it is; start a new conversation"
-    )]
-    TooMany,
-    /// A field occurs twice, so two readers could see different requests.
-    #[error("the field `{0}` occurs twice in the request body")]
-    Twice(String),
-}
-
-/// Messages, text parts and tool calls of one request. Each takes up to a kilobyte in addition to its bytes.
-const PIECES_MAX: usize = 8192;
 
 /// Facts about a chat request that its body doesn't hold.
 #[derive(Clone, Debug, Default)]
@@ -119,21 +90,7 @@ impl KnownMessages {
         json: &str,
     ) -> Result<&KnownUnit, serde_json::Error> {
         let known = self.units.get_or_try_insert_with(&(dialect, hash), || {
-            let (messages, role) = match (dialect, form) {
-                (_, MessagesForm::Text) => (prompt_text::read_text(json, Role::User)?, None),
-                (Dialect::Messages, _) => (anthropic::read_item(json)?, None),
-                (Dialect::Responses, _) => (openai_responses::read_items(json)?, None),
-                (
-                    Dialect::ChatCompletions
-                    | Dialect::OllamaChat
-                    | Dialect::Completions
-                    | Dialect::OllamaGenerate,
-                    _,
-                ) => {
-                    let (messages, role) = openai_chat::read_item(json)?;
-                    (messages, Some(role))
-                }
-            };
+            let (messages, role) = by_dialect::read_messages(dialect, form, json)?;
             let is_system = |read: &WireMessage| read.message.role == Role::System;
             let system_role = role.filter(|_| messages.iter().any(is_system));
             Ok(KnownUnit::with_weight(messages, system_role))

@@ -6,10 +6,9 @@ use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
-use crate::chat::reply::{DecodedPiece, ReplyDecoder};
-use crate::chat::wire_message::{
-    WireMessage, canonical_json, own_last, present_value, read_content, read_object,
-};
+use crate::chat::json_text::{canonical_json, present_value, read_object};
+use crate::chat::reply_content::{DecodedPiece, ReplyContent};
+use crate::chat::wire_message::{WireMessage, own_last, read_content};
 
 /// Elements in which a client wraps what it says in the user's name. A text that is one of them is the client's.
 const CLIENT_ELEMENTS: [&str; 6] = [
@@ -113,44 +112,44 @@ struct BlockDelta {
 
 /// Takes an event of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
-    decoder: &mut ReplyDecoder,
+    reply: &mut ReplyContent,
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let event: StreamEvent = serde_json::from_slice(json)?;
-    decoder.count_json_bytes(json.len());
+    reply.count_json_bytes(json.len());
     let index = event.index.unwrap_or(0);
     if let Some(error) = event.error.filter(|error| !error.is_null()) {
-        decoder.note_error(&error, said);
+        reply.note_error(&error, said);
     }
     if let Some(block) = event.content_block {
-        take_block(decoder, index, block, BlockWholeness::Begun, said);
+        take_block(reply, index, block, BlockWholeness::Begun, said);
     }
     for (index, block) in (0..).zip(event.content.unwrap_or_default()) {
-        take_block(decoder, index, block, BlockWholeness::Whole, said);
+        take_block(reply, index, block, BlockWholeness::Whole, said);
     }
     if let Some(delta) = event.delta {
-        decoder.add_block_text(index.into(), &delta.text.unwrap_or_default(), said);
+        reply.add_block_text(index.into(), &delta.text.unwrap_or_default(), said);
         said.add_part(PartKind::Reasoning, 0, &delta.thinking.unwrap_or_default());
         if let Some(json) = delta.partial_json {
-            decoder.add_call_piece(index as usize, "", &json);
+            reply.add_call_piece(index as usize, "", &json);
         }
         if let Some(reason) = delta.stop_reason {
-            decoder.set_finish_reason(reason);
+            reply.set_finish_reason(reason);
         }
     }
     if let Some(reason) = event.stop_reason {
-        decoder.set_finish_reason(reason);
+        reply.set_finish_reason(reason);
     }
     let begun = event
         .message
         .as_ref()
         .and_then(|message| message.get("usage"));
     for usage in [begun, event.usage.as_ref()].into_iter().flatten() {
-        take_usage(decoder, usage);
+        take_usage(reply, usage);
     }
     if event.kind == "message_stop" {
-        decoder.end_was_said();
+        reply.end_was_said();
     }
     Ok(())
 }
@@ -163,7 +162,7 @@ enum BlockWholeness {
 }
 
 fn take_block(
-    decoder: &mut ReplyDecoder,
+    reply: &mut ReplyContent,
     index: u32,
     block: ContentBlock,
     wholeness: BlockWholeness,
@@ -177,23 +176,23 @@ fn take_block(
                 _ => String::new(),
             };
             let name = block.name.unwrap_or_default();
-            decoder.add_call_piece(index as usize, &name, &arguments);
+            reply.add_call_piece(index as usize, &name, &arguments);
         }
         "thinking" => {
             let thought = block.thinking.unwrap_or_default();
             said.add_part(PartKind::Reasoning, 0, &thought);
         }
-        _ => decoder.add_block_text(index.into(), &block.text.unwrap_or_default(), said),
+        _ => reply.add_block_text(index.into(), &block.text.unwrap_or_default(), said),
     }
 }
 
 /// The prompt's tokens come in three sums.
-fn take_usage(decoder: &mut ReplyDecoder, usage: &Value) {
+fn take_usage(reply: &mut ReplyContent, usage: &Value) {
     let figure = |name: &str| u32::try_from(usage.get(name)?.as_u64()?).ok();
     let fresh = figure("input_tokens");
     let cached = figure("cache_read_input_tokens");
     let stored = figure("cache_creation_input_tokens");
-    let known = decoder.usage_mut();
+    let known = reply.usage_mut();
     if let Some(fresh) = fresh.filter(|fresh| *fresh > 0) {
         let sums = [cached, stored].into_iter().flatten();
         known.prompt_tokens = Some(sums.fold(fresh, u32::saturating_add));

@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
-use crate::chat::reply::{DecodedPiece, ReplyDecoder};
+use crate::chat::json_text::{present_value, read_object};
+use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{
-    ArgumentsForm, TextInsertion, WireMessage, own_last, present_value, read_content, read_object,
+    ArgumentsForm, TextInsertion, WireMessage, own_last, read_content,
 };
 
 #[derive(Deserialize)]
@@ -75,13 +76,13 @@ pub(in crate::chat) fn read_item(
 
 /// Takes a chunk of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
-    decoder: &mut ReplyDecoder,
+    reply: &mut ReplyContent,
     json: &[u8],
     said: &mut DecodedPiece,
 ) -> Result<(), serde_json::Error> {
     let chunk: StreamChunk = serde_json::from_slice(json)?;
     if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-        decoder.note_error(&error, said);
+        reply.note_error(&error, said);
     }
     let mut is_read = false;
     for choice in chunk.choices.unwrap_or_default() {
@@ -89,29 +90,24 @@ pub(in crate::chat) fn take_reply(
         if index == 0
             && let Some(reason) = choice.finish_reason
         {
-            decoder.set_finish_reason(reason);
+            reply.set_finish_reason(reason);
         }
         if let Some(text) = choice.text {
             said.add_text(index, &text);
             is_read = true;
         }
         if let Some(delta) = choice.delta.or(choice.message) {
-            take_delta(decoder, index, delta, said);
+            take_delta(reply, index, delta, said);
             is_read = true;
         }
     }
     if is_read {
-        decoder.count_json_bytes(json.len());
+        reply.count_json_bytes(json.len());
     }
     Ok(())
 }
 
-fn take_delta(
-    decoder: &mut ReplyDecoder,
-    choice: u32,
-    delta: ChoiceDelta,
-    said: &mut DecodedPiece,
-) {
+fn take_delta(reply: &mut ReplyContent, choice: u32, delta: ChoiceDelta, said: &mut DecodedPiece) {
     let mut thoughts = String::new();
     let fields = [delta.reasoning_content, delta.reasoning, delta.thinking];
     // Some servers say the same under two names.
@@ -127,7 +123,7 @@ fn take_delta(
         let FunctionFragment { name, arguments } = fragment.function;
         let (name, arguments) = (name.unwrap_or_default(), arguments.unwrap_or_default());
         if choice == 0 {
-            decoder.add_call_piece(fragment.index.unwrap_or(position), &name, &arguments);
+            reply.add_call_piece(fragment.index.unwrap_or(position), &name, &arguments);
         } else {
             if !name.is_empty() {
                 calls.push_str(&format!("\n{name} "));

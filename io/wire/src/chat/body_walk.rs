@@ -8,21 +8,13 @@ use serde::Deserialize;
 use serde::de::{Error as _, IgnoredAny};
 use serde_json::value::RawValue;
 
-use super::dialect::{Dialect, openai_responses};
-use super::request::BadRequest;
+use super::bad_request::BadRequest;
+use super::by_dialect;
+use super::dialect::{Dialect, MessagesForm};
+use super::json_text::range_in;
 
 /// The hash of a message's JSON text.
 pub(super) type MessageHash = [u8; 32];
-
-/// The JSON form of a body's messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum MessagesForm {
-    /// An array.
-    #[default]
-    Array,
-    /// One text.
-    Text,
-}
 
 /// Fields and messages of a body, untouched.
 #[derive(Default)]
@@ -90,8 +82,10 @@ impl KnownBeginnings {
             hasher.update(&bytes[hashed..end]);
             self.remember_beginning(dialect, json, &body, end, hasher.finalize());
         }
-        if dialect.splits_turns() && body.form == MessagesForm::Array {
-            body.messages = group_turns(json, body.messages);
+        if body.form == MessagesForm::Array
+            && let Some(is_of_model) = by_dialect::turn_items(dialect)
+        {
+            body.messages = group_turns(json, body.messages, is_of_model);
         }
         Ok(body)
     }
@@ -172,11 +166,12 @@ impl KnownBeginnings {
 fn group_turns<'b>(
     json: &'b str,
     items: Vec<(MessageHash, &'b str)>,
+    is_of_model: fn(&str) -> bool,
 ) -> Vec<(MessageHash, &'b str)> {
     let mut turns: Vec<(MessageHash, &'b str)> = Vec::with_capacity(items.len());
     let mut is_in_turn = false;
     for (hash, item) in items {
-        let is_of_model = openai_responses::is_of_model(item);
+        let is_of_model = is_of_model(item);
         match turns.last_mut() {
             Some((turn_hash, turn)) if is_in_turn && is_of_model => {
                 let start = range_in(json.as_bytes(), turn.as_bytes()).start;
@@ -188,12 +183,6 @@ fn group_turns<'b>(
         is_in_turn = is_of_model;
     }
     turns
-}
-
-/// The position of `part` in `bytes`, of which it must be a subslice.
-pub(super) fn range_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
-    let start = part.as_ptr().addr() - bytes.as_ptr().addr();
-    start..start + part.len()
 }
 
 pub(super) fn message_hash(message: &[u8]) -> MessageHash {

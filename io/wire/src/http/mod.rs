@@ -1,4 +1,4 @@
-//! HTTP/1.1 as pure state machines (bytes in, enum out), and the one socket type below them.
+//! HTTP/1.1 as pure state machines: bytes in, enum out.
 
 pub mod body;
 pub mod error;
@@ -9,4 +9,3 @@ pub mod outgoing;
 pub mod request;
 pub mod response;
 pub mod server_connection;
-pub mod socket;

@@ -1,9 +1,13 @@
 //! Chat requests and replies: request bodies in and out, replies decoded from their stream, in each dialect.
 
+pub mod bad_request;
 mod body_walk;
+mod by_dialect;
 pub mod dialect;
+mod json_text;
 pub mod kept_responses;
 pub mod reply;
+mod reply_content;
 pub mod request;
 pub mod rewrite;
 pub mod rounds;

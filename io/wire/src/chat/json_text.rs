@@ -1,0 +1,65 @@
+//! JSON as text: where its values are, and other values in their places.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+/// A replacement in some JSON.
+pub(super) type JsonReplacement = (Range<usize>, Vec<u8>);
+
+/// The position of `part` in `bytes`, of which it must be a subslice.
+pub(super) fn range_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
+    let start = part.as_ptr().addr() - bytes.as_ptr().addr();
+    start..start + part.len()
+}
+
+/// JSON as the same value is always written: a client reads a call's arguments and writes them anew.
+pub(super) fn canonical_json(json: &str) -> String {
+    match serde_json::from_str::<serde_json::Value>(json) {
+        Ok(value) => value.to_string(),
+        Err(_) => json.to_owned(),
+    }
+}
+
+/// The position of a value in the JSON that it was read from.
+pub(super) fn place_in(unit: &str, value: &RawValue) -> Range<usize> {
+    range_in(unit.as_bytes(), value.get().as_bytes())
+}
+
+/// A text as a JSON string.
+pub(super) fn json_string(text: &str) -> Vec<u8> {
+    serde_json::to_vec(text).expect("a string is JSON")
+}
+
+/// Writes JSON with other values in the places that are given in order.
+pub(super) fn write_replaced(json: &str, replacements: &[JsonReplacement], out: &mut Vec<u8>) {
+    let mut copied = 0;
+    for (place, value) in replacements {
+        out.extend_from_slice(&json.as_bytes()[copied..place.start]);
+        out.extend_from_slice(value);
+        copied = place.end;
+    }
+    out.extend_from_slice(&json.as_bytes()[copied..]);
+}
+
+/// An object; an array of the fields' values, which serde takes for one, is none.
+///
+/// # Errors
+/// When it is something else, or isn't what `T` wants.
+pub(super) fn read_object<'b, T: Deserialize<'b>>(json: &'b str) -> Result<T, serde_json::Error> {
+    if !json.starts_with('{') {
+        return Err(serde::de::Error::custom("not an object"));
+    }
+    serde_json::from_str(json)
+}
+
+/// A field that is there, even if it is null.
+///
+/// # Errors
+/// When it is no JSON.
+pub(super) fn present_value<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,181 @@
+//! What was read of a reply so far: a dialect's `take_reply` adds to it.
+
+use serde_json::Value;
+use tslp_core::event::{PartKind, ServerUsage};
+use tslp_core::message::ToolCall;
+
+/// JSON of one streamed reply that is read: in chunks that are mostly frame. Far more than any context holds; what is longer
+/// is recorded as broken off. What is kept of it has a bound of its own, which is the caller's.
+const READ_BYTES_MAX: usize = 64 << 20;
+
+/// Tool calls of one reply that are kept.
+const TOOL_CALLS_MAX: usize = 128;
+
+/// Blocks of text of one reply that are told apart.
+const TEXT_BLOCKS_MAX: usize = 256;
+
+/// The content decoded from one piece of a reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DecodedPiece {
+    /// New text of the first choice.
+    pub text: String,
+    /// Other content, with the index of its choice: recorded, but no decision depends on it.
+    pub parts: Vec<(PartKind, u32, String)>,
+}
+
+/// What one reply holds, as far as it was read. A dialect reports text with [`add_text`](DecodedPiece::add_text) (or
+/// [`add_block_text`](Self::add_block_text), where texts come in numbered blocks) and the end with
+/// [`set_finish_reason`](Self::set_finish_reason) or [`end_was_said`](Self::end_was_said); without one of them the reply counts as
+/// broken off.
+#[derive(Debug, Default)]
+pub(super) struct ReplyContent {
+    read_bytes: usize,
+    pub(super) tool_calls: Vec<ToolCall>,
+    /// The number that each call's fragments come under.
+    call_numbers: Vec<usize>,
+    /// The blocks that there was text of, in the order of their first text, where texts come in blocks.
+    text_blocks: Vec<u64>,
+    has_thoughts: bool,
+    pub(super) finish_reason: Option<String>,
+    pub(super) response_id: Option<String>,
+    pub(super) usage: ServerUsage,
+    pub(super) flaw: Option<ReplyFlaw>,
+    done: bool,
+}
+
+/// The reason why a reply that came to its end isn't complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReplyFlaw {
+    /// It carried an error.
+    Error,
+    /// It was too large or no JSON.
+    Unreadable,
+}
+
+impl DecodedPiece {
+    /// Adds text of a choice.
+    pub(super) fn add_text(&mut self, choice: u32, text: &str) {
+        match choice {
+            0 => self.text.push_str(text),
+            other => self.add_part(PartKind::OtherText, other, text),
+        }
+    }
+
+    /// Adds a part that isn't text, unless it is empty.
+    pub(super) fn add_part(&mut self, kind: PartKind, choice: u32, text: &str) {
+        if !text.is_empty() {
+            self.parts.push((kind, choice, text.to_owned()));
+        }
+    }
+}
+
+impl ReplyContent {
+    /// Lets go of the calls: the reply is no complete one.
+    pub(super) fn give_up(&mut self) {
+        self.flaw = Some(ReplyFlaw::Unreadable);
+        self.tool_calls = Vec::new();
+    }
+
+    /// Whether the reply said itself that it is done, and had no flaw.
+    pub(super) const fn is_finished(&self) -> bool {
+        self.flaw.is_none() && (self.done || self.finish_reason.is_some())
+    }
+
+    pub(super) fn name_response(&mut self, id: String) {
+        self.response_id = Some(id);
+    }
+
+    /// The reply is done, for this reason.
+    pub(super) fn set_finish_reason(&mut self, reason: String) {
+        self.finish_reason = Some(reason);
+    }
+
+    /// The reply said that nothing follows.
+    pub(super) const fn end_was_said(&mut self) {
+        self.done = true;
+    }
+
+    /// The reply carried an error.
+    pub(super) fn note_error(&mut self, error: &Value, said: &mut DecodedPiece) {
+        self.flaw = Some(ReplyFlaw::Error);
+        said.add_part(PartKind::Error, 0, &error.to_string());
+    }
+
+    pub(super) const fn usage_mut(&mut self) -> &mut ServerUsage {
+        &mut self.usage
+    }
+
+    /// Text of one of the reply's blocks. They are put together as the blocks of a message are that the client sends back.
+    pub(super) fn add_block_text(&mut self, block: u64, text: &str, said: &mut DecodedPiece) {
+        if text.is_empty() {
+            return;
+        }
+        if !self.has_block_text(block) {
+            if !self.text_blocks.is_empty() {
+                said.add_text(0, "\n");
+            }
+            if self.text_blocks.len() < TEXT_BLOCKS_MAX {
+                self.text_blocks.push(block);
+            }
+        }
+        said.add_text(0, text);
+    }
+
+    /// Whether there was text of this block.
+    pub(super) fn has_block_text(&self, block: u64) -> bool {
+        self.text_blocks.contains(&block)
+    }
+
+    /// Thoughts came piece by piece.
+    pub(super) const fn thoughts_came(&mut self) {
+        self.has_thoughts = true;
+    }
+
+    pub(super) const fn has_thoughts(&self) -> bool {
+        self.has_thoughts
+    }
+
+    /// A reply that never ends is relayed, but no longer read.
+    pub(super) fn count_json_bytes(&mut self, bytes: usize) {
+        self.read_bytes += bytes;
+        if self.read_bytes > READ_BYTES_MAX {
+            self.give_up();
+        }
+    }
+
+    /// A fragment of a tool call. Those of one call come under one number; only the first names the tool.
+    pub(super) fn add_call_piece(&mut self, number: usize, name: &str, arguments: &str) {
+        if let Some(call) = self.tool_call_at(number) {
+            call.name.push_str(name);
+            call.arguments.push_str(arguments);
+        }
+    }
+
+    /// A tool call that came whole, whatever came of it before.
+    pub(super) fn set_call(&mut self, number: usize, name: &str, arguments: String) {
+        if let Some(call) = self.tool_call_at(number) {
+            name.clone_into(&mut call.name);
+            call.arguments = arguments;
+        }
+    }
+
+    /// The number of tool calls so far.
+    pub(super) const fn call_count(&self) -> usize {
+        self.tool_calls.len()
+    }
+
+    /// `None` if there are too many.
+    fn tool_call_at(&mut self, number: usize) -> Option<&mut ToolCall> {
+        let known = self.call_numbers.iter().position(|known| *known == number);
+        let at = match known {
+            Some(at) => at,
+            None if self.tool_calls.len() >= TOOL_CALLS_MAX => return None,
+            None => {
+                self.call_numbers.push(number);
+                self.tool_calls.push(ToolCall::default());
+                self.tool_calls.len() - 1
+            }
+        };
+        self.tool_calls.get_mut(at)
+    }
+}
