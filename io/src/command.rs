@@ -418,7 +418,7 @@ fn print_report(
     )?;
     Ok(match report.worst_health() {
         CheckHealth::Ok | CheckHealth::Warning => Exit::Ok,
-        CheckHealth::Newer => Exit::Failure,
+        CheckHealth::OtherVersion => Exit::Failure,
         CheckHealth::Failed => unhealthy,
     })
 }
@@ -462,7 +462,7 @@ fn show_deep(
     let is_read = deep.as_ref().is_ok_and(|deep| deep.flaw.is_none());
     Ok(match report.worst_health() {
         CheckHealth::Ok | CheckHealth::Warning => Exit::Ok,
-        CheckHealth::Newer => Exit::Failure,
+        CheckHealth::OtherVersion => Exit::Failure,
         CheckHealth::Failed if is_sound && is_read => Exit::CheckFailed,
         CheckHealth::Failed => Exit::LedgerDamaged,
     })

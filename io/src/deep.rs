@@ -112,8 +112,8 @@ impl DeepReport {
     /// Adds the result to the checks of a ledger.
     pub fn add_to(&self, report: &mut DoctorReport) {
         let made = format!("{} made again up to #{}", self.decisions, self.until);
-        if let Some(newer) = self.flaw.as_ref().filter(|flaw| flaw.is_newer()) {
-            report.add_ledger_check("decisions", Err(newer));
+        if let Some(flaw) = self.flaw.as_ref().filter(|flaw| flaw.is_other_version()) {
+            report.add_ledger_check("decisions", Err(flaw));
         } else if let Some(flaw) = &self.flaw {
             report.add_check("decisions", Err(format!("{made}, then: {flaw}")));
         } else if self.unexplained > 0 {

@@ -25,9 +25,9 @@ pub enum SalvageError {
     /// The old or the new ledger can't be opened or read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// A newer program wrote the old ledger. Its events would be left behind.
+    /// Another version of tslp wrote the old ledger. Its events would be left behind.
     #[error("nothing was salvaged: {0}")]
-    Newer(Box<StartError>),
+    OtherVersion(Box<StartError>),
     /// The new ledger's projections can't be made.
     #[error(transparent)]
     Rebuild(Box<StartError>),
@@ -178,9 +178,9 @@ pub fn salvage_ledger(
     bar: NewProgress,
 ) -> Result<SalvageResult, SalvageError> {
     if let Err(error) = startup::verify_chain(from)
-        && error.is_newer()
+        && error.is_other_version()
     {
-        return Err(SalvageError::Newer(Box::new(error)));
+        return Err(SalvageError::OtherVersion(Box::new(error)));
     }
     let mut opened = options.open(to, workspace)?;
     if opened.log.head()?.seq != Seq(0) {

@@ -71,11 +71,11 @@ impl StartError {
         }
     }
 
-    /// Whether a newer program wrote the ledger, which is no damage.
+    /// Whether another version of tslp wrote the ledger, which is no damage.
     #[must_use]
-    pub const fn is_newer(&self) -> bool {
+    pub const fn is_other_version(&self) -> bool {
         match self {
-            Self::Ledger(error) => error.is_newer(),
+            Self::Ledger(error) => error.is_other_version(),
             Self::Newer { .. } => true,
             Self::DataDir(_) | Self::Damaged(_) => false,
         }

@@ -42,6 +42,8 @@ mod kills;
 mod maintenance;
 #[path = "e2e/memory.rs"]
 mod memory;
+#[path = "e2e/other_versions.rs"]
+mod other_versions;
 #[path = "e2e/price.rs"]
 mod price;
 #[path = "e2e/promotion.rs"]
@@ -54,8 +56,6 @@ mod recorded;
 mod refusals;
 #[path = "e2e/relay.rs"]
 mod relay;
-#[path = "e2e/released.rs"]
-mod released;
 #[cfg(target_os = "linux")]
 #[path = "e2e/sandbox.rs"]
 mod sandbox;

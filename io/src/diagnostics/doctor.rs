@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::{ANOMALIES, DISK, EPISODES, STALE, STATE_MAP};
 
 use super::price::{PriceSum, PromptPrice};
@@ -32,8 +33,8 @@ pub enum CheckHealth {
     Ok,
     /// Something to know; the proxy works.
     Warning,
-    /// A newer program's, which this one can't judge.
-    Newer,
+    /// Another version's ledger, which this one can't judge.
+    OtherVersion,
     /// Something is broken.
     Failed,
 }
@@ -45,7 +46,7 @@ impl CheckHealth {
         match self {
             Self::Ok => "ok",
             Self::Warning => "warning",
-            Self::Newer => "newer",
+            Self::OtherVersion => "version",
             Self::Failed => "failed",
         }
     }
@@ -90,7 +91,7 @@ pub struct TruthCounts {
 const NAMES_MAX: usize = 10;
 
 impl DoctorReport {
-    /// Whether no check failed; a newer program's ledger counts as failed.
+    /// Whether no check failed; another version's ledger counts as failed.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
         self.worst_health() <= CheckHealth::Warning
@@ -152,18 +153,20 @@ impl DoctorReport {
         });
     }
 
-    /// Adds what was found in the ledger, which may be a newer program's.
+    /// Adds what was found in the ledger, which may be another version's.
     pub(crate) fn add_ledger_check(
         &mut self,
         name: &'static str,
         outcome: Result<String, &StartError>,
     ) {
-        let is_newer = outcome.as_ref().is_err_and(|error| error.is_newer());
+        let is_other = outcome
+            .as_ref()
+            .is_err_and(|error| error.is_other_version());
         self.add_check(name, outcome.map_err(ToString::to_string));
         if let Some(check) = self.checks.last_mut()
-            && is_newer
+            && is_other
         {
-            check.health = CheckHealth::Newer;
+            check.health = CheckHealth::OtherVersion;
         }
     }
 
@@ -260,11 +263,11 @@ pub(crate) fn integrity_check(reader: &LedgerReader) -> Result<String, String> {
     }
 }
 
-/// The ledger's schema version and workspace, for people.
+/// The ledger's format and workspace, for people.
 pub(crate) fn ledger_identity(reader: &LedgerReader) -> Result<String, String> {
-    match reader.identity() {
-        Ok((version, workspace)) => Ok(format!(
-            "schema version {version}, of the workspace {}",
+    match reader.checked_workspace() {
+        Ok(workspace) => Ok(format!(
+            "format {FORMAT_VERSION}, of the workspace {}",
             workspace.display()
         )),
         Err(error) => Err(error.to_string()),

@@ -35,6 +35,24 @@ pub(crate) struct Database {
 }
 
 impl Database {
+    /// Another database on the same disk.
+    pub(super) fn sibling(&self, path: PathBuf) -> Self {
+        Self {
+            path,
+            disk: Arc::clone(&self.disk),
+        }
+    }
+
+    /// Removes the database with all that SQLite keeps next to it, if any of it is there.
+    pub(super) fn remove_files(&self) -> Result<(), LedgerError> {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let file = companion_file(&self.path, suffix);
+            let removed = self.disk.remove(&file);
+            removed.map_err(LedgerError::on_file("remove", &file))?;
+        }
+        Ok(())
+    }
+
     /// Connects to an existing database.
     pub(crate) fn connect(&self, access: AccessKind) -> Result<Connection, LedgerError> {
         let mode = match access {
@@ -69,16 +87,9 @@ impl Database {
         synced
             .and_then(|()| self.disk.sync_name(&wal))
             .map_err(LedgerError::on_file("sync", &wal))?;
-        self.sync_pages()?;
-        self.disk
-            .sync_name(&self.path)
-            .map_err(LedgerError::on_file("sync", &self.path))
-    }
-
-    /// Makes the pages durable that were moved into the database, by whatever connection.
-    pub(crate) fn sync_pages(&self) -> Result<(), LedgerError> {
         self.disk
             .sync_open_database(&self.path)
+            .and_then(|()| self.disk.sync_name(&self.path))
             .map_err(LedgerError::on_file("sync", &self.path))
     }
 
@@ -118,19 +129,6 @@ impl Database {
 /// Runs a statement without parameters that is run again and again, such as the beginning of a transaction.
 pub(super) fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
-}
-
-/// Runs a checkpoint: whether another one kept it from that, the pages in the WAL, and those of them that are moved.
-pub(super) fn run_checkpoint(
-    connection: &Connection,
-    pragma: &str,
-) -> rusqlite::Result<(bool, u64, u64)> {
-    connection.prepare_cached(pragma)?.query_row([], |row| {
-        let count = |column| -> rusqlite::Result<u64> {
-            Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
-        };
-        Ok((row.get(0)?, count(1)?, count(2)?))
-    })
 }
 
 fn configure_connection(connection: &Connection, access: AccessKind) -> rusqlite::Result<()> {

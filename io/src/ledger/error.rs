@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::NewerSchema;
+use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_migrations::{DecodeError, EncodeError};
 use tslp_replay::log::Head;
 
@@ -100,50 +100,16 @@ pub enum LedgerError {
         /// The damage, and what to do about it.
         detail: String,
     },
-    /// A newer program wrote the database.
+    /// Another version of tslp wrote the database.
     #[error(
-        "{path} was written by a newer tslp: {source}. It was left untouched; use that version of tslp, or a newer one"
+        "{path} was written by another version of tslp, in format {found}, and was left untouched: this version reads format \
+         {FORMAT_VERSION} only, so use the one that wrote it, or begin a new ledger in another data directory"
     )]
-    NewerSchema {
+    OtherFormat {
         /// The database.
         path: PathBuf,
-        /// The version that was found.
-        source: NewerSchema,
-    },
-    /// An older ledger can't be copied before it is migrated.
-    #[error(
-        "{path} is of an older tslp. Before it is brought from schema version {from} to {to}, a copy of it is kept in \
-         {copy}, and that can't be written: {source}. The ledger was left as it was; give its folder room for {bytes} \
-         bytes, then start tslp again"
-    )]
-    NoCopy {
-        /// The database.
-        path: PathBuf,
-        /// The path of the copy.
-        copy: PathBuf,
-        /// The ledger's schema version.
-        from: i64,
-        /// The version that it was to get.
-        to: u32,
-        /// The free space that the copy needs, in bytes.
-        bytes: u64,
-        /// The copy's error.
-        source: Box<LedgerError>,
-    },
-    /// The steps of the schema didn't lead where they should: a defect of this program.
-    #[error(
-        "{path} can't be brought from schema version {from} to {to}: {detail}; this is a defect of tslp. The ledger was \
-         left as it was: use the version of tslp that wrote it"
-    )]
-    Migration {
-        /// The database.
-        path: PathBuf,
-        /// Its schema version.
-        from: i64,
-        /// The version that it was to get.
-        to: u32,
-        /// The difference that was found after the steps.
-        detail: &'static str,
+        /// The format's number in its header.
+        found: i64,
     },
     /// The ledger belongs to another project folder.
     #[error(
@@ -386,10 +352,10 @@ impl LedgerError {
         }
     }
 
-    /// Whether a newer program wrote the ledger, which is no damage.
+    /// Whether another version of tslp wrote the ledger, which is no damage.
     #[must_use]
-    pub const fn is_newer(&self) -> bool {
-        matches!(self, Self::NewerSchema { .. } | Self::NewerEvent { .. })
+    pub const fn is_other_version(&self) -> bool {
+        matches!(self, Self::OtherFormat { .. } | Self::NewerEvent { .. })
     }
 
     /// Whether all that is missing is room on the disk.

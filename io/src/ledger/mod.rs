@@ -1,7 +1,7 @@
 //! The ledger on disk: SQLite behind one writer thread, with a lock, a head anchor and read-only readers.
 //!
-//! [`open_ledger`] takes the data directory's lock, makes sure that the database is ours and not newer than this program,
-//! compares it with the head anchor, migrates it, and hands out the [`SqliteLog`]. Whoever opened it verifies the
+//! [`open_ledger`] takes the data directory's lock, makes sure that the database is ours and of this program's format,
+//! compares it with the head anchor, and hands out the [`SqliteLog`]. Whoever opened it verifies the
 //! chain while folding ([`tslp_replay::log::Log::read`] streams), rebuilds projections that are behind, and gives the
 //! log to [`writer::spawn_writer`], whose thread is the only one that writes from then on.
 //!
@@ -12,7 +12,6 @@
 //! |---|---|
 //! | `ledger.db` (`-wal`, `-shm`) | the ledger and the projections' tables; readable with the `sqlite3` shell |
 //! | `ledger.anchor` | position and chain hash of the last commit, to notice a lost tail or an older copy put back |
-//! | `ledger.db.before-vN` (`.anchor`) | a copy from before a migration to schema version N; may be deleted |
 //! | `ledger.db.rescued-N` (`.anchor`) | a copy up to event N, made when the database was taken away from a running proxy |
 //! | `ledger.doubt` | why the next start holds the tables against all events before it believes them; missing as a rule |
 //! | `lock` | held by the one process that writes; names its pid |
@@ -24,14 +23,12 @@ pub mod durable;
 mod error;
 mod kept_open;
 pub mod lock;
-mod migrate;
-mod mover;
 mod open;
 mod open_files;
 pub mod reader;
 mod rebuild;
 mod recognise;
-mod schema_version;
+mod rescue;
 pub mod soundness;
 mod sqlite_log;
 pub mod tables;

@@ -1,4 +1,4 @@
-//! Opens the ledger of a data directory: lock, checks that change nothing, migration, and only then the writer.
+//! Opens the ledger of a data directory: lock, checks that change nothing, and only then the writer.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{APPLICATION_ID, FORMAT, LADDER, Ladder};
+use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, SCHEMA};
 use tslp_projections::table::{Table, TableDigest};
 use tslp_replay::log::Head;
 
@@ -15,9 +15,8 @@ use super::connection::{self, AccessKind, Database, companion_file, set_meta};
 use super::disk::{Disk, FileSystem};
 use super::error::{AnchorMismatch, LedgerError};
 use super::lock::DataDirLock;
-use super::migrate::{self, apply_steps};
 use super::reader::ReaderFactory;
-use super::recognise::{as_damage, check_file, check_meta, check_schema};
+use super::recognise::{as_damage, check_file, check_meta, check_schema, check_version};
 use super::soundness::Soundness;
 use super::sqlite_log::SqliteLog;
 use super::tables::{ProjectionTables, TablesState};
@@ -27,9 +26,6 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 
 /// The name of the file that says why the tables must be compared with all events before they are trusted.
 pub(super) const DOUBT_FILE: &str = "ledger.doubt";
-
-/// Files that tslp up to version 0.1.0 kept next to a ledger and that nobody reads any more.
-const LEFT_OVER: [&str; 2] = ["ledger.checkpoint", "ledger.checkpoint.new"];
 
 /// The files of a data directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,8 +76,6 @@ pub struct OpenOptions {
     pub missing_anchor: MissingAnchor,
     /// The disk that the data directory is on.
     pub disk: Arc<dyn Disk>,
-    /// The steps to the schema that is written.
-    pub ladder: Ladder,
 }
 
 impl Default for OpenOptions {
@@ -90,7 +84,6 @@ impl Default for OpenOptions {
             tables: tslp_projections::TABLES,
             missing_anchor: MissingAnchor::Refuse,
             disk: Arc::new(FileSystem),
-            ladder: LADDER,
         }
     }
 }
@@ -137,26 +130,19 @@ impl OpenOptions {
         };
         if !has_bytes(disk, &files.database)? {
             check_nothing_left(disk, &files)?;
-            create_ledger(&database, workspace, self.ladder)?;
+            create_ledger(&database, workspace)?;
         }
         make_private(disk, &files.database)?;
         let damage = |error| as_damage(disk, &files, error);
         check_file(disk, &files.database).map_err(damage)?;
-        let (version, head) = self
+        let head = self
             .inspect_database(&database, &files, workspace)
             .map_err(damage)?;
-        migrate::migrate_ledger(&database, self.ladder, version, head).map_err(damage)?;
         let anchor = open_anchor(disk, &files, head)?;
         let tables = ProjectionTables::new(self.tables);
-        let log = connect_migrated(database, tables, anchor, head, Arc::clone(&lock));
+        let log = connect_writer(database, tables, anchor, head, Arc::clone(&lock));
         let mut log = log.map_err(damage)?;
         let tables = prepare_tables(&mut log, &files)?;
-        for file in LEFT_OVER.map(|name| files.dir.join(name)) {
-            let is_there = disk.bytes(&file).is_ok_and(|bytes| bytes.is_some());
-            if is_there && let Err(error) = disk.remove(&file) {
-                tracing::warn!(%error, file = %file.display(), "a file of an older tslp can't be removed; nothing reads it");
-            }
-        }
         Ok(OpenLedger {
             log,
             readers: ReaderFactory::new(&files, self),
@@ -165,21 +151,21 @@ impl OpenOptions {
         })
     }
 
-    /// Inspects the database through a connection that can't write, so that evidence stays as it is. Returns its schema's
-    /// version and its head.
+    /// Inspects the database through a connection that can't write, so that evidence stays as it is. Returns its head.
     fn inspect_database(
         &self,
         database: &Database,
         files: &DataFiles,
         workspace: &Path,
-    ) -> Result<(i64, Head), LedgerError> {
+    ) -> Result<Head, LedgerError> {
         let connection = database.connect(AccessKind::Read)?;
         let failed = database.sqlite_error("read");
-        let version = check_schema(&connection, database, self.ladder)?;
+        check_version(&connection, database)?;
+        check_schema(&connection, database)?;
         check_meta(&connection, database, workspace)?;
         let head = connection::last_head(&connection).map_err(&failed)?;
         self.check_anchor(&connection, database, files, head)?;
-        Ok((version, head))
+        Ok(head)
     }
 
     /// Makes sure that the anchor vouches for what is there.
@@ -267,20 +253,13 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
 }
 
 /// Makes an empty ledger under another name and moves it into place whole.
-fn create_ledger(database: &Database, workspace: &Path, ladder: Ladder) -> Result<(), LedgerError> {
+fn create_ledger(database: &Database, workspace: &Path) -> Result<(), LedgerError> {
     let disk = &*database.disk;
-    let fresh = Database {
-        path: companion_file(&database.path, ".new"),
-        disk: Arc::clone(&database.disk),
-    };
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-        let left_over = companion_file(&fresh.path, suffix);
-        disk.remove(&left_over)
-            .map_err(LedgerError::on_file("remove", &left_over))?;
-    }
+    let fresh = database.sibling(companion_file(&database.path, ".new"));
+    fresh.remove_files()?;
     disk.create(&fresh.path)
         .map_err(LedgerError::on_file("create", &fresh.path))?;
-    fill_new_ledger(&fresh, workspace, ladder).map_err(fresh.sqlite_error("create"))?;
+    fill_new_ledger(&fresh, workspace).map_err(fresh.sqlite_error("create"))?;
     let moved = disk
         .open(&fresh.path)
         .and_then(|mut file| file.sync())
@@ -289,12 +268,13 @@ fn create_ledger(database: &Database, workspace: &Path, ladder: Ladder) -> Resul
     moved.map_err(LedgerError::on_file("create", &database.path))
 }
 
-fn fill_new_ledger(fresh: &Database, workspace: &Path, ladder: Ladder) -> rusqlite::Result<()> {
+fn fill_new_ledger(fresh: &Database, workspace: &Path) -> rusqlite::Result<()> {
     let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    apply_steps(&connection, ladder.steps())?;
+    connection.pragma_update(None, "user_version", FORMAT_VERSION)?;
+    connection.execute_batch(SCHEMA)?;
     set_meta(&connection, "format", FORMAT)?;
     match workspace.to_str() {
         Some(text) => set_meta(&connection, "workspace", text)?,
@@ -316,7 +296,7 @@ fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor,
     }
 }
 
-fn connect_migrated(
+fn connect_writer(
     database: Database,
     tables: ProjectionTables,
     anchor: Anchor,

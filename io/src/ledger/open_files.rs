@@ -3,7 +3,7 @@
 //! A deleted file can be written to until it is closed: nothing fails, and at the next start all of it is gone.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::Connection;
 use tslp_replay::log::Head;
@@ -11,7 +11,7 @@ use tslp_replay::log::Head;
 use super::connection::{Database, companion_file};
 use super::disk::FileIdentity;
 use super::error::LedgerError;
-use super::migrate::{copy_of_connection, database_at};
+use super::rescue::copy_lost_ledger;
 
 /// The database and its WAL, as they were when they were opened.
 #[derive(Debug)]
@@ -86,36 +86,4 @@ impl NamedFile {
         }
         (found.bytes < known.bytes).then_some("was cut short")
     }
-}
-
-/// Copies what the connection still sees to a name of its own. Returns what to do with the copy, or why there is none.
-fn copy_lost_ledger(connection: &Connection, database: &Database, head: Head) -> String {
-    let copy = companion_file(&database.path, &format!(".rescued-{}", head.seq.0));
-    match copy_to(connection, database, &copy, head) {
-        Ok(()) => {
-            let (copy, path) = (copy.display(), database.path.display());
-            format!(
-                "Everything acknowledged was copied to {copy} and verified: stop tslp, remove what is left of {path} with \
-                 its -wal and -shm, rename {copy} to {path} and {copy}.anchor to ledger.anchor beside it, and start it again"
-            )
-        }
-        Err(error) => format!("What it held could not be copied either: {error}"),
-    }
-}
-
-fn copy_to(
-    connection: &Connection,
-    database: &Database,
-    copy: &Path,
-    head: Head,
-) -> Result<(), LedgerError> {
-    if let Some(dir) = copy.parent() {
-        let made = database.disk.make_dir(dir);
-        made.map_err(|source| LedgerError::DataDir {
-            path: dir.to_owned(),
-            source,
-        })?;
-    }
-    let fresh = database_at(database, &companion_file(copy, ".new"));
-    copy_of_connection(connection, database, &fresh, copy, head)
 }

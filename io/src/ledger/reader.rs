@@ -9,7 +9,6 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
-use tslp_migrations::schema::Ladder;
 use tslp_migrations::{ContentRef, decode_content};
 use tslp_projections::VAULT;
 use tslp_projections::table::{TableDigest, Value};
@@ -21,9 +20,9 @@ use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
 use super::error::LedgerError;
 use super::open::{DataFiles, OpenOptions};
 use super::recognise::{
-    check_format, check_pages, other_workspace, recorded_workspace, stored_workspace,
+    check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
+    stored_workspace,
 };
-use super::schema_version;
 use super::tables::{ArchiveRows, ProjectionTables, TablesState};
 
 /// Makes readers; each thread opens its own.
@@ -31,7 +30,6 @@ use super::tables::{ArchiveRows, ProjectionTables, TablesState};
 pub struct ReaderFactory {
     database: Database,
     tables: ProjectionTables,
-    ladder: Ladder,
 }
 
 impl ReaderFactory {
@@ -47,20 +45,23 @@ impl ReaderFactory {
                 disk: Arc::clone(&options.disk),
             },
             tables: ProjectionTables::new(options.tables),
-            ladder: options.ladder,
         }
     }
 
     /// Opens a reader.
     ///
     /// # Errors
-    /// When the database is missing, can't be read, or was written by a newer program.
+    /// When the database is missing, can't be read, or is another version's.
     pub fn open(&self) -> Result<LedgerReader, LedgerError> {
         let connection = self.database.connect(AccessKind::Read)?;
-        schema_version::refuse_newer(&connection, &self.database, self.ladder)?;
+        // Those who read a damaged file see as much of it as they can.
+        if let Err(error @ LedgerError::OtherFormat { .. }) =
+            check_version(&connection, &self.database)
+        {
+            return Err(error);
+        }
         Ok(LedgerReader {
             connection,
-            ladder: self.ladder,
             database: self.database.clone(),
             tables: self.tables.clone(),
         })
@@ -72,7 +73,6 @@ pub struct LedgerReader {
     pub(super) connection: Connection,
     pub(super) database: Database,
     tables: ProjectionTables,
-    ladder: Ladder,
 }
 
 impl LedgerReader {
@@ -338,13 +338,12 @@ impl LedgerReader {
         pragma_number(&self.connection, "journal_mode").map_err(self.database.sqlite_error("read"))
     }
 
-    /// The schema's version, if the header names the one that the statements make, and the workspace that the ledger belongs
-    /// to, if its events name no other.
+    /// The workspace that the ledger belongs to, if its schema is sound and its events name no other.
     ///
     /// # Errors
     /// [`LedgerError::Corrupt`] where they contradict each other; when the database can't be read.
-    pub fn identity(&self) -> Result<(i64, PathBuf), LedgerError> {
-        let version = schema_version::check_schema(&self.connection, &self.database, self.ladder)?;
+    pub fn checked_workspace(&self) -> Result<PathBuf, LedgerError> {
+        check_schema(&self.connection, &self.database)?;
         check_format(&self.connection, &self.database)?;
         let workspace = self.workspace()?;
         let recorded =
@@ -352,7 +351,7 @@ impl LedgerReader {
         if recorded.is_some_and(|recorded| recorded != workspace.to_string_lossy()) {
             return Err(other_workspace(&self.database, &workspace));
         }
-        Ok((version, workspace))
+        Ok(workspace)
     }
 
     /// The database file.

@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{APPLICATION_ID, FORMAT, Ladder};
+use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, SCHEMA};
 
 use super::anchor::{self, AnchorState};
-use super::connection::{Database, meta_value};
+use super::connection::{Database, meta_value, pragma_number};
 use super::disk::Disk;
 use super::error::LedgerError;
 use super::open::DataFiles;
-use super::schema_version;
 
 /// Length of the header of every SQLite database.
 const HEADER_BYTES: usize = 100;
@@ -79,16 +78,22 @@ fn unrecognised_reason(error: &LedgerError) -> Option<String> {
     }
 }
 
-/// Refuses a database whose own tables and triggers aren't those that we made, or whose schema has an entry that isn't what
-/// its statement makes: a table is dropped by its entry. Returns the schema's version.
-pub(super) fn check_schema(
+/// Refuses a ledger of another version of tslp, whose tables and events may mean something else.
+pub(super) fn check_version(
     connection: &Connection,
     database: &Database,
-    ladder: Ladder,
-) -> Result<i64, LedgerError> {
-    let version = schema_version::check_schema(connection, database, ladder)?;
-    check_definitions(connection, database)?;
-    Ok(version)
+) -> Result<(), LedgerError> {
+    let failed = database.sqlite_error("read");
+    let application: i32 = pragma_number(connection, "application_id").map_err(&failed)?;
+    let found: i64 = pragma_number(connection, "user_version").map_err(&failed)?;
+    // With another application's number in the header this one says nothing about tslp.
+    if application != APPLICATION_ID || found == FORMAT_VERSION {
+        return Ok(());
+    }
+    Err(LedgerError::OtherFormat {
+        path: database.path.clone(),
+        found,
+    })
 }
 
 /// Whether the file can be written to without harm: pages are laid out consistently, and each belongs to one table or is free.
@@ -110,7 +115,12 @@ pub(super) fn check_pages(connection: &Connection, database: &Database) -> Resul
     })
 }
 
-fn check_definitions(connection: &Connection, database: &Database) -> Result<(), LedgerError> {
+/// Refuses a database whose own tables and triggers aren't those that we made, or whose schema has an entry that isn't what
+/// its statement makes: a table is dropped by its entry.
+pub(super) fn check_schema(
+    connection: &Connection,
+    database: &Database,
+) -> Result<(), LedgerError> {
     let failed = database.sqlite_error("check");
     let corrupt = |detail: &str| LedgerError::Corrupt {
         path: database.path.clone(),
@@ -118,7 +128,13 @@ fn check_definitions(connection: &Connection, database: &Database) -> Result<(),
     };
     let mut found = schema_statements(connection).map_err(&failed)?;
     let made = Connection::open_in_memory().map_err(&failed)?;
-    for (_, name, _, statement) in &found {
+    made.execute_batch(SCHEMA).map_err(&failed)?;
+    let mut own = schema_statements(&made).map_err(&failed)?;
+    let (mut found_own, projections): (Vec<_>, Vec<_>) = found
+        .iter()
+        .cloned()
+        .partition(|(_, _, table, _)| own.iter().any(|(_, _, ours, _)| ours == table));
+    for (_, name, _, statement) in &projections {
         if let Some(statement) = statement
             && let Err(error) = made.execute_batch(statement)
         {
@@ -128,8 +144,14 @@ fn check_definitions(connection: &Connection, database: &Database) -> Result<(),
         }
     }
     let mut expected = schema_statements(&made).map_err(&failed)?;
-    found.sort();
-    expected.sort();
+    for entries in [&mut own, &mut found_own, &mut found, &mut expected] {
+        entries.sort();
+    }
+    if found_own != own {
+        return Err(corrupt(
+            "the statements of its own tables and triggers aren't tslp's",
+        ));
+    }
     if found != expected {
         return Err(corrupt(
             "entries of its schema aren't what their statements make",

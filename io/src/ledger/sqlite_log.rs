@@ -15,7 +15,6 @@ use super::anchor::Anchor;
 use super::connection::{self, Database, to_sql};
 use super::error::{LedgerError, TableError};
 use super::lock::DataDirLock;
-use super::mover::MoveResult;
 use super::open::DOUBT_FILE;
 use super::rebuild::TableRebuild;
 use super::recognise::check_pages;
@@ -235,16 +234,11 @@ impl SqliteLog {
     }
 
     /// Whether pages may be moved into the database file.
-    pub(super) fn check_movable(&mut self) -> Result<(), LedgerError> {
+    fn check_movable(&mut self) -> Result<(), LedgerError> {
         self.check_usable()?;
         let pages = &self.soundness.pages;
         let checked = pages.ensure_checked(|| check_pages(&self.connection, &self.database));
         checked.map_err(|unsound| self.poison(unsound.into()))
-    }
-
-    /// Takes the end of a move on another connection; its failure poisons this log.
-    pub(super) fn moved_elsewhere(&mut self, moved: MoveResult) -> Result<(), LedgerError> {
-        moved.map_err(|error| self.poison(error))
     }
 
     /// Truncates the WAL unless a reader is active: waiting for readers isn't worth it.
@@ -260,9 +254,20 @@ impl SqliteLog {
         run
     }
 
+    /// Whether another checkpoint kept it from running, the pages in the WAL, and those of them that are moved.
     fn run_checkpoint(&self, pragma: &str) -> Result<(bool, u64, u64), LedgerError> {
-        connection::run_checkpoint(&self.connection, pragma)
-            .map_err(self.database.sqlite_error("checkpoint"))
+        let run = || {
+            let mut statement = self.connection.prepare_cached(pragma)?;
+            statement.query_row([], |row| {
+                // -1 stands for a database that isn't in WAL mode.
+                let count = |column| {
+                    row.get(column)
+                        .map(|count: i64| count.max(0).cast_unsigned())
+                };
+                Ok((row.get(0)?, count(1)?, count(2)?))
+            })
+        };
+        run().map_err(self.database.sqlite_error("checkpoint"))
     }
 
     /// Verifies the events before anything is appended: if the state was restored from the tables, only their digests were checked.

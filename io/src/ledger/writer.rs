@@ -1,14 +1,8 @@
 //! The writer thread: makes the engine's commits durable in groups, and announces the durable position.
 //!
-//! A commit appends to the WAL; a checkpoint moves pages from there into the database, which costs syncs. The WAL policy:
-//!
-//! * Idle, with enough pages pending: the writer moves them itself, so that the next commit finds a short WAL.
-//! * Busy: moving between two groups would delay commits, so the [`PageMover`] does it on a connection of its own, from
-//!   `checkpoint_pages_busy` on. When it ends, the writer moves the few pages that came meanwhile: SQLite starts the WAL
-//!   from its beginning again only after a checkpoint that left nothing, and only the writer can be sure that no commit
-//!   comes in between.
-//! * If the WAL grows to [`BUSY_TIMES_MAX`] times that bound, the writer waits for the mover: under a load that never
-//!   pauses the file must not grow without bound.
+//! A commit appends to the WAL; a checkpoint moves pages from there into the database, which costs syncs and delays the next
+//! commit. So an idle writer runs it as soon as enough pages are pending, and a busy one only when the WAL is several times as
+//! long: under a load that never pauses the file must not grow without bound.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded, select};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_projections::changes::RowChange;
@@ -24,7 +18,6 @@ use tslp_replay::log::{Head, Log};
 
 use super::durable::{DurableHead, WriterFigures};
 use super::error::LedgerError;
-use super::mover::{MoveResult, PageMover};
 use super::open_files::OpenFiles;
 use super::sqlite_log::{CheckpointMode, SqliteLog, WalState};
 
@@ -96,7 +89,7 @@ pub struct WriterLimits {
     pub group_bytes_max: u64,
     /// Pages pending in the WAL from which on an idle writer moves them.
     pub checkpoint_pages: u64,
-    /// Pages pending in the WAL from which on they are moved at once, idle or not.
+    /// Pages pending in the WAL from which on they are moved between two groups, though commits may be waiting.
     pub checkpoint_pages_busy: u64,
     /// Size of the WAL file from which on an idle writer cuts it.
     pub truncate_bytes: u64,
@@ -122,10 +115,6 @@ impl Default for WriterLimits {
 
 /// Groups that a busy writer commits between two looks at the WAL.
 const GROUPS_PER_LOOK: u64 = 16;
-
-/// The WAL may hold this many times [`WriterLimits::checkpoint_pages_busy`] while the mover works; from there on the writer
-/// waits for it.
-const BUSY_TIMES_MAX: u64 = 4;
 
 /// The queue to a writer. A full one blocks whoever sends. When all senders are gone, the writer finishes and stops;
 /// when the writer has failed, sending fails.
@@ -181,9 +170,7 @@ pub fn spawn_writer(
     announce: Box<dyn FnMut(Durability) + Send>,
 ) -> Result<LedgerWriter, LedgerError> {
     let path = log.database.path.clone();
-    let mover = PageMover::start(&log.database)?;
     let mut writer = Writer::new(log, commits, limits, announce)?;
-    writer.mover = Some(mover);
     let durable = Arc::clone(writer.durable());
     let figures = Arc::clone(&writer.figures);
     let thread = std::thread::Builder::new()
@@ -208,8 +195,6 @@ pub fn spawn_writer(
 
 /// Takes commits and makes them durable. [`spawn_writer`] gives it a thread; without one it is asked to [`step`](Self::step).
 pub struct Writer {
-    /// Moves pages while groups are committed; without it they are moved between two. First, so that it ends before the log's lock.
-    mover: Option<PageMover>,
     log: SqliteLog,
     commits: Receiver<Commit>,
     limits: WriterLimits,
@@ -270,7 +255,6 @@ impl Writer {
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
             open_files: OpenFiles::of_database(&log.database),
-            mover: None,
             log,
             commits,
             limits,
@@ -319,9 +303,6 @@ impl Writer {
             let head = self.commit_group(commit)?;
             self.announcer.announce_reached(head.seq);
         }
-        if let Some(moved) = self.mover.as_mut().and_then(PageMover::wait_for_result) {
-            self.log.moved_elsewhere(moved)?;
-        }
         // Truncating writes to the database file, which needs every page checked first; a quick stop doesn't wait for that.
         if self.log.soundness().pages.is_sound() {
             self.log.checkpoint(CheckpointMode::Truncate)?;
@@ -334,23 +315,15 @@ impl Writer {
         self.groups_since_look += 1;
         match self.commits.try_recv() {
             Ok(commit) => {
-                self.relieve_wal()?;
+                if self.groups_since_look >= GROUPS_PER_LOOK {
+                    self.bound_wal()?;
+                }
                 return Ok(Some(commit));
             }
             Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {}
         }
-        self.bound_wal()?;
-        // While a move runs, waiting for a commit alone would leave its end, and the pages that came meanwhile, unattended.
-        if let Some(mover) = self.mover.as_mut().filter(|mover| mover.is_at_work()) {
-            let moved = select! {
-                recv(self.commits) -> commit => return Ok(commit.ok()),
-                recv(mover.end_receiver()) -> moved => moved,
-            };
-            let moved = mover.take_end(moved.ok());
-            self.end_move(moved)?;
-        }
-        if self.look_at_wal()?.pages_pending < self.limits.checkpoint_pages {
+        if self.bound_wal()?.pages_pending < self.limits.checkpoint_pages {
             return self.wait_for_commit();
         }
         match self.commits.recv_timeout(self.limits.idle) {
@@ -413,51 +386,17 @@ impl Writer {
         Ok(head)
     }
 
-    /// Bounds the WAL under a load that never pauses, without looking at it for each group.
-    fn relieve_wal(&mut self) -> Result<(), LedgerError> {
-        if let Some(moved) = self.mover.as_mut().and_then(PageMover::take_result) {
-            return self.end_move(moved);
-        }
-        if self.groups_since_look < GROUPS_PER_LOOK {
-            return Ok(());
-        }
-        self.bound_wal()
-    }
-
-    /// Begins a move when the WAL is long, and waits for it when it is far too long.
-    fn bound_wal(&mut self) -> Result<(), LedgerError> {
+    /// Moves the pages of a long WAL although commits may be waiting.
+    fn bound_wal(&mut self) -> Result<WalState, LedgerError> {
         let wal = self.look_at_wal()?;
-        let busy = self.limits.checkpoint_pages_busy;
-        if wal.pages_pending >= busy {
-            self.begin_move()?;
+        if wal.pages_pending < self.limits.checkpoint_pages_busy {
+            return Ok(wal);
         }
-        if wal.pages >= busy.saturating_mul(BUSY_TIMES_MAX)
-            && let Some(moved) = self.mover.as_mut().and_then(PageMover::wait_for_result)
-        {
-            return self.end_move(moved);
-        }
-        Ok(())
-    }
-
-    fn begin_move(&mut self) -> Result<(), LedgerError> {
-        let Some(mover) = &mut self.mover else {
-            return self.checkpoint(CheckpointMode::Passive);
-        };
-        self.log.check_movable()?;
-        mover.begin_move();
-        Ok(())
-    }
-
-    /// Takes a move's end, and moves the pages appended during it at once: only if nothing is left in the WAL does the next commit
-    /// start it from its beginning.
-    fn end_move(&mut self, moved: MoveResult) -> Result<(), LedgerError> {
-        self.log.moved_elsewhere(moved)?;
         self.checkpoint(CheckpointMode::Passive)
     }
 
     fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {
-        self.checkpoint(CheckpointMode::Passive)?;
-        let wal = self.log.wal_state()?;
+        let wal = self.checkpoint(CheckpointMode::Passive)?;
         // With pages left a reader is at work, and truncating would do nothing.
         if wal.pages_pending == 0 && wal.file_bytes >= self.limits.truncate_bytes {
             self.checkpoint(CheckpointMode::Truncate)?;
@@ -465,13 +404,13 @@ impl Writer {
         Ok(())
     }
 
-    fn checkpoint(&mut self, mode: CheckpointMode) -> Result<(), LedgerError> {
+    fn checkpoint(&mut self, mode: CheckpointMode) -> Result<WalState, LedgerError> {
         if mode == CheckpointMode::Truncate {
             self.open_files.wal_was_cut();
         }
         self.log.checkpoint(mode)?;
         self.figures.checkpoints.fetch_add(1, Relaxed);
-        self.look_at_wal().map(drop)
+        self.look_at_wal()
     }
 
     fn look_at_wal(&mut self) -> Result<WalState, LedgerError> {

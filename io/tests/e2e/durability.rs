@@ -284,13 +284,6 @@ fn check_changed_by(statement: &str) {
 }
 
 #[test]
-fn a_schema_version_that_the_schema_contradicts_means_safe_mode() {
-    for version in [0, 3, 1 << 20, i32::MIN + 1] {
-        check_changed_by(&format!("PRAGMA user_version = {version}"));
-    }
-}
-
-#[test]
 fn a_workspace_that_the_events_contradict_means_safe_mode() {
     for change in [
         "UPDATE meta SET value = substr(value, 1, length(value) - 1) || 'f' WHERE key = 'workspace'",

@@ -105,16 +105,6 @@ fn what_another_version_folded_is_held_against_all_events_before_it_is_believed(
     check_start(&places, &upstream, &pages, held);
 }
 
-#[test]
-fn what_an_older_tslp_kept_beside_the_ledger_is_removed() {
-    let (places, upstream) = (Places::new(), Upstream::start());
-    let pages = with_history(&places, &upstream);
-    let left_over = places.data.join("ledger.checkpoint");
-    std::fs::write(&left_over, "a state").unwrap();
-    check_start(&places, &upstream, &pages, FROM_TABLES);
-    assert!(!left_over.exists());
-}
-
 /// Deletes rows, and has the table's digest say that they never were.
 fn forge(places: &Places, table: &str, rows: &str) {
     let shell = ledger_file::open(&places.data);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
 use tslp_io::ledger::disk::Disk;
-use tslp_io::ledger::{CheckpointMode, OpenLedger};
+use tslp_io::ledger::{CheckpointMode, LedgerError, OpenLedger};
 use tslp_io::scrub::ScrubFlaw;
 use tslp_io::startup::StartError;
 use tslp_replay::log::Log;
@@ -28,6 +28,8 @@ const KEPT_BACK: usize = 3;
 enum Outcome {
     /// Refused with the reason, evidence untouched, diagnostics up.
     SafeMode,
+    /// Refused as another version's, since the header says so; untouched.
+    OtherFormat,
     /// Every event and every row is there, nothing was written, and the ledger goes on.
     Intact,
     /// Every event is there, and the tables or the anchor were made anew.
@@ -185,6 +187,11 @@ fn check_refused(disk: &SimDisk, damaged: &Image, error: &StartError, story: &st
             disk.image().bytes(path) == bytes,
             "{story}: evidence changed"
         );
+    }
+    if let StartError::Ledger(LedgerError::OtherFormat { .. }) = error {
+        let bytes = damaged.bytes(&file("ledger.db"));
+        assert_ne!(bytes[60..64], [0, 0, 0, 2], "{story}: {error}");
+        return Outcome::OtherFormat;
     }
     assert!(error.asks_for_safe_mode(), "{story}: {error:?}");
     Outcome::SafeMode

@@ -233,7 +233,11 @@ fn an_added_event_that_is_none_is_refused() {
             StartError::Ledger(_) | StartError::DataDir(_) => false,
         };
         assert!(as_expected, "{name} of {kind}: {error:?}");
-        assert_ne!(error.asks_for_safe_mode(), error.is_newer(), "{error:?}");
+        assert_ne!(
+            error.asks_for_safe_mode(),
+            error.is_other_version(),
+            "{error:?}"
+        );
     }
 }
 
@@ -266,7 +270,7 @@ fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
         let Err(error) = open(&disk) else {
             panic!("{kind}: opened");
         };
-        assert!(error.is_newer() && !error.asks_for_safe_mode());
+        assert!(error.is_other_version() && !error.asks_for_safe_mode());
         for words in ["written by a newer tslp", kind, "or a newer one"] {
             assert!(error.to_string().contains(words), "{error}");
         }

@@ -10,7 +10,6 @@ mod clock;
 mod errors;
 mod hostile_events;
 mod interrupted;
-mod migrating;
 mod moving;
 mod pages;
 mod power_loss;

@@ -1,4 +1,4 @@
-//! The WAL is moved on a thread of its own: a failure there stops the writer, and nothing acknowledged is lost.
+//! The writer moves the WAL between two commits: a failure there stops it, and nothing acknowledged is lost.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn commit(group: &Group) -> Commit {
     }
 }
 
-/// Commits the story group by group, with a move begun after each, up to the first failure or the end.
+/// Commits the story group by group, with a move after each, up to the first failure or the end.
 fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
     let (opened, state) = open(disk).unwrap();
     let limits = WriterLimits {
@@ -45,7 +45,7 @@ fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
     };
     for group in groups() {
         run.tried = last_seq(group);
-        // A writer that has nothing more to commit looks at the WAL, and a move begins.
+        // A writer that has nothing more to commit looks at the WAL and moves it.
         let sent = sender.send(commit(group));
         if sent.is_err() || writer.durable().wait_for(run.tried).is_err() {
             break;
@@ -66,7 +66,7 @@ fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
 }
 
 #[test]
-fn what_was_moved_beside_the_writer_is_whole() {
+fn what_was_moved_between_two_commits_is_whole() {
     let disk = SimDisk::new(0);
     let (ran, failure) = commit_story(&disk);
     assert_eq!(failure, None);

@@ -250,7 +250,7 @@ fn readers_see_what_is_committed_and_can_not_write() {
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
     assert_eq!(reader.journal_mode().unwrap(), "wal");
     let workspace = PathBuf::from("/work/project");
-    assert_eq!(reader.identity().unwrap(), (1, workspace));
+    assert_eq!(reader.checked_workspace().unwrap(), workspace);
     assert!(reader.bytes_on_disk() > 0);
     let written = reader.connection.execute("DELETE FROM meta", []);
     assert!(written.unwrap_err().to_string().contains("readonly"));

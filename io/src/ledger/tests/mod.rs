@@ -1,7 +1,7 @@
 //! Tests of the ledger on disk: a workspace in a temporary directory, and what all tests do with it.
 
 mod appending;
-mod migrating;
+mod formats;
 mod opening;
 mod tables;
 mod writing;

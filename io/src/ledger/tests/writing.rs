@@ -239,8 +239,8 @@ fn the_wal_stays_bounded_under_a_load_that_never_pauses() {
         ..WriterLimits::default()
     };
     let (fixture, longest, checkpoints) = under_a_load_that_never_pauses(limits, 1200);
-    // Four times the limit, and what 16 groups add before the next look: a group here changes fewer than 20 pages.
-    let bound = (4 * 50 + 2 * 16 * 20) * (4096 + 24);
+    // The limit, and what 16 groups add before the next look: a group here changes fewer than 20 pages.
+    let bound = (50 + 16 * 20) * (4096 + 24);
     assert!(longest <= bound, "{longest} of {bound} bytes");
     assert!(checkpoints > 3, "{checkpoints}");
     let opened = fixture.open();
