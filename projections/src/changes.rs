@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::row::{Key, StoredRow};
-use crate::table::Value;
+use crate::table::{Table, Value};
 
 /// A change to one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,18 @@ pub struct RowChange {
     pub table: usize,
     /// The change.
     pub change: Change,
+}
+
+impl RowChange {
+    /// The index of the table among these, and the key of the row that changes.
+    #[must_use]
+    pub fn table_and_key(&self, tables: &[Table]) -> (usize, &[Value]) {
+        let key = match &self.change {
+            Change::Put(row) => &row[..tables[self.table].key],
+            Change::Remove(key) | Change::Replace(key, _) => key,
+        };
+        (self.table, key)
+    }
 }
 
 /// Rows that may change many times while a batch is folded, or appear and vanish within it, so that their values are read from

@@ -125,6 +125,12 @@ impl State {
         self.audits.awaited_episodes()
     }
 
+    /// Entities that were removed within the last episodes.
+    #[must_use]
+    pub const fn tombstones(&self) -> &Tombstones {
+        &self.tombstones
+    }
+
     /// The rules by which what comes next is decided.
     #[must_use]
     pub const fn rules(&self) -> &Rules {

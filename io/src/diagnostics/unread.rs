@@ -9,13 +9,13 @@ use tslp_core::extract::{ExtractError, Extraction, Grammars as _};
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
-use tslp_projections::STATE_MAP;
+use tslp_projections::state_map::StateMapRow;
 
 use crate::config::settings::EtvConfig;
 use crate::ledger::{LedgerError, LedgerReader};
 use crate::observer::FileReader;
 
-use super::{DiagnosedSubject, TableRow as _};
+use super::DiagnosedSubject;
 
 /// Lines named of one file.
 const LINES_MAX: usize = 8;
@@ -138,8 +138,8 @@ pub(crate) fn of_tracked(
 
 fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
     let mut paths = BTreeSet::new();
-    reader.read_table(STATE_MAP, &mut |row| {
-        paths.extend(row.optional_text_at(0).map(RelPath::from_normalised));
+    reader.visit_rows(&mut |row: StateMapRow| {
+        paths.insert(row.entity.path);
         ControlFlow::Continue(())
     })?;
     Ok(paths)
