@@ -22,6 +22,9 @@ use crate::table::{Column, ColumnType, Table, Text, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnfitRow(pub &'static str);
 
+/// A row as a store holds it.
+pub type Cells = Vec<Value>;
+
 /// A row of a table, declared by [`row!`](crate::row!).
 pub trait Row: Sized {
     /// The table's description.
@@ -31,7 +34,7 @@ pub trait Row: Sized {
     type Key: Key;
 
     /// Its cells, in the order of the columns.
-    fn into_cells(self) -> Vec<Value>;
+    fn into_cells(self) -> Cells;
 
     /// Reads its cells.
     ///
@@ -130,19 +133,19 @@ keys! { (A) (A B) (A B C) (A B C D) }
 macro_rules! row {
     (
         $(#[$doc:meta])*
-        pub struct $row:ident in $keep:ident $name:literal, version $version:literal;
+        $vis:vis struct $row:ident in $keep:ident $name:literal, version $version:literal;
         key { $($(#[$key_doc:meta])* $key:ident: $key_type:ty,)+ }
         values { $($(#[$value_doc:meta])* $value:ident: $value_type:ty,)* }
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $row {
-            $($(#[$key_doc])* pub $key: $key_type,)+
-            $($(#[$value_doc])* pub $value: $value_type,)*
+        $vis struct $row {
+            $($(#[$key_doc])* $vis $key: $key_type,)+
+            $($(#[$value_doc])* $vis $value: $value_type,)*
         }
 
         const _: () = {
-            use $crate::row::{Field, FieldShape, Row, UnfitRow};
+            use $crate::row::{Cells, Field, FieldShape, Row, UnfitRow};
             use $crate::table::{Column, Keep, Table, Value};
 
             const KEY: &[(&str, FieldShape)] = &[$((stringify!($key), <$key_type as Field>::SHAPE),)+];
@@ -163,8 +166,8 @@ macro_rules! row {
 
                 type Key = ($($key_type,)+);
 
-                fn into_cells(self) -> ::alloc::vec::Vec<Value> {
-                    let mut cells = ::alloc::vec::Vec::with_capacity(COLUMNS.len());
+                fn into_cells(self) -> Cells {
+                    let mut cells = Cells::with_capacity(COLUMNS.len());
                     $(Field::write(self.$key, &mut cells);)+
                     $(Field::write(self.$value, &mut cells);)*
                     cells
