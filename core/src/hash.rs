@@ -58,6 +58,12 @@ impl TranscriptHash {
     /// The transcript without any message.
     pub const EMPTY: Self = Self([0; 32]);
 
+    /// The hash of a prompt and its reply alone: it recognises a session whose client rewrites everything before them.
+    #[must_use]
+    pub fn of_exchange(user: MessageKey, reply: MessageKey) -> Self {
+        Self::EMPTY.extended(user).extended(reply)
+    }
+
     /// The transcript that `key` extends this one to.
     #[must_use]
     pub fn extended(self, key: MessageKey) -> Self {

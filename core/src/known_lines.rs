@@ -323,7 +323,7 @@ fn bit_of(word: &str) -> usize {
 }
 
 /// Every maximal run of letters, digits, underscores and bytes beyond ASCII that doesn't begin with a digit.
-pub(crate) fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
     core::iter::from_fn(move || {

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::delimiter;
 use crate::ids::SessionId;
 use crate::message::{Attempt, Role, Tools};
 use crate::read_message::ReadMessage;
@@ -43,5 +44,17 @@ impl Request {
             .iter()
             .rposition(|message| message.ends_examples());
         last.map_or(0, |at| at + 1)
+    }
+
+    /// The texts of all system messages, joined by a blank line, without anything that the proxy itself injected.
+    #[must_use]
+    pub fn system_text(&self) -> String {
+        let texts: Vec<String> = self
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::System)
+            .map(|message| delimiter::strip_blocks(&message.parts.join("\n")).into_owned())
+            .collect();
+        texts.join("\n\n")
     }
 }

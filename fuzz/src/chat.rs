@@ -1,8 +1,7 @@
 //! Chat bodies and reply streams from the wire.
 
-use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
-use tslp_core::decide::receive;
 use tslp_core::message::{Role, ToolCall};
+use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::request::Request;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReplyDecoder;
@@ -40,7 +39,7 @@ fn request_in(dialect: Dialect, data: &[u8]) {
     assert_eq!(request, known_request);
     let spoken = conversation_messages(&request);
     let outgoing = Outgoing {
-        system: Some(receive::system_text(&request)),
+        system: Some(request.system_text()),
         messages: spoken
             .iter()
             .map(|index| OutgoingMessage {

@@ -2,8 +2,8 @@
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
+use tslp_projections::state::{State, StateRestorer};
 use tslp_projections::table::{ColumnType, Value};
-use tslp_replay::state::{State, StateRestorer};
 
 /// Any rows make a state or an error, however their digests come out; the rows of a state make it again.
 pub fn restore_rows(data: &[u8]) {

@@ -8,12 +8,12 @@ use tslp_core::damage::{self, ComparedCode, DefinitionContent};
 use tslp_core::delimiter;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
-use tslp_core::mention;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::redact;
 use tslp_core::slice::Span;
-use tslp_core::view::Truth as _;
+use tslp_decide::mention;
+
 use tslp_snapshots::script::{self, Step};
 use tslp_snapshots::stage::{ROOT, Stage};
 

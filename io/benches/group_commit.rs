@@ -14,7 +14,7 @@ use tslp_io::ledger::OpenOptions;
 use tslp_io::ledger::writer::{self, Commit, WriterLimits};
 use tslp_io::out::Out;
 use tslp_projections::changes::Changes;
-use tslp_replay::state::State;
+use tslp_projections::state::State;
 
 #[path = "replay/turns.rs"]
 mod turns;

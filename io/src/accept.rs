@@ -7,10 +7,10 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::State;
+use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
-use tslp_replay::state::State;
-use tslp_replay::store::{EmptyStore, Store};
 
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};

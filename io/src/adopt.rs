@@ -17,14 +17,14 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use tslp_core::artifact::Transition;
-use tslp_core::decide::found_code::FoundCode;
 use tslp_core::event::{Event, ReadFailure};
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
+use tslp_decide::found_code::FoundCode;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
-use tslp_replay::state::State;
 
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};

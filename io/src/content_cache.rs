@@ -9,8 +9,8 @@ use tslp_core::recent_map::RecentMap;
 use tslp_projections::edits::EditRow;
 use tslp_projections::row::StoredRow;
 use tslp_projections::sources::OutdatedRow;
+use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::vault::{VaultLocation, VaultRow};
-use tslp_replay::store::{Store, Unreadable};
 
 use crate::ledger::{LedgerError, LedgerReader};
 

@@ -13,8 +13,6 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::AuditQuestion;
-use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::reply::{Reply, SegmentExtent};
 use tslp_core::event::{
     AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome, ServerUsage,
 };
@@ -23,15 +21,17 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::{Attempt, Tools};
+use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_core::request::Request;
+use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding, PendingReply};
-use tslp_replay::state::State;
 
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel, CalledOff, RequestMark};
 use crate::channel::{

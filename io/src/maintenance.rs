@@ -4,10 +4,10 @@ use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
+use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
 use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Log, Stored};
-use tslp_replay::state::State;
 
 use crate::archive_check::ArchiveResult;
 use crate::diagnostics::DiagnosedSubject;

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::state::State;
+use tslp_projections::state::State;
 
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};

@@ -11,13 +11,13 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::DecodeError;
 use tslp_projections::changes::Changes;
 use tslp_projections::row::UnfitRow;
+use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::store::Store;
 use tslp_projections::table::{TableDigest, Value};
 use tslp_projections::{EventAt, TABLES};
 use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
-use tslp_replay::state::{State, StateRestorer};
-use tslp_replay::store::Store;
 
 use crate::VERSION;
 use crate::archive_check::{ArchiveCheck, ArchiveResult};

@@ -1,8 +1,8 @@
 //! Compares the two ways of computing the state, for `tslp verify`: folding all events, and reading the tables.
 
 use tslp_projections::TABLES;
+use tslp_projections::state::State;
 use tslp_projections::table::{Table, TableDigest};
-use tslp_replay::state::State;
 
 use crate::diagnostics::doctor::DoctorReport;
 use crate::ledger::LedgerReader;

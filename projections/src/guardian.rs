@@ -6,7 +6,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::decide::tools::first_denial_of_each;
 use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
     Recorded, ToolRan,
@@ -18,7 +17,6 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::Reason;
-use tslp_core::view::{RecordedCall, ToolSession};
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
@@ -115,6 +113,38 @@ row! {
 /// The session id under which a halt of all sessions is kept.
 const ALL_SESSIONS: SessionId = SessionId(0);
 
+/// What is known of a session's tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolSession {
+    /// Why none may run until the Operator resumes them.
+    pub halt: Option<Reason>,
+    /// What was granted, whether it still holds or not.
+    pub grants: Vec<GrantToken>,
+    /// What was spent since the Operator last resumed them.
+    pub spent: BudgetAmounts,
+    /// Denials by class since then.
+    pub class_violations: u32,
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// Its session.
+    pub session: SessionId,
+    /// Who asks, and who would run it.
+    pub door: Door,
+    /// The round of its reply.
+    pub round: u32,
+    /// The command line in the Vault.
+    pub text: ArtifactHash,
+    /// What was decided on it.
+    pub decision: Option<Decision>,
+    /// Whether it is known what came of it.
+    pub is_over: bool,
+    /// What it printed, in the Vault.
+    pub output: Option<ArtifactHash>,
+}
+
 /// The Guardian's state.
 #[derive(Default)]
 pub struct GuardianState {
@@ -194,7 +224,7 @@ impl GuardianState {
         let session = call.session;
         let is_allowed = judged.decision != Decision::Deny;
         let builds = u64::from(is_allowed && matches!(judged.class, Class::Build | Class::Shell));
-        let mut first = first_denial_of_each(&judged.denials);
+        let mut first = judged.first_denials();
         let violates = first.any(|denial| denial.code == "COMMAND-CLASS-VIOLATION");
         if builds > 0 || violates {
             self.change_tally(session, changes, |tally| {

@@ -92,6 +92,39 @@ impl ProposedVersion {
     }
 }
 
+/// A version that waits for promotion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The version.
+    pub version: VersionId,
+    /// Its entity.
+    pub entity: EntityId,
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+    /// The captured bytes that hold it.
+    pub artifact: ArtifactHash,
+    /// Its ranges in those bytes.
+    pub spans: Vec<Span>,
+    /// The episode of the reply that proposed it.
+    pub episode: EpisodeId,
+    /// That episode's session.
+    pub session: SessionId,
+    /// Both gates' verdicts, once it was judged.
+    pub report: Option<GateReport>,
+    /// The known entity that it is suspected to rename.
+    pub rename_of: Option<EntityId>,
+    /// Its origin.
+    pub origin: Origin,
+}
+
+impl Proposal {
+    /// The reason that kept it out, if it was judged.
+    #[must_use]
+    pub fn refused_for(&self) -> Option<Reason> {
+        self.report.as_ref()?.conclusion
+    }
+}
+
 /// All open proposals.
 #[derive(Default)]
 pub struct Proposals {

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::artifact::{Level, Origin};
-use tslp_core::decide::exchange_hash;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     Event, Fork, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
@@ -20,14 +19,16 @@ use tslp_core::limits::{
 };
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
-use tslp_core::view::{
-    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
-    SessionPosition,
-};
 
 pub mod rows;
 
+mod answers;
 mod keep;
+
+pub use answers::{
+    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
+    SessionPosition,
+};
 
 use rows::{
     LookupKind, RecentContextRow, SessionEntityRow, SessionEpisodeRow, SessionIndexRow,
@@ -379,7 +380,7 @@ impl Sessions {
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
         let tail = open
             .user_key
-            .map(|user_key| exchange_hash(user_key, ended.key));
+            .map(|user_key| TranscriptHash::of_exchange(user_key, ended.key));
         let old_tail = core::mem::replace(&mut session.tail, tail);
         let old_reply = session.reply.replace(ended.key);
         let exchange = Exchange {

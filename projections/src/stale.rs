@@ -13,7 +13,6 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, Event, Recorded};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
-use tslp_core::view::Divergence;
 use tslp_core::words;
 
 use crate::changes::Changes;
@@ -67,6 +66,17 @@ words! {
 }
 
 crate::word_cells!(DiskDifference);
+
+/// The way in which disk contradicts an entity, which is STALE then, or may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// Disk holds something that was never authoritative here, or no longer holds the symbol.
+    Unknown,
+    /// Disk holds an earlier authoritative version.
+    Superseded,
+    /// The file can't be read.
+    Unreadable,
+}
 
 /// Diverged entities.
 #[derive(Default)]

@@ -18,7 +18,6 @@ use tslp_core::limits::SUPERSEDED_KEPT;
 use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
-use tslp_core::view::{CurrentVersion, FormerVersion};
 
 use crate::changes::Changes;
 use crate::proposals::{Proposals, ProposedVersion};
@@ -139,6 +138,42 @@ struct TrackedFile {
     entries: Vec<u32>,
     /// The file as a whole.
     whole: Option<u32>,
+}
+
+/// The authoritative version of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CurrentVersion {
+    /// The version.
+    pub version: VersionId,
+    /// Hash of its canonical form: the State Map's artifact hash.
+    pub slice: SliceHash,
+    /// The captured bytes that hold it.
+    pub artifact: ArtifactHash,
+    /// Its ranges in those bytes.
+    pub spans: Vec<Span>,
+    /// Its structure.
+    pub figures: Figures,
+    /// The proof of its definition.
+    pub proof: Proof,
+    /// Its origin.
+    pub origin: Origin,
+    /// The episode in which it became true.
+    pub episode: EpisodeId,
+}
+
+/// A version of an entity that was authoritative once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormerVersion {
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+    /// The captured bytes that hold it.
+    pub artifact: ArtifactHash,
+    /// Its ranges in those bytes.
+    pub spans: Vec<Span>,
+    /// Its origin.
+    pub origin: Origin,
+    /// The episode in which it became true.
+    pub episode: EpisodeId,
 }
 
 /// All authoritative versions.

@@ -15,10 +15,10 @@ use tslp_core::policy::Policy;
 
 use crate::engine::Engine;
 use crate::engine::retrace::PromptOccurrence;
-use crate::state::State;
 use crate::step;
-use crate::store::Store;
 use crate::trace::{Difference, DifferenceCause};
+use tslp_projections::state::State;
+use tslp_projections::store::Store;
 
 /// Verifies a ledger in one pass by making every decision again. Memory grows with the state and the longest step, not with
 /// the ledger.

@@ -9,24 +9,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use tslp_core::decide::audit;
-use tslp_core::decide::code_reader::CodeReader;
-use tslp_core::decide::compose::{self, Composed, Outgoing};
-use tslp_core::decide::direct::{self, FileText, ResolvedDirective};
-use tslp_core::decide::found_code::{self, FoundCode};
-use tslp_core::decide::observe;
-use tslp_core::decide::promote::MessagePieces;
-use tslp_core::decide::prompt;
-use tslp_core::decide::prompt_facts::Prompt;
-use tslp_core::decide::propose::{self, JudgingContext, WriteState};
-use tslp_core::decide::receive::{self, PromptRepetition};
-use tslp_core::decide::reply::{Reply, SegmentExtent};
-use tslp_core::decide::sent::{self, SentPrompt};
-use tslp_core::decide::side_request;
-use tslp_core::decide::tools;
-use tslp_core::decide::touch;
-use tslp_core::decide::verify;
-use tslp_core::decide::write_head;
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOutcome, Verb};
@@ -34,13 +16,31 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message;
+use tslp_core::outgoing::Outgoing;
+use tslp_core::outgoing::SentPrompt;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
-use tslp_core::text_index::TextIndex;
-use tslp_core::view::{
-    Conversations as _, Disk as _, Divergence, ToolRecords as _, Truth as _, Vault as _,
-};
+use tslp_decide::audit;
+use tslp_decide::code_reader::CodeReader;
+use tslp_decide::compose::{self, Composed};
+use tslp_decide::direct::{self, FileText, ResolvedDirective};
+use tslp_decide::found_code::{self, FoundCode};
+use tslp_decide::observe;
+use tslp_decide::promote::MessagePieces;
+use tslp_decide::prompt;
+use tslp_decide::prompt_facts::Prompt;
+use tslp_decide::propose::{self, JudgingContext, WriteState};
+use tslp_decide::receive::{self, PromptRepetition};
+use tslp_decide::reply::{Reply, SegmentExtent};
+use tslp_decide::sent::{self};
+use tslp_decide::side_request;
+use tslp_decide::text_index::TextIndex;
+use tslp_decide::tools;
+use tslp_decide::touch;
+use tslp_decide::verify;
+use tslp_decide::write_head;
+use tslp_projections::stale::Divergence;
 use tslp_projections::vault::VaultLocation;
 
 use crate::pending::{
@@ -48,10 +48,10 @@ use crate::pending::{
     FileFinding, JudgedReply, PendingAudit, PendingCommand, PendingPrompt, PendingReply,
     RequestKind,
 };
-use crate::state::{State, StateView};
-use crate::store::{Store, Unreadable};
 use crate::trace::RecordedStep;
 use seen::{ModelSight, SentPrompts, SentTexts};
+use tslp_projections::state::{State, StateView};
+use tslp_projections::store::{Store, Unreadable};
 
 pub mod call;
 mod examine;

@@ -8,7 +8,7 @@ use tslp_projections::changes::Changes;
 
 use crate::chain::ChainHash;
 use crate::log::{Head, Stored};
-use crate::state::State;
+use tslp_projections::state::State;
 
 /// Why a stored event can't be believed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,8 +9,6 @@ extern crate alloc;
 pub mod chain;
 pub mod fold;
 pub mod log;
-pub mod state;
-pub mod store;
 
 pub mod engine;
 pub mod pending;

@@ -5,21 +5,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::audit::AuditQuestion;
-use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::direct::{FileText, ResolvedDirective};
-use tslp_core::decide::found_code::FoundCode;
-use tslp_core::decide::promote::MessagePieces;
-use tslp_core::decide::prompt::PastedCode;
-use tslp_core::decide::receive::ReceivedPrompt;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, History, PromptMeasured, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::request::Request;
-use tslp_core::view::KnownCode;
+use tslp_decide::direct::{FileText, ResolvedDirective};
+use tslp_decide::found_code::FoundCode;
+use tslp_decide::promote::MessagePieces;
+use tslp_decide::prompt::PastedCode;
+use tslp_decide::receive::ReceivedPrompt;
 use tslp_projections::changes::{Changes, RowChange};
 
-use crate::state::State;
+use tslp_projections::state::State;
+use tslp_projections::state::StateView;
 
 /// A file to look at, and the symbols whose slices are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,7 +216,7 @@ pub(crate) struct DiskChecks(BTreeMap<RelPath, DiskCheck>);
 
 impl DiskChecks {
     /// Adds a file once, with the symbols that are true in it and those that a later grant may make true.
-    pub(crate) fn add_file(&mut self, view: &dyn KnownCode, path: &RelPath) {
+    pub(crate) fn add_file(&mut self, view: &StateView<'_>, path: &RelPath) {
         if self.0.contains_key(path) {
             return;
         }
@@ -237,7 +237,7 @@ impl DiskChecks {
         self.0.insert(path.clone(), check);
     }
 
-    pub(crate) fn add_code(&mut self, view: &dyn KnownCode, found: &FoundCode) {
+    pub(crate) fn add_code(&mut self, view: &StateView<'_>, found: &FoundCode) {
         let Some(path) = found.usable_path() else {
             return;
         };

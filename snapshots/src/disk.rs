@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tslp_core::decide::direct::FileText;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
 use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::slice;
+use tslp_decide::direct::FileText;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::pending::{DiskCheck, FileFinding};
 

@@ -24,9 +24,9 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, History, NoticeIssued, PromptAmended, PromptComposed, Recorded};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::Seq;
-use tslp_core::notice;
 use tslp_core::read_message::ONLY_DIRECTIVES;
-use tslp_replay::state::State;
+use tslp_decide::notice;
+use tslp_projections::state::State;
 
 use crate::stage::{ModelInput, SentPrompt, Stage};
 use crate::verdicts::{self, Detail};

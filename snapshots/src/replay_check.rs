@@ -7,13 +7,13 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
 use tslp_projections::changes::Changes;
 use tslp_projections::row::UnfitRow;
+use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::store::Store;
 use tslp_projections::table::Value;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::deep::DeepVerifier;
 use tslp_replay::fold::Replay;
 use tslp_replay::log::Stored;
-use tslp_replay::state::{State, StateRestorer};
-use tslp_replay::store::Store;
 use tslp_replay::trace::Difference;
 
 use crate::store::MemoryStore;

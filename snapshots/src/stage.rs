@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::reply::{Reply, SegmentExtent};
 use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Role, ToolCall, Tools};
+use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
+use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::episode_entries::EpisodeEntries;
+use tslp_projections::state::{State, StateView};
+use tslp_projections::store::EmptyStore;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
-use tslp_replay::state::{State, StateView};
-use tslp_replay::store::EmptyStore;
 
 use crate::disk::{Disk, DiskEntry};
 use crate::script::{self, Ending, Script, Step};

@@ -12,11 +12,11 @@ use tslp_projections::changes::{Changes, RowChange};
 use tslp_projections::edits::EditRow;
 use tslp_projections::row::StoredRow;
 use tslp_projections::sources::OutdatedRow;
+use tslp_projections::state::State;
+use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::table::Value;
 use tslp_projections::vault::{VaultLocation, VaultRow};
 use tslp_projections::{EDITS, OUTDATED, VAULT};
-use tslp_replay::state::State;
-use tslp_replay::store::{Store, Unreadable};
 
 use crate::tables::Tables;
 

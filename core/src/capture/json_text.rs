@@ -7,14 +7,14 @@ use serde_json::{Deserializer, Value};
 
 /// A text isn't a JSON object, list or string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoJson;
+pub struct NoJson;
 
 /// The JSON text with each string that isn't a key replaced by what `change` returns for it; `None` if `change` returns `None`
 /// for all of them. The strings are handed out in order.
 ///
 /// # Errors
 /// [`NoJson`] if the text isn't a JSON object, list or string.
-pub(crate) fn with_others(
+pub fn with_others(
     json: &str,
     change: &mut dyn FnMut(&str) -> Option<String>,
 ) -> Result<Option<String>, NoJson> {
@@ -43,7 +43,7 @@ pub(crate) fn with_others(
 const NESTED_MAX: u32 = 3;
 
 /// Replaces a text or, if it is JSON, the strings in it by what `change` returns. `None` if nothing changes.
-pub(crate) fn change_strings(
+pub fn change_strings(
     text: &str,
     change: &mut dyn FnMut(&str) -> Option<String>,
 ) -> Option<String> {

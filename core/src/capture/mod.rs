@@ -15,7 +15,7 @@ mod tool_call;
 
 mod scan;
 
-pub(crate) mod json_text;
+pub mod json_text;
 mod transcript;
 pub mod vocabulary;
 
@@ -98,7 +98,7 @@ pub fn without_tool_fences(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether a client says in a message that its examples are over: they are of another code base (aider).
-pub(crate) fn ends_examples(message: &Message) -> bool {
+pub fn ends_examples(message: &Message) -> bool {
     let mut parts = message.parts.iter();
     parts.any(|part| {
         let mut ends = vocabulary::EXAMPLES_END.iter();

@@ -100,6 +100,18 @@ pub struct ActionJudged {
     pub policy: Option<ArtifactHash>,
 }
 
+impl ActionJudged {
+    /// The first denial of each command, which is the one that counts.
+    pub fn first_denials(&self) -> impl Iterator<Item = &Denial> {
+        let mut last = None;
+        self.denials.iter().filter(move |denial| {
+            let is_first = last != Some(denial.command);
+            last = Some(denial.command);
+            is_first
+        })
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolOutcome {

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use tslp_core::event::DiskFinding;
 use tslp_core::ids::UnixMillis;
-use tslp_core::mention;
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
+use tslp_decide::mention;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::StateView;
+use tslp_projections::store::EmptyStore;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::DiskAnswers;
-use tslp_replay::state::StateView;
-use tslp_replay::store::EmptyStore;
 
 use crate::Effort;
 use crate::corpus;
@@ -81,7 +81,7 @@ pub(crate) fn measure(report: &mut Report, effort: Effort) -> Result<(), Box<dyn
 fn pasted(files: usize) -> Engine<TreeSitterGrammars, EmptyStore> {
     let policy = Policy::default();
     let mut engine = Engine::new(
-        tslp_replay::state::State::default(),
+        tslp_projections::state::State::default(),
         TreeSitterGrammars,
         policy,
         EmptyStore,

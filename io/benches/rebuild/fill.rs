@@ -8,12 +8,12 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::decide::reply::Reply;
 use tslp_core::event::{DiskFinding, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::request::Request;
+use tslp_decide::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::ledger::{CheckpointMode, OpenOptions, SqliteLog};

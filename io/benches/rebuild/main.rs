@@ -16,8 +16,8 @@ use tslp_core::hash::ArtifactHash;
 use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_io::out::Out;
+use tslp_projections::store::Store as _;
 use tslp_projections::vault::VaultRow;
-use tslp_replay::store::Store as _;
 
 use fill::Truth;
 

@@ -2,13 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tslp_core::decide::found_code::{self, FoundCode};
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
 use tslp_core::extract::Grammars;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_decide::found_code::{self, FoundCode};
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
 use super::read_queue::{MemoryShare, ReadJob};

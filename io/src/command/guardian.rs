@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::decide::tools::{evidence_text, stored_evidence};
 use tslp_core::guardian::{Decision, Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
+use tslp_decide::tools::{evidence_text, stored_evidence};
 use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
 use tslp_projections::row::Row;
 use tslp_projections::table::Value as Cell;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use tslp_core::RULES_VERSION;
-use tslp_core::decide::tools::{ToolJudging, evidence_text, judge_request};
 use tslp_core::event::{ActionRequested, Event, Recorded};
 use tslp_core::guardian::{Jail, ToolProfile};
 use tslp_core::hash::ArtifactHash;
+use tslp_decide::tools::{ToolJudging, evidence_text, judge_request};
 use tslp_projections::changes::Changes;
 use tslp_projections::guardian::GuardianState;
 use tslp_replay::trace::{Difference, DifferenceCause};

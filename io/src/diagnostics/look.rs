@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tslp_core::ids::UnixMillis;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::state::State;
-use tslp_replay::store::EmptyStore;
+use tslp_projections::state::State;
+use tslp_projections::store::EmptyStore;
 
 use crate::config::ServeConfig;
 use crate::observer::{Observer, SystemClock, WallClock as _, WorkspaceObserver as _};

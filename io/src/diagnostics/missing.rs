@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use tslp_core::artifact::ArtifactState;
-use tslp_core::decide::lost::missing_lines;
 use tslp_core::entity::EntityId;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::slice::{self, Span};
+use tslp_decide::lost::missing_lines;
 use tslp_projections::proposals::ProposalRow;
 use tslp_projections::state_map::StateMapRow;
 

@@ -1,9 +1,8 @@
 //! What the projections say, folded from a ledger that is verified on the way; what their tables say where that fails.
 
 use std::ops::ControlFlow;
-
 use tslp_projections::row::StoredRow;
-use tslp_replay::state::State;
+use tslp_projections::state::State;
 
 use super::DiagnosedSubject;
 use super::look::look_at_disk;

@@ -9,8 +9,6 @@ use std::time::Instant;
 use crossbeam_channel::Sender;
 use serde_json::Value;
 use tslp_core::capture::vocabulary;
-use tslp_core::decide::reply::SegmentExtent;
-use tslp_core::decide::tools::first_denial_of_each;
 use tslp_core::delimiter;
 use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
@@ -22,9 +20,10 @@ use tslp_core::guardian::{
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::notice;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
+use tslp_decide::notice;
+use tslp_decide::reply::SegmentExtent;
 use tslp_grammars::shell;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
@@ -1008,7 +1007,7 @@ fn line_beginning(line: &str) -> String {
 /// The reasons why a call isn't run, for the model; each is named once.
 fn denial_text(judged: &ActionJudged) -> String {
     let mut why: Vec<String> = Vec::new();
-    for denial in first_denial_of_each(&judged.denials) {
+    for denial in judged.first_denials() {
         let said = format!("DENY, {}: {}", denial.code, denial.why);
         if !why.contains(&said) {
             why.push(said);

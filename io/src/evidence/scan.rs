@@ -7,9 +7,9 @@ use std::path::Path;
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::Seq;
 use tslp_projections::changes::Changes;
+use tslp_projections::state::State;
 use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Stored};
-use tslp_replay::state::State;
 
 use crate::ledger::anchor::{self, AnchorState};
 use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tslp_core::entity::EntityId;
-use tslp_replay::state::State;
+use tslp_projections::state::State;
 
 use self::story::EntityStory;
 pub use self::story::{ChapterKind, HistoryEntry, Occurrences};

@@ -24,10 +24,10 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use tslp_core::decide::direct::FileText;
 use tslp_core::event::{DiskFinding, ReadFailure};
 use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
+use tslp_decide::direct::FileText;
 use tslp_replay::pending::DiskCheck;
 
 use crate::config::settings::EtvConfig;

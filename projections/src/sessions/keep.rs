@@ -7,8 +7,8 @@ use tslp_core::event::{Injected, NoticeIssued, Withheld};
 use tslp_core::hash::{MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::reason::Reason;
-use tslp_core::view::{Exchange, PendingNotice};
 
+use super::answers::{Exchange, PendingNotice};
 use super::rows::{
     RecentContextRow, SessionEntityRow, SessionEpisodeRow, SessionIndexRow, SessionList,
     SessionPartRow, SessionRow, Speaker, UnderWayRow,

@@ -3,7 +3,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tslp_core::decide::tools::{self, ToolJudging};
 use tslp_core::event::{
     ActionJudged, ActionRequested, ContentKind, Event, PolicyApproved, ToolRan,
 };
@@ -11,11 +10,12 @@ use tslp_core::extract::Grammars;
 use tslp_core::guardian::{Jail, JudgedLine, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
-use tslp_core::view::{ToolRecords as _, ToolSession};
+use tslp_decide::tools::{self, ToolJudging};
+use tslp_projections::guardian::ToolSession;
 
 use super::Engine;
 use crate::pending::{Batch, BatchBuilder};
-use crate::store::Store;
+use tslp_projections::store::Store;
 
 /// A tool call that a reply asks for, as the io layer prepares it.
 pub struct WantedCall {
@@ -45,7 +45,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             scope,
         } = wanted;
         let view = self.view();
-        let mut recorder = tslp_core::decide::Recorder::new(&view);
+        let mut recorder = tslp_decide::Recorder::new(&view);
         request.text = recorder.store(
             ContentKind::Evidence,
             tools::stored_evidence(&text).as_bytes(),
@@ -77,7 +77,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn tool_ran(&mut self, at: UnixMillis, mut ran: ToolRan, output: &str) -> Batch {
         let mut work = BatchBuilder::new();
         let view = self.view();
-        let mut recorder = tslp_core::decide::Recorder::new(&view);
+        let mut recorder = tslp_decide::Recorder::new(&view);
         ran.output = Some(recorder.store(
             ContentKind::Evidence,
             tools::stored_evidence(output).as_bytes(),
@@ -93,7 +93,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn approve_policy(&mut self, at: UnixMillis, profile_id: &str, text: &str) -> Batch {
         let mut work = BatchBuilder::new();
         let view = self.view();
-        let mut recorder = tslp_core::decide::Recorder::new(&view);
+        let mut recorder = tslp_decide::Recorder::new(&view);
         let text = recorder.store(
             ContentKind::Evidence,
             tools::stored_evidence(text).as_bytes(),

@@ -3,27 +3,26 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use tslp_core::decide::direct::ResolvedDirective;
-use tslp_core::decide::found_code::{self, FoundCode, MessageEnd};
-use tslp_core::decide::hydrate;
-use tslp_core::decide::promote::MessagePieces;
-use tslp_core::decide::prompt::{self, PastedCode, PromptReader};
-use tslp_core::decide::receive::{PromptRepetition, ReceivedPrompt};
-use tslp_core::decide::reply::Reply;
-use tslp_core::decide::touch;
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::ids::{EpisodeId, UnixMillis};
-use tslp_core::mention::Mentions;
 use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
 use tslp_core::request::Request;
-use tslp_core::view::Conversations as _;
+use tslp_decide::direct::ResolvedDirective;
+use tslp_decide::found_code::{self, FoundCode, MessageEnd};
+use tslp_decide::hydrate;
+use tslp_decide::mention::Mentions;
+use tslp_decide::promote::MessagePieces;
+use tslp_decide::prompt::{self, PastedCode, PromptReader};
+use tslp_decide::receive::{PromptRepetition, ReceivedPrompt};
+use tslp_decide::reply::Reply;
+use tslp_decide::touch;
 
 use super::Engine;
 use crate::pending::{BatchBuilder, DiskCheck, DiskChecks, ExaminedPrompt, PendingReply};
-use crate::state::StateView;
-use crate::store::Store;
+use tslp_projections::state::StateView;
+use tslp_projections::store::Store;
 
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Reads a prompt that is recorded, records its directives, and says what to look at.

@@ -13,7 +13,7 @@ use tslp_core::policy::Policy;
 
 use super::Engine;
 use crate::pending::BatchBuilder;
-use crate::store::Store;
+use tslp_projections::store::Store;
 
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Decides and folds.

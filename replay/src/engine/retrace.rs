@@ -8,11 +8,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use tslp_core::artifact::Origin;
-use tslp_core::decide::direct::FileText;
-use tslp_core::decide::found_code;
-use tslp_core::decide::prompt_facts::SeenBefore;
-use tslp_core::decide::receive::ReceivedPrompt;
-use tslp_core::decide::reply::Reply;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
     ActionJudged, AuditAnswered, AuditOutcome, DirectiveGiven, DiskObserved, Event, Format,
@@ -27,15 +22,19 @@ use tslp_core::policy::Policy;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_core::view::Vault as _;
+use tslp_decide::direct::FileText;
+use tslp_decide::found_code;
+use tslp_decide::prompt_facts::SeenBefore;
+use tslp_decide::receive::ReceivedPrompt;
+use tslp_decide::reply::Reply;
 
 use super::Engine;
 use super::standing::PromptStanding;
 use crate::pending::{
     BatchBuilder, DiskAnswers, FileFinding, PendingAudit, PendingPrompt, RequestKind,
 };
-use crate::store::Store;
 use crate::trace::{Difference, DifferenceCause, RecordedStep};
+use tslp_projections::store::Store;
 
 /// Whether a recorded prompt is new, or repeats an earlier one of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

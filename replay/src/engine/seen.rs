@@ -6,21 +6,21 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use tslp_core::artifact::Origin;
-use tslp_core::decide::compose::Outgoing;
-use tslp_core::decide::sight;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, History};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::outgoing::Outgoing;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_core::view::{Conversations as _, Truth as _, Vault, View};
+use tslp_decide::sight;
 
 use super::Engine;
-use crate::store::Store;
 use crate::trace::RecordedStep;
+use tslp_projections::state::StateView;
+use tslp_projections::store::Store;
 
 /// The texts of a prompt as it went to the model.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ const OWN_TEXT_BYTES: usize = 256;
 impl SentTexts {
     /// The texts of an outgoing prompt. The state must have folded the prompt's own events.
     pub(super) fn of(
-        view: &dyn Vault,
+        view: &StateView<'_>,
         session: SessionId,
         history: History,
         request: &Request,
@@ -71,7 +71,7 @@ impl SentTexts {
 
     /// Of a client's messages, with what was put into them before.
     pub(super) fn of_messages<'m>(
-        view: &dyn View,
+        view: &StateView<'_>,
         session: SessionId,
         history: History,
         messages: impl Iterator<Item = &'m ReadMessage>,
@@ -92,7 +92,7 @@ impl SentTexts {
         }
     }
 
-    fn add_message(&mut self, view: &dyn Vault, message: &ReadMessage) {
+    fn add_message(&mut self, view: &StateView<'_>, message: &ReadMessage) {
         self.add(view, message.content(), message.recorded());
         let arguments = message.tool_calls.iter().map(|call| &call.arguments);
         let first = message.text_hashes().len() - message.tool_calls.len();
@@ -103,7 +103,7 @@ impl SentTexts {
 
     fn add_changed<'t>(
         &mut self,
-        view: &dyn Vault,
+        view: &StateView<'_>,
         texts: impl Iterator<Item = &'t String>,
         changed: &[(usize, String)],
     ) {
@@ -113,13 +113,13 @@ impl SentTexts {
         }
     }
 
-    fn add_text(&mut self, view: &dyn Vault, text: &str) {
+    fn add_text(&mut self, view: &StateView<'_>, text: &str) {
         if !text.is_empty() {
             self.add(view, ArtifactHash::of(text.as_bytes()), text);
         }
     }
 
-    fn add(&mut self, view: &dyn Vault, hash: ArtifactHash, text: &str) {
+    fn add(&mut self, view: &StateView<'_>, hash: ArtifactHash, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -131,7 +131,7 @@ impl SentTexts {
         });
     }
 
-    fn load(&self, view: &dyn Vault) -> Vec<(ArtifactHash, String)> {
+    fn load(&self, view: &StateView<'_>) -> Vec<(ArtifactHash, String)> {
         let load = |text: &SentText| match text {
             SentText::Stored(hash) => Some((
                 *hash,

@@ -2,16 +2,16 @@
 
 use alloc::vec::Vec;
 
-use tslp_core::decide::receive::{self, PromptRepetition};
 use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::message::Role;
-use tslp_core::view::{SessionPosition, Vault as _};
+use tslp_decide::receive::{self, PromptRepetition};
+use tslp_projections::sessions::SessionPosition;
 
 use super::Engine;
 use super::retrace::PromptOccurrence;
-use crate::store::Store;
+use tslp_projections::store::Store;
 
 /// A prompt's relation to the conversations on record.
 pub(crate) struct PromptStanding {

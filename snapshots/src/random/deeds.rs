@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use tslp_core::event::{AuditOutcome, Event};
 use tslp_core::message::Role;
-use tslp_core::view::Truth as _;
+
 use tslp_projections::table::Value;
 
 use super::code::{FILES, Function, NAMES, Preamble, text_of, with_function};

@@ -13,17 +13,18 @@ use tslp_core::ids::{CaptureId, VersionId};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
-use tslp_core::view::View;
+
 use tslp_projections::TABLES;
 use tslp_projections::changes::Changes;
+use tslp_projections::state::State;
 use tslp_projections::table::Value;
-use tslp_replay::state::State;
 
 use super::events;
 use crate::disk::{Disk, DiskEntry, extraction_of};
 use crate::replay_check::{self, rows};
 use crate::stage::{SentPrompt, Stage};
 use crate::tables::{Tables, state_tables};
+use tslp_projections::state::StateView;
 
 /// The number that a row shows for ids beyond 63 bits.
 const CLAMPED: Value = Value::Integer(i64::MAX);
@@ -193,7 +194,7 @@ impl Law {
     ///
     /// # Panics
     /// When they differ.
-    pub fn compare_state(&self, state: &State, view: &dyn View) {
+    pub fn compare_state(&self, state: &State, view: &StateView<'_>) {
         assert!(state.anomalies().is_empty(), "{}", state.anomalies());
         assert_eq!(state.state_map().len(), self.authoritative.len());
         for (entity, version) in &self.authoritative {
@@ -372,7 +373,7 @@ impl Law {
     /// When a block isn't.
     pub fn check_prompt(
         &self,
-        view: &dyn View,
+        view: &StateView<'_>,
         disk: &Disk,
         composed: &PromptComposed,
         text: &str,

@@ -2,15 +2,15 @@
 
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
-use tslp_core::decide::observe;
 use tslp_core::entity::Symbol;
 use tslp_core::event::Event;
 use tslp_core::gate::GateProfile;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::reason::Reason;
-use tslp_core::view::{Disk as _, Proposal, Proposals as _, Truth as _};
+use tslp_decide::observe;
 use tslp_projections::STATE_MAP;
+use tslp_projections::proposals::Proposal;
 use tslp_projections::table::Value;
 
 use super::code::{

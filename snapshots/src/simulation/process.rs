@@ -25,8 +25,8 @@ use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
 use tslp_io::observer::DirectObserver;
 use tslp_io::scrub::{Scrub, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
+use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
-use tslp_replay::state::State;
 
 use super::clock::SimClock;
 use super::wire::Network;

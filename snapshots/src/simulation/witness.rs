@@ -13,9 +13,9 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_io::evidence::sent::SentIndex;
 use tslp_projections::STALE;
+use tslp_projections::state::{State, StateView};
+use tslp_projections::store::EmptyStore;
 use tslp_projections::table::Value;
-use tslp_replay::state::{State, StateView};
-use tslp_replay::store::EmptyStore;
 
 use super::process::StartFindings;
 use super::speech::{self, ModelReply};

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 use tslp_core::artifact::{Origin, Transition};
-use tslp_core::decide::reply::Reply;
 use tslp_core::event::{Event, Recorded, ReplyOutcome};
 use tslp_core::ids::EpisodeId;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_decide::reply::Reply;
 use tslp_snapshots::disk::DiskEntry;
 use tslp_snapshots::recording::{self, RecordedEdit, RecordedStep};
 use tslp_snapshots::stage::Stage;

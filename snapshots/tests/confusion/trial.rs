@@ -9,7 +9,7 @@ use tslp_core::extract::{Definition, Extraction};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
-use tslp_core::view::Truth as _;
+
 use tslp_snapshots::disk::{Disk, DiskEntry, extraction_of};
 use tslp_snapshots::script::Step;
 use tslp_snapshots::stage::Stage;

@@ -7,9 +7,9 @@ use std::path::Path;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFinding, NoticeIssued, ReadFailure};
 use tslp_core::ids::{EpisodeId, SessionId};
-use tslp_core::notice;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_decide::notice;
 
 /// The kinds of parts that a golden end's lines on prompts name: where it is, and what it is.
 fn kinds_of(golden: &str) -> BTreeSet<String> {

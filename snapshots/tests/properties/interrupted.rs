@@ -1,16 +1,16 @@
 //! A process that goes on ends every reply that the old one left under way.
 
-use tslp_core::decide::reply::Reply;
 use tslp_core::event::{Event, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Role, Tools};
 use tslp_core::policy::Policy;
 use tslp_core::request::Request;
+use tslp_decide::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::State;
+use tslp_projections::store::EmptyStore;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::DiskAnswers;
-use tslp_replay::state::State;
-use tslp_replay::store::EmptyStore;
 
 const NOW: UnixMillis = UnixMillis(0);
 

@@ -4,12 +4,12 @@
 use arbitrary::Unstructured;
 use tslp_core::event::Recorded;
 use tslp_projections::changes::Changes;
+use tslp_projections::state::State;
 use tslp_projections::table::Value;
 use tslp_projections::{
     ACKNOWLEDGED, DISK, EDITS, FORMER_VERSIONS, OUTDATED, PARTLY_TRUE, PROPOSALS, STALE, STATE_MAP,
     TOMBSTONES, TOOL_CALLS, VAULT,
 };
-use tslp_replay::state::State;
 use tslp_snapshots::random::tool_events::tool_event;
 use tslp_snapshots::random::{entropy, player};
 use tslp_snapshots::stage::EngineMemory;

@@ -2,10 +2,10 @@
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
+use tslp_projections::state::State;
 use tslp_projections::table::Value;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::Stored;
-use tslp_replay::state::State;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::replay_check;
 use tslp_snapshots::storage::SimDisk;

@@ -9,9 +9,9 @@ use tslp_core::event::{
     PromotionRefused, PromptComposed, Recorded, Transitioned, Verb,
 };
 use tslp_core::ids::CaptureId;
-use tslp_core::view::Divergence;
 use tslp_core::words;
-use tslp_replay::state::State;
+use tslp_projections::stale::Divergence;
+use tslp_projections::state::State;
 
 use crate::evidence::log::sentence;
 

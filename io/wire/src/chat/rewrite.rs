@@ -6,9 +6,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use tslp_core::decide::compose::{Outgoing, OutgoingMessage};
-use tslp_core::decide::receive;
 use tslp_core::message::Role;
+use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::recent_map::RecentMap;
 use tslp_core::request::Request;
 
@@ -137,7 +136,7 @@ impl RequestBody<'_> {
                 let written = String::from_utf8(written).expect("JSON in place of JSON");
                 Some((name, written))
             }
-            Some(text) if text.is_empty() || *text == receive::system_text(request) => None,
+            Some(text) if text.is_empty() || *text == request.system_text() => None,
             Some(text) => {
                 let literal = serde_json::Value::from(text.as_str());
                 Some((name, literal.to_string()))

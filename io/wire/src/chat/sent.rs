@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use tslp_core::decide::sent::{SentPiece, SentPrompt};
 use tslp_core::event::PromptBase;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::outgoing::{SentPiece, SentPrompt};
 use tslp_core::recent_map::RecentMap;
 
 use super::body_walk::MessageHash;

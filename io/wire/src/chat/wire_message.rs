@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tslp_core::decide::compose::OutgoingMessage;
 use tslp_core::message::{Message, Role, ToolCall};
+use tslp_core::outgoing::OutgoingMessage;
 
 use super::json_text::{JsonReplacement, canonical_json, json_string, place_in, read_object};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tslp_io::ledger::{DataFiles, LedgerReader, ReaderFactory};
 use tslp_projections::TABLES;
+use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
-use tslp_replay::state::State;
 
 use super::{Growth, World};
 use crate::storage::DATA_DIR;

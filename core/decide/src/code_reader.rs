@@ -1,0 +1,41 @@
+//! What code in a message is read with, and the file that a written path means.
+
+use tslp_core::extract::Grammars;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_projections::state::StateView;
+
+/// Reads blocks of code by the state that edits are applied to, and the parsers.
+#[derive(Clone, Copy)]
+pub struct CodeReader<'r> {
+    /// The state.
+    pub view: &'r StateView<'r>,
+    /// The parsers.
+    pub grammars: &'r dyn Grammars,
+    /// The workspace's absolute path.
+    pub root: &'r str,
+}
+
+/// The path, or the one tracked file that bears its base name when the path itself is unknown.
+///
+/// # Errors
+/// As [`RelPath::parse`]; [`Reason::PathCaseDiffers`] where it isn't tracked and one is that differs in upper and lower
+/// case alone: on some systems the two are one file; [`Reason::SeveralCandidates`] where a bare name fits several.
+pub fn usable_path(view: &StateView<'_>, root: &str, written: &str) -> Result<RelPath, Reason> {
+    let path = RelPath::parse(written, root)?;
+    if view.tracks_file(&path) {
+        return Ok(path);
+    }
+    if view.case_twin(&path).is_some() {
+        return Err(Reason::PathCaseDiffers);
+    }
+    if written.contains(['/', '\\']) {
+        return Ok(path);
+    }
+    let mut same_name = view.files_named(path.basename(), 2);
+    match same_name.len() {
+        0 => Ok(path),
+        1 => Ok(same_name.remove(0)),
+        _ => Err(Reason::SeveralCandidates),
+    }
+}

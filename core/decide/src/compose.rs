@@ -1,0 +1,677 @@
+//! What the model is given to see (spec §8, engine: "Prompt assembly").
+//!
+//! Where the client's own messages go along (`client` history), one rule holds for all that the proxy puts in or takes out:
+//! what the model has been shown stays where it was, byte for byte, as long as it isn't wrong. So true code and notices go
+//! to the newest message, are on record, and stand there again whenever the client sends that message again.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::Recorder;
+use super::hydrate::{self, Hydration};
+use super::lost::LostCode;
+use super::prompt_facts::Prompt;
+use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
+use crate::notice;
+use crate::text_index::TextIndex;
+use tslp_core::artifact::Origin;
+use tslp_core::delimiter::{RECENT_CLOSE, RECENT_OPEN};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{
+    ContentKind, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
+    Side, Withheld,
+};
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::SessionId;
+use tslp_core::limits::{
+    NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES,
+};
+use tslp_core::message::Role;
+use tslp_core::outgoing::{Outgoing, OutgoingMessage};
+use tslp_core::policy::{Placement, Policy};
+use tslp_core::read_message::safe_text;
+use tslp_core::reason::Reason;
+use tslp_core::request::Request;
+use tslp_projections::sessions::{Amendments, Exchange};
+
+/// The decision and its text.
+#[derive(Clone, Debug)]
+pub struct Composed {
+    /// What to append.
+    pub events: Vec<Event>,
+    /// What to send.
+    pub outgoing: Outgoing,
+}
+
+/// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
+#[must_use]
+pub fn compose(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+    match prompt.history {
+        History::Window => compose_window(view, policy, prompt),
+        History::Client => compose_client(view, policy, prompt),
+    }
+}
+
+/// Older turns are replaced by the Recent Context block, in the law's order (spec §8.4).
+fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+    let request = prompt.request;
+    let current_from = request.current_from();
+    let mut messages: Vec<OutgoingMessage> = (current_from..request.messages.len())
+        .filter(|index| request.messages[*index].role != Role::System)
+        .map(|index| safe_message(request, index))
+        .collect();
+    let texts = texts_of_messages(request, current_from..request.messages.len());
+    let candidates = candidates(view, prompt);
+    let wanted = wanted_symbols(view, &candidates);
+    let mut index = prompt.index.borrow_mut();
+    let sight = Sight::new(
+        view,
+        prompt.session,
+        &mut index,
+        wanted,
+        &texts,
+        &|_, _, _| false,
+    );
+    let in_sight = |entity: &EntityId| match prompt.on_record {
+        Some(seen) => seen.in_sight.contains(entity),
+        None => all_parts(view, entity, &|part| sight.shows_truth(part)),
+    };
+    let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
+    let mut withheld = BTreeSet::new();
+    let recent = recent_context(view, prompt.session, &mut index, &mut withheld);
+    let mut system = request.system_text();
+    let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
+    if let Some(clean) = cleaned_text(Role::System, &system, strict) {
+        system = clean;
+    }
+    hydration.notify_stale(view, prompt, withheld);
+    hydration.notify_paste_without_path(prompt);
+    let mut events = notices_of(&hydration);
+    let notices = notices_to_show(view, prompt, hydration.notices, &|_, _| true);
+    let mut sections = hydration.blocks;
+    sections.extend(
+        notices
+            .iter()
+            .map(|notice| notice_block(view, prompt, notice)),
+    );
+    sections.extend(recent);
+    let preface = sections.join("\n\n");
+    match policy.placement {
+        Placement::System if preface.is_empty() => {}
+        Placement::System if system.is_empty() => system = preface,
+        Placement::System => system = format!("{system}\n\n{preface}"),
+        Placement::User => {
+            let mut current = messages.iter_mut();
+            if let Some(first) = current.find(|message| message.index == current_from) {
+                first.before = preface;
+            }
+        }
+    }
+    events.push(Event::PromptComposed(PromptComposed {
+        episode: prompt.episode,
+        history: prompt.history,
+        hydrated: hydration.hydrated,
+        dropped: hydration.dropped,
+        notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
+        budget_tokens: policy.budget_tokens,
+    }));
+    Composed {
+        events,
+        outgoing: Outgoing {
+            system: Some(system),
+            messages,
+        },
+    }
+}
+
+/// The client's own messages stay in place and in order, as they went out before.
+fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+    let request = prompt.request;
+    let amendments = view.amendments(prompt.session);
+    let positions = MessagePositions::new(prompt);
+    let at = |index| positions.position(index);
+    let injected = InjectedTexts::new(view, prompt, &amendments, &positions);
+    let texts = injected.with_texts_of(request);
+    let target = positions.injection_target();
+    // What is new has no place where all that the client sent went out before.
+    let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
+    let mut wanted = wanted_symbols(view, &candidates);
+    let mut withheld_at: BTreeMap<(&EntityId, SliceHash), BTreeSet<u32>> = BTreeMap::new();
+    for withheld in &amendments.withheld {
+        wanted.push(withheld.entity.clone());
+        let positions = withheld_at
+            .entry((&withheld.entity, withheld.slice))
+            .or_default();
+        positions.insert(withheld.position);
+    }
+    let sight = Sight::new(
+        view,
+        prompt.session,
+        &mut prompt.index.borrow_mut(),
+        wanted,
+        &texts,
+        &|entity, slice, index| {
+            let positions = withheld_at.get(&(entity, slice));
+            positions.is_some_and(|positions| positions.contains(&at(index)))
+        },
+    );
+    let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
+    let in_sight = |entity: &EntityId| match prompt.on_record {
+        Some(seen) => seen.in_sight.contains(entity),
+        None => all_parts(view, entity, &|part| {
+            sight.shows_truth(part) || (in_tool_chain && sight.is_own_edit(part))
+        }),
+    };
+    let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
+    let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
+    let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
+    let withholding = sight.withhold(&texts, &at, &|index| positions.may_change(index), &added);
+    let withheld: Vec<Withheld> = match prompt.on_record {
+        Some(seen) => seen.withheld.clone(),
+        None => withholding.new.iter().cloned().collect(),
+    };
+    let entities = withheld.iter().map(|withheld| withheld.entity.clone());
+    hydration.notify_stale(view, prompt, entities);
+    hydration.notify_paste_without_path(prompt);
+    let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
+    hydration.notices.retain(|notice| {
+        let is_no_news = |entity: &EntityId| {
+            // What the model itself has written the user needn't resolve.
+            let is_models_own = || match prompt.on_record {
+                Some(seen) => !seen.noticed.contains(entity),
+                None => sight.is_own_edit(entity),
+            };
+            view.divergence(entity).is_some() && is_models_own()
+                || injected.has_said_since_shown(entity, &notice_block(view, prompt, notice))
+        };
+        is_due(notice) && !notice.entity.as_ref().is_some_and(is_no_news)
+    });
+    let mut events = notices_of(&hydration);
+    let notices = notices_to_show(view, prompt, hydration.notices, &|notice, was_shown| {
+        target.is_some()
+            && is_due(notice)
+            && !(was_shown && injected.has_said(&notice_block(view, prompt, notice)))
+    });
+    let replaced = replacements(view, prompt, &hydration.hydrated);
+    let mut sections = hydration.blocks;
+    sections.extend(replaced);
+    sections.extend(
+        notices
+            .iter()
+            .map(|notice| notice_block(view, prompt, notice)),
+    );
+    let text = sections.join("\n\n");
+    let target = target.filter(|_| !text.is_empty());
+    let injection = target.and_then(|(index, side)| {
+        let message = prompt.keys.get(index).copied().flatten()?;
+        let mut recorder = Recorder::new(view);
+        let text = recorder.store(ContentKind::Injection, text.as_bytes());
+        events.extend(recorder.into_events());
+        Some(Injected {
+            message,
+            position: at(index),
+            side,
+            text,
+        })
+    });
+    if injection.is_some() || !withheld.is_empty() {
+        events.push(Event::PromptAmended(PromptAmended {
+            episode: prompt.episode,
+            injected: injection,
+            withheld,
+        }));
+    }
+    events.push(Event::PromptComposed(PromptComposed {
+        episode: prompt.episode,
+        history: prompt.history,
+        hydrated: hydration.hydrated,
+        dropped: hydration.dropped,
+        notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
+        budget_tokens: policy.budget_tokens,
+    }));
+    let messages = (0..request.messages.len()).map(|index| {
+        let mut message = injected.outgoing_message(request, index, &withholding);
+        match target {
+            Some((at, Side::Before)) if at == index => add_section(&mut message.before, &text),
+            Some((at, Side::After)) if at == index => add_section(&mut message.after, &text),
+            _ => {}
+        }
+        message
+    });
+    let messages = messages.collect();
+    Composed {
+        events,
+        outgoing: Outgoing {
+            system: None,
+            messages,
+        },
+    }
+}
+
+/// What was put into the conversation's messages before, message by message.
+struct InjectedTexts {
+    /// By the message's index in the request and the side, each with its hash.
+    texts: BTreeMap<(usize, TextSlot), (String, ArtifactHash)>,
+    /// All of the session's, also of messages that the client no longer sends, the latest last.
+    all: Vec<String>,
+}
+
+impl InjectedTexts {
+    fn new(
+        view: &StateView<'_>,
+        prompt: &Prompt<'_>,
+        amendments: &Amendments,
+        positions: &MessagePositions<'_>,
+    ) -> Self {
+        let mut injected = Self {
+            texts: BTreeMap::new(),
+            all: Vec::new(),
+        };
+        for Injected {
+            message,
+            position,
+            side,
+            text,
+        } in &amendments.injected
+        {
+            let (content, hash) = (view.artifact_content(*text), *text);
+            let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
+                continue;
+            };
+            let mut here = positions.messages_at(*position);
+            if let Some(index) = here.find(|index| prompt.keys[*index] == Some(*message)) {
+                let slot = match side {
+                    Side::Before => TextSlot::Before,
+                    Side::After => TextSlot::After,
+                };
+                injected
+                    .texts
+                    .entry((index, slot))
+                    .and_modify(|(sections, hash)| {
+                        add_section(sections, &text);
+                        *hash = ArtifactHash::of(sections.as_bytes());
+                    })
+                    .or_insert_with(|| (text.clone(), hash));
+            }
+            injected.all.push(text);
+        }
+        injected
+    }
+
+    /// All that the model sees, in order.
+    fn with_texts_of<'t>(&'t self, request: &'t Request) -> Vec<ShownText<'t>> {
+        let mut texts = Vec::new();
+        for (index, message) in request.messages.iter().enumerate() {
+            texts.extend(self.injected_at(index, TextSlot::Before));
+            texts.extend(sight::texts_of(index, message));
+            texts.extend(self.injected_at(index, TextSlot::After));
+        }
+        texts
+    }
+
+    fn injected_at(&self, message: usize, slot: TextSlot) -> Option<ShownText<'_>> {
+        let (text, hash) = self.texts.get(&(message, slot))?;
+        Some(ShownText {
+            message,
+            slot,
+            text,
+            hash: *hash,
+        })
+    }
+
+    /// Whether the model was given exactly this text.
+    fn has_said(&self, block: &str) -> bool {
+        self.all.iter().any(|text| text.contains(block))
+    }
+
+    /// Whether the model was given this text and hasn't been shown the entity's code since.
+    fn has_said_since_shown(&self, entity: &EntityId, block: &str) -> bool {
+        let line = format!("{}\n", hydrate::entity_line(entity));
+        let said = self.all.iter().rposition(|text| text.contains(block));
+        let shown = self.all.iter().rposition(|text| text.contains(&line));
+        said.is_some() && said >= shown
+    }
+
+    /// A message as it goes out, but for what is put into it now.
+    fn outgoing_message(
+        &self,
+        request: &Request,
+        index: usize,
+        withholding: &Withholding,
+    ) -> OutgoingMessage {
+        let rewritten = |slot| withholding.rewritten.get(&(index, slot)).cloned();
+        let side = |slot| {
+            let known = || self.texts.get(&(index, slot)).map(|(text, _)| text.clone());
+            rewritten(slot).or_else(known).unwrap_or_default()
+        };
+        let message = &request.messages[index];
+        let all = (index, TextSlot::Before)..=(index, TextSlot::After);
+        let may_change = !message.is_safe()
+            || self.texts.range(all.clone()).next().is_some()
+            || withholding.rewritten.range(all).next().is_some();
+        if !may_change {
+            return OutgoingMessage {
+                index,
+                ..OutgoingMessage::default()
+            };
+        }
+        let changed = |texts: &[String],
+                       slot: &dyn Fn(usize) -> TextSlot|
+         -> Vec<(usize, String)> {
+            let texts = texts.iter().enumerate();
+            let texts = texts.map(|(at, text)| (at, text, rewritten(slot(at))));
+            let texts = texts.filter(|(.., rewritten)| rewritten.is_some() || !message.is_safe());
+            texts
+                .filter_map(|(at, text, rewritten)| {
+                    Some((at, cleaned_text(message.role, text, rewritten)?))
+                })
+                .collect()
+        };
+        OutgoingMessage {
+            index,
+            before: side(TextSlot::Before),
+            after: side(TextSlot::After),
+            rewritten: changed(&message.parts, &TextSlot::Part),
+            arguments: (0..message.tool_calls.len())
+                .filter_map(|at| Some((at, rewritten(TextSlot::Arguments(at))?)))
+                .collect(),
+            thoughts: changed(&message.thoughts, &TextSlot::Thought),
+        }
+    }
+}
+
+fn add_section(sections: &mut String, section: &str) {
+    if !sections.is_empty() {
+        sections.push_str("\n\n");
+    }
+    sections.push_str(section);
+}
+
+/// Where a prompt's messages stand in their conversation.
+struct MessagePositions<'p> {
+    prompt: &'p Prompt<'p>,
+    /// Of each message, how many there are in the conversation up to it, system messages left out.
+    positions: Vec<u32>,
+    /// The index of the message that the current turn begins with.
+    current_from: usize,
+    /// How many messages at the beginning are a client's examples of another code base.
+    examples: usize,
+}
+
+impl<'p> MessagePositions<'p> {
+    fn new(prompt: &'p Prompt<'p>) -> Self {
+        let messages = &prompt.request.messages;
+        let mut position = prompt.left_out;
+        let positions = messages.iter().map(|message| {
+            position = position.saturating_add(u32::from(message.role != Role::System));
+            position
+        });
+        Self {
+            prompt,
+            positions: positions.collect(),
+            current_from: prompt.request.current_from(),
+            examples: prompt.request.example_count(),
+        }
+    }
+
+    fn position(&self, index: usize) -> u32 {
+        self.positions[index]
+    }
+
+    /// The messages at a position.
+    fn messages_at(&self, position: u32) -> impl Iterator<Item = usize> {
+        let positions = &self.positions;
+        let first = positions.partition_point(|other| *other < position);
+        (first..positions.len()).take_while(move |index| positions[*index] == position)
+    }
+
+    /// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one; never
+    /// into a message that went out before without it.
+    fn injection_target(&self) -> Option<(usize, Side)> {
+        let mut messages = self.prompt.request.messages.iter().enumerate();
+        let (index, message) =
+            messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
+        let is_new = match self.prompt.on_record {
+            Some(seen) => !seen.nothing_new,
+            None => self.position(index) > self.prompt.known_length,
+        };
+        let side = match message.role {
+            Role::User => Side::Before,
+            _ => Side::After,
+        };
+        is_new.then_some((index, side))
+    }
+
+    /// Whether code may be withheld from a message from now on: not from what is new, nor from the user's own words of
+    /// this turn, nor from a client's examples of another code base.
+    fn may_change(&self, index: usize) -> bool {
+        let went_out = self.position(index) <= self.prompt.known_length;
+        let is_older = index < self.current_from || (index > self.current_from && went_out);
+        is_older && index >= self.examples
+    }
+}
+
+fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<ShownText<'_>> {
+    let texts = range.flat_map(|index| sight::texts_of(index, &request.messages[index]));
+    texts.collect()
+}
+
+fn candidates(view: &StateView<'_>, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
+    hydrate::hydration_candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
+}
+
+/// The symbols that may be hydrated.
+fn wanted_symbols(view: &StateView<'_>, candidates: &[(EntityId, Reason)]) -> Vec<EntityId> {
+    let mut wanted = Vec::new();
+    for (entity, reason) in candidates {
+        match entity.symbol {
+            Some(_) => wanted.push(entity.clone()),
+            None if *reason != Reason::LeftToTools => {
+                wanted.extend(hydrate::true_symbols_of(view, &entity.path))
+            }
+            None => {}
+        }
+    }
+    wanted
+}
+
+/// Whether something holds of a symbol, or of every symbol of a file.
+fn all_parts(view: &StateView<'_>, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bool) -> bool {
+    if entity.symbol.is_some() {
+        return holds(entity);
+    }
+    let parts = hydrate::true_symbols_of(view, &entity.path);
+    !parts.is_empty() && parts.iter().all(holds)
+}
+
+/// Which of the blocks take the place of an earlier one in the same conversation, as one notice.
+fn replacements(
+    view: &StateView<'_>,
+    prompt: &Prompt<'_>,
+    hydrated: &[Hydrated],
+) -> Option<String> {
+    let is_newer = |shown: &&Hydrated| {
+        let before = view.version_last_shown(prompt.session, &shown.entity);
+        shown.tokens > 0 && before.is_some_and(|before| before != shown.version)
+    };
+    let names: Vec<String> = hydrated
+        .iter()
+        .filter(is_newer)
+        .map(|shown| format!("{}", shown.entity))
+        .collect();
+    (!names.is_empty()).then(|| notice::replaced_notice(&names))
+}
+
+fn notices_of(hydration: &Hydration) -> Vec<Event> {
+    let notices = hydration.notices.iter().cloned();
+    notices.map(Event::NoticeIssued).collect()
+}
+
+/// The newest notices that still matter, each thing said once. `is_due` says which of those that wait are given now.
+fn notices_to_show(
+    view: &StateView<'_>,
+    prompt: &Prompt<'_>,
+    new: Vec<NoticeIssued>,
+    is_due: &dyn Fn(&NoticeIssued, bool) -> bool,
+) -> Vec<NoticeIssued> {
+    let pending = view.pending_notices(prompt.session).into_iter();
+    let mut notices: Vec<NoticeIssued> = pending
+        .filter(|pending| {
+            still_matters(view, &pending.notice) && is_due(&pending.notice, pending.was_shown)
+        })
+        .map(|pending| pending.notice)
+        .collect();
+    notices.extend(new);
+    let mut said = BTreeSet::new();
+    notices
+        .retain(|notice| said.insert((notice.reason, notice.entity.clone(), notice.other.clone())));
+    let surplus = notices.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
+    notices.split_off(surplus)
+}
+
+/// Whether a notice still holds: one about disk, or about a proposal that waits, may have been resolved meanwhile.
+fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
+    let Some(entity) = &notice.entity else {
+        return true;
+    };
+    let is_settled = match (notice.reason, &notice.other) {
+        (Reason::GrantMissing, _) => view
+            .proposals_for(entity)
+            .iter()
+            .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
+        // That it was not accepted stays so, whatever disk holds now.
+        (Reason::Stale, Some(part)) => view.proposals_for(part).is_empty(),
+        (Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable, _) => {
+            view.divergence(entity).is_none()
+        }
+        _ => false,
+    };
+    !is_settled
+}
+
+fn notice_block(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
+    if is_about_users_code(view, prompt, notice)
+        && let Some(text) = notice::users_code_notice(notice)
+    {
+        return text;
+    }
+    if let Some(entity) = &notice.entity
+        && notice.reason == Reason::NotConfirmable
+        && let Some(is_edit) = is_unlinked_edit(view, entity)
+    {
+        return notice::not_linked_notice(entity, is_edit);
+    }
+    let seen = |entity: &EntityId| view.disk_finding(&entity.path);
+    let lost = LostCode::of_notice(view, prompt.grammars, notice);
+    notice::block(notice, notice.entity.as_ref().and_then(seen), lost.as_ref())
+}
+
+/// Whether a notice is about code of the user's: what is said in this episode, before the model has answered, and what an
+/// agent's client made of a refused edit isn't the cause.
+fn is_about_users_code(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &NoticeIssued) -> bool {
+    let path = notice.entity.as_ref().map(|entity| &entity.path);
+    let proposed = path.map(|path| view.proposals_under(path));
+    let mut proposed = proposed.into_iter().flatten();
+    let is_new = |other: &NoticeIssued| other.episode == prompt.episode;
+    let is_same = |other: &NoticeIssued| {
+        (other.reason, &other.entity) == (notice.reason, &notice.entity) && is_new(other)
+    };
+    let pending = view.pending_notices(prompt.session);
+    let is_of_this_prompt =
+        is_new(notice) || pending.iter().any(|pending| is_same(&pending.notice));
+    is_of_this_prompt
+        && !proposed.any(|it| it.origin == Origin::Model && it.episode == prompt.episode)
+}
+
+/// Whether what was last proposed of an entity is an edit that doesn't apply; `None` if it is linked to it.
+fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
+    let newest = view.proposals_for(entity).pop()?;
+    let report = newest.report.as_ref()?;
+    let fails = |rule: Reason| report.verdicts.iter().any(|it| it.rule == rule && !it.met);
+    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved))
+}
+
+/// The window; what is withheld of it is added to `withheld`.
+fn recent_context(
+    view: &StateView<'_>,
+    session: SessionId,
+    index: &mut TextIndex,
+    withheld: &mut BTreeSet<EntityId>,
+) -> Option<String> {
+    let exchanges = view.recent_exchanges(session);
+    if exchanges.is_empty() {
+        return None;
+    }
+    let mut text = String::from(RECENT_OPEN);
+    for Exchange { user, assistant } in exchanges {
+        for (name, speaker, pieces) in [
+            ("User", Role::User, user),
+            ("Assistant", Role::Assistant, assistant),
+        ] {
+            text.push_str(&format!(
+                "\n{name}:\n{}\n",
+                recent_message(view, (session, speaker), index, &pieces, withheld)
+            ));
+        }
+    }
+    text.push_str(RECENT_CLOSE);
+    Some(text)
+}
+
+/// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
+fn recent_message(
+    view: &StateView<'_>,
+    (session, speaker): (SessionId, Role),
+    index: &mut TextIndex,
+    pieces: &[ArtifactHash],
+    withheld: &mut BTreeSet<EntityId>,
+) -> String {
+    let text = recent_text(view, pieces);
+    let strict = Sight::withhold_strictly(view, session, index, &text, withheld);
+    let text = cleaned_text(speaker, &text, strict).unwrap_or(text);
+    let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
+    while !text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    String::from(text[..cut].trim_end())
+}
+
+/// A message of the window as it was recorded, up to the bytes that are read of it.
+pub(super) fn recent_text(view: &StateView<'_>, pieces: &[ArtifactHash]) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        let bytes = view.artifact_content(*piece).unwrap_or_default();
+        text.push_str(&String::from_utf8_lossy(&bytes));
+        if text.len() > RECENT_MESSAGE_READ_BYTES {
+            break;
+        }
+    }
+    text
+}
+
+/// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
+/// would mislead, as in `withheld`. `None` if nothing changes.
+fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
+    let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
+    safe.or(withheld)
+}
+
+/// A message of the current prompt, without injected blocks and directives.
+fn safe_message(request: &Request, index: usize) -> OutgoingMessage {
+    let message = &request.messages[index];
+    let rewritten = |texts: &[String]| -> Vec<(usize, String)> {
+        let texts = texts.iter().enumerate();
+        texts
+            .filter_map(|(at, text)| Some((at, safe_text(message.role, text)?)))
+            .collect()
+    };
+    OutgoingMessage {
+        index,
+        rewritten: rewritten(&message.parts),
+        thoughts: rewritten(&message.thoughts),
+        ..OutgoingMessage::default()
+    }
+}

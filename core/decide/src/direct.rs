@@ -1,0 +1,282 @@
+//! The user's directives carried out: accept what disk holds, reject or confirm what the model proposed (engine:
+//! "External truth").
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::Recorder;
+use super::code_reader;
+use super::found_code::{self, FoundCode};
+use super::promote::{self, MessagePieces};
+use super::receive::PromptRepetition;
+use super::write_head::{self, CodeSource};
+use tslp_core::artifact::{Origin, Transition};
+use tslp_core::directive::Directive;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{DiskFinding, Event, NoticeIssued, ReadFailure, Transitioned, Verb};
+use tslp_core::extract::Grammars;
+use tslp_core::gate::{GateReport, Thresholds, Verdict};
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_core::reason::Reason;
+use tslp_projections::proposals::Proposal;
+
+/// A directive with its target looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedDirective {
+    /// The action.
+    pub verb: Verb,
+    /// The text after the verb.
+    pub target: String,
+    /// The target, or why the written one names nothing.
+    pub entity: Result<EntityId, Reason>,
+    /// Whether the prompt that holds the directive was sent before.
+    pub repetition: PromptRepetition,
+}
+
+impl ResolvedDirective {
+    /// The file to accept, if this accepts one.
+    #[must_use]
+    pub fn accepts(&self) -> Option<&RelPath> {
+        let entity = self.entity.as_ref().ok();
+        let accepted = entity.filter(|_| self.verb == Verb::Accept);
+        accepted.map(|entity| &entity.path)
+    }
+}
+
+/// The text of a file that the user accepts; `None` if there is no such file.
+pub type FileText = Option<Result<String, ReadFailure>>;
+
+/// Looks up a directive's target.
+#[must_use]
+pub fn resolve_directive(
+    view: &StateView<'_>,
+    policy: &Policy,
+    directive: &Directive,
+    repetition: PromptRepetition,
+) -> ResolvedDirective {
+    ResolvedDirective {
+        verb: directive.verb,
+        target: directive.target.clone(),
+        entity: if directive.verb.is_about_tools() {
+            Err(Reason::TargetMissing)
+        } else {
+            target_entity(view, policy, &directive.target)
+        },
+        repetition,
+    }
+}
+
+/// The entity that a target names. A file name may itself contain `::`: a tracked file is preferred to the first split.
+fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<EntityId, Reason> {
+    if target.is_empty() {
+        return Err(Reason::TargetMissing);
+    }
+    let usable = |path| code_reader::usable_path(view, &policy.workspace_root, path);
+    let mut splits = target
+        .match_indices("::")
+        .map(|(at, mark)| (&target[..at], Some(&target[at + mark.len()..])));
+    let first = splits.clone().next().unwrap_or((target, None));
+    let is_tracked = |path| usable(path).is_ok_and(|path| view.tracks_file(&path));
+    let known = if is_tracked(target) {
+        Some((target, None))
+    } else {
+        splits.find(|(path, _)| is_tracked(path))
+    };
+    let (path, symbol) = known.unwrap_or(first);
+    match usable(path) {
+        Ok(path) => Ok(EntityId {
+            path,
+            symbol: symbol.map(Symbol::new),
+        }),
+        Err(Reason::PathEscapesWorkspace) => Err(Reason::TargetOutside),
+        Err(_) => Err(Reason::TargetNotUsable),
+    }
+}
+
+/// Carries one directive out. `file` is the file's text, for [`Verb::Accept`]. The state must already hold an observation
+/// of the file, made in this episode.
+#[must_use]
+pub fn carry_out_directive(
+    view: &StateView<'_>,
+    grammars: &dyn Grammars,
+    (episode, session): (EpisodeId, SessionId),
+    directive: &ResolvedDirective,
+    file: FileText,
+) -> Vec<Event> {
+    let (mut events, reason) = match (directive.verb, &directive.entity) {
+        (Verb::Unknown, _) => (Vec::new(), Some(Reason::UnknownDirective)),
+        (_, Err(reason)) => (Vec::new(), Some(*reason)),
+        (Verb::Accept, Ok(entity)) => {
+            let accepted = (entity, directive.repetition);
+            accept_from_disk(view, grammars, (episode, session), accepted, file)
+        }
+        (Verb::Reject, Ok(entity)) => reject_proposals(view, episode, entity),
+        // The proposal that waits now may be another one than the user confirmed when the prompt was first sent.
+        (Verb::Confirm, Ok(_)) if directive.repetition == PromptRepetition::Regenerated => {
+            (Vec::new(), Some(Reason::NothingToDo))
+        }
+        (Verb::Confirm, Ok(entity)) => confirm_proposal(view, episode, entity),
+        (Verb::Allow | Verb::Revoke | Verb::Stop | Verb::Resume, Ok(_)) => {
+            unreachable!("what is said about tools names no entity")
+        }
+    };
+    events.extend(reason.map(|reason| {
+        Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason,
+            entity: directive.entity.clone().ok(),
+            other: None,
+        })
+    }));
+    events
+}
+
+/// The events, and the reason for the notice that answers; `None` where the events already hold a notice.
+type EventsAndNotice = (Vec<Event>, Option<Reason>);
+
+fn accept_from_disk(
+    view: &StateView<'_>,
+    grammars: &dyn Grammars,
+    (episode, session): (EpisodeId, SessionId),
+    (entity, said): (&EntityId, PromptRepetition),
+    file: FileText,
+) -> EventsAndNotice {
+    let text = match file {
+        None => return (Vec::new(), Some(Reason::FileMissing)),
+        // The observation could read the bytes, so it is UTF-8 that failed.
+        Some(Err(ReadFailure::Failed))
+            if matches!(view.disk_finding(&entity.path), Some(DiskFinding::File(_))) =>
+        {
+            return (Vec::new(), Some(Reason::NotText));
+        }
+        Some(Err(_)) => return (Vec::new(), Some(Reason::FileUnreadable)),
+        Some(Ok(text)) => text,
+    };
+    let found = found_code::code_of_file(grammars, entity.path.clone(), &text);
+    if said == PromptRepetition::Regenerated && view.artifact_is_current(found.artifact).is_none() {
+        // Nothing of these bytes was ever true: disk has changed since the user accepted it.
+        return (Vec::new(), Some(Reason::NothingToDo));
+    }
+    let place = CodeSource::Disk(entity.symbol.clone());
+    let mut events = write_head::write_head(
+        view,
+        Thresholds::default(),
+        (episode, session),
+        &found,
+        &MessagePieces::default(),
+        &place,
+    );
+    let has = |wanted: fn(&Event) -> bool| events.iter().any(wanted);
+    let promotes = has(
+        |event| matches!(event, Event::Transitioned(moved) if moved.transition == Transition::Promote),
+    );
+    let symbol = entity.symbol.as_ref();
+    let reason = if promotes {
+        Some(Reason::UserAccepted)
+    } else if let Some(reason) = unfit_for_acceptance(&found) {
+        // The notices of `write_head` are worded for code in a conversation, not for a file.
+        events.retain(|event| !matches!(event, Event::NoticeIssued(_)));
+        Some(reason)
+    } else if has(|event| matches!(event, Event::NoticeIssued(_))) {
+        None
+    } else if symbol.is_some_and(|symbol| !found.symbols().contains(symbol)) {
+        Some(Reason::SymbolMissing)
+    } else {
+        Some(Reason::NothingToDo)
+    };
+    (events, reason)
+}
+
+/// The reason why no code of a file can be accepted, if it concerns the file as a whole.
+fn unfit_for_acceptance(found: &FoundCode) -> Option<Reason> {
+    match &found.extraction {
+        Err(Reason::TooLargeToParse) => Some(Reason::TooLargeToAccept),
+        Err(Reason::NoGrammar) => Some(Reason::LanguageNotRead),
+        Err(Reason::ParseErrors) => Some(Reason::NothingToAccept),
+        Ok(_) if !found.defines_something() => Some(Reason::NothingToAccept),
+        _ => None,
+    }
+}
+
+fn reject_proposals(
+    view: &StateView<'_>,
+    episode: EpisodeId,
+    entity: &EntityId,
+) -> EventsAndNotice {
+    let events: Vec<Event> = view
+        .proposals_for(entity)
+        .into_iter()
+        .map(|proposal| {
+            Event::Transitioned(Transitioned {
+                episode,
+                version: proposal.version,
+                entity: entity.clone(),
+                transition: Transition::Discard,
+                origin: Origin::User,
+                cause: Reason::UserRejected,
+                report: None,
+            })
+        })
+        .collect();
+    let reason = if events.is_empty() {
+        Reason::NothingToDo
+    } else {
+        Reason::UserRejected
+    };
+    (events, Some(reason))
+}
+
+fn confirm_proposal(
+    view: &StateView<'_>,
+    episode: EpisodeId,
+    entity: &EntityId,
+) -> EventsAndNotice {
+    let proposals = view.proposals_for(entity);
+    let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
+    let block = newest.map(|proposal| promote::with_its_parts(view, proposal.clone()));
+    let Some(block) = block.filter(|block| block.iter().all(is_confirmable)) else {
+        let reason = if proposals.is_empty() {
+            Reason::NothingToDo
+        } else {
+            Reason::NotConfirmable
+        };
+        return (Vec::new(), Some(reason));
+    };
+    let mut recorder = Recorder::new(view);
+    for proposal in &block {
+        let mut report = proposal
+            .report
+            .clone()
+            .expect("a confirmable proposal was judged");
+        report.verdicts.push(Verdict {
+            rule: Reason::UserConfirmed,
+            met: true,
+            seen: 1,
+            needed: 1,
+        });
+        report.conclusion = Some(Reason::UserConfirmed);
+        report.passed = true;
+        let version = (proposal.version, &proposal.entity);
+        promote::promote(&mut recorder, episode, Origin::User, version, report);
+    }
+    let promoted = block.iter().map(|proposal| &proposal.entity);
+    promote::supersede_older_whole(&mut recorder, episode, Origin::User, promoted);
+    for known in block
+        .iter()
+        .filter_map(|proposal| proposal.rename_of.as_ref())
+    {
+        promote::remove_entity(&mut recorder, episode, known.clone(), Reason::UserConfirmed);
+    }
+    (recorder.into_events(), Some(Reason::UserConfirmed))
+}
+
+/// Whether it passed gate A, which nobody can overrule. `Elided` may be gate A's reason or damage's: its own report says which.
+fn is_confirmable(proposal: &Proposal) -> bool {
+    let report = proposal.report.as_ref();
+    proposal.refused_for().is_some_and(Reason::is_left_to_user)
+        && report.is_some_and(GateReport::passed_gate_a)
+}

@@ -1,0 +1,627 @@
+//! Code found in a message, parsed once, before anything is decided about it.
+
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::code_reader::{CodeReader, usable_path};
+use super::found_edit::{self, EditedCode, FoundEdit};
+use super::namesakes::{self, TrueNamesakes};
+use super::unfenced;
+use tslp_core::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
+use tslp_core::delimiter;
+use tslp_core::edit::Edit;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{DiskFile, DiskSlice, Format, PathEvidence};
+use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
+use tslp_core::gate::Completeness;
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
+use tslp_core::message::ToolCall;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_core::redact;
+use tslp_core::slice;
+
+/// One block of code, parsed, with its file looked up, and not yet linked to entities.
+#[derive(Clone, Debug)]
+pub struct FoundCode {
+    /// The family that it is written in.
+    pub format: Format,
+    /// The code. For an edit the code that it makes, or its own text where it doesn't apply. Shared with the event that
+    /// stores it.
+    pub code: Arc<str>,
+    /// Its address.
+    pub artifact: ArtifactHash,
+    /// Hash of its canonical form as a whole file.
+    pub whole: SliceHash,
+    /// Its range in the message's text, if it is there verbatim.
+    pub verbatim: Option<Range<usize>>,
+    /// The edit, if it is one.
+    pub edit: Option<FoundEdit>,
+    /// The language that its fence names.
+    pub language: Option<String>,
+    /// How its file is named.
+    pub evidence: PathEvidence,
+    /// The file, or why the written path isn't usable; `None` if nothing names a file.
+    pub path: Option<Result<RelPath, Reason>>,
+    /// Its definitions, or why they couldn't be read.
+    pub extraction: Result<Extraction, Reason>,
+    /// The hash of each symbol's canonical form, if they were computed when it was read.
+    pub slices: BTreeMap<Symbol, SliceHash>,
+    /// The number of parse errors that its base has already.
+    pub errors_before: u32,
+    /// The true definitions of those symbols that have several.
+    pub known: BTreeMap<Symbol, TrueNamesakes>,
+    /// If nothing names the file: tracked files that have symbols of the same names, in unrelated languages.
+    pub foreign: BTreeSet<RelPath>,
+    /// The pattern data in force.
+    pub patterns: ArtifactHash,
+    /// Whether it is complete.
+    pub completeness: Completeness,
+    /// Whether it says that it is the whole file or a part.
+    pub part: StatedExtent,
+}
+
+/// Whether a message was cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageEnd {
+    /// The message is whole.
+    Whole,
+    /// Its writer was stopped (`finish_reason: length`).
+    CutShort,
+}
+
+/// Finds and reads all code in a message's text and tool calls. `text` is as it is recorded: without injected blocks
+/// and credentials.
+#[must_use]
+pub fn find_code(
+    reader: CodeReader<'_>,
+    text: &str,
+    tool_calls: &[ToolCall],
+    end: MessageEnd,
+) -> Vec<FoundCode> {
+    let mut blocks = capture::blocks(text);
+    if end == MessageEnd::CutShort
+        && let Some(last) = blocks.last_mut()
+    {
+        last.closing = Closing::Unclosed;
+    }
+    for call in tool_calls {
+        let mut called =
+            capture::tool_call(&call.name, &redact::without_credentials(&call.arguments));
+        if end == MessageEnd::CutShort {
+            called
+                .iter_mut()
+                .for_each(|block| block.closing = Closing::Unclosed);
+        }
+        blocks.extend(called);
+    }
+    read_blocks(reader, blocks)
+}
+
+/// Finds and reads all code in a message of the user's, who may leave out the fence below a path. `text` is as for [`find_code`].
+#[must_use]
+pub fn find_users_code(reader: CodeReader<'_>, text: &str) -> Vec<FoundCode> {
+    let mut blocks = capture::blocks(text);
+    unfenced::add_unfenced_code(reader, text, &mut blocks);
+    read_blocks(reader, blocks)
+}
+
+/// The lines of a user's message that aren't in its code: a comment in pasted code asks for nothing.
+#[must_use]
+pub fn text_around_code(reader: CodeReader<'_>, text: &str) -> String {
+    let mut blocks = capture::blocks(text);
+    unfenced::add_unfenced_code(reader, text, &mut blocks);
+    let code = blocks.iter().flat_map(|block| block.code.lines());
+    let code: BTreeSet<&str> = code.map(str::trim).collect();
+    let mut words = String::new();
+    for line in text.lines().filter(|line| !code.contains(line.trim())) {
+        words.push_str(line);
+        words.push('\n');
+    }
+    words
+}
+
+fn read_blocks(reader: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
+    blocks.retain(|block| block.authorship == Authorship::Said);
+    join_edits_by_file(reader, blocks)
+        .into_iter()
+        .map(|written| reader.read_block(written))
+        .collect()
+}
+
+/// A block, its file looked up, and later edits of the same file.
+struct BlockOfFile<'t> {
+    block: CodeBlock<'t>,
+    path: Option<Result<RelPath, Reason>>,
+    /// Texts of later edits of the file, which were joined to the block's edit.
+    joined: Vec<String>,
+}
+
+/// Joins the edits of one file to one, at the first one's position, unless code of the file is between them: the reader of
+/// the message applies them all.
+fn join_edits_by_file<'t>(
+    reader: CodeReader<'_>,
+    blocks: Vec<CodeBlock<'t>>,
+) -> Vec<BlockOfFile<'t>> {
+    let mut gathered: Vec<BlockOfFile<'t>> = Vec::with_capacity(blocks.len());
+    let mut edits: BTreeMap<RelPath, usize> = BTreeMap::new();
+    for mut block in blocks {
+        let path = block.path.as_deref();
+        let path = path.map(|written| usable_path(reader.view, reader.root, written));
+        let Some(Ok(file)) = &path else {
+            gathered.push(BlockOfFile::unjoined(block, path));
+            continue;
+        };
+        if block.edit.is_none() {
+            edits.remove(file);
+        } else if let Some(first) = edits.get(file) {
+            let first = &mut gathered[*first];
+            found_edit::join_edits(&mut first.block, &mut block);
+            first.joined.push(block.code.into_owned());
+            continue;
+        } else {
+            edits.insert(file.clone(), gathered.len());
+        }
+        gathered.push(BlockOfFile::unjoined(block, path));
+    }
+    gathered
+}
+
+impl<'t> BlockOfFile<'t> {
+    const fn unjoined(block: CodeBlock<'t>, path: Option<Result<RelPath, Reason>>) -> Self {
+        Self {
+            block,
+            path,
+            joined: Vec::new(),
+        }
+    }
+}
+
+impl CodeReader<'_> {
+    fn read_block(self, written: BlockOfFile<'_>) -> FoundCode {
+        let BlockOfFile {
+            mut block,
+            path,
+            joined,
+        } = written;
+        match block.edit.take() {
+            None => self.read_code(block, path),
+            Some(edit) => {
+                let mut texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
+                texts.extend(joined);
+                self.apply_edit(block, texts, path, edit.map_err(|_| Reason::EditMalformed))
+            }
+        }
+    }
+
+    fn read_code(self, block: CodeBlock<'_>, path: Option<Result<RelPath, Reason>>) -> FoundCode {
+        let language = language_of(self.grammars, &block, path.as_ref());
+        let extraction = extract_definitions(self.grammars, language, &block.code);
+        let known = self.true_namesakes(language, path.as_ref(), extraction.as_ref().ok());
+        if let (Some(Ok(path)), Ok(found)) = (&path, &extraction)
+            && found.clean
+            && !found.preamble
+            && block.part != StatedExtent::Whole
+            && let Some(hunks) = namesakes::namesake_hunks(self, path, &block.code, found, &known)
+        {
+            let mut block = block;
+            let texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
+            return self.apply_edit(
+                block,
+                texts,
+                Some(Ok(path.clone())),
+                Ok(Edit::Change(hunks)),
+            );
+        }
+        let elided = extraction
+            .as_ref()
+            .is_ok_and(|extraction| !extraction.elisions.is_empty());
+        FoundCode {
+            format: block.format,
+            artifact: ArtifactHash::of(block.code.as_bytes()),
+            whole: slice::hash_of_whole(block.code.as_bytes()),
+            verbatim: block.verbatim,
+            edit: None,
+            language: block.language,
+            evidence: block.evidence,
+            errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
+            foreign: self.foreign_files(language, path.as_ref(), extraction.as_ref().ok()),
+            path,
+            extraction,
+            slices: BTreeMap::new(),
+            known,
+            patterns: self.grammars.patterns(),
+            completeness: completeness_of_block(block.closing, elided),
+            part: block.part,
+            code: block.code.into(),
+        }
+    }
+
+    /// The number of parse errors in the text that made the file, or the first of the block's definitions, true. Counted only if
+    /// the block has errors itself.
+    fn errors_of_base(
+        self,
+        language: Option<LanguageId>,
+        path: Option<&Result<RelPath, Reason>>,
+        extraction: Option<&Extraction>,
+    ) -> u32 {
+        let (Some(Ok(path)), Some(extraction)) = (path, extraction) else {
+            return 0;
+        };
+        if extraction.clean {
+            return 0;
+        }
+        let symbols = extraction
+            .definitions
+            .iter()
+            .map(|definition| EntityId::symbol(path.clone(), definition.symbol.clone()));
+        let base = core::iter::once(EntityId::file(path.clone()))
+            .chain(symbols)
+            .find_map(|entity| self.view.current_version(&entity));
+        base.and_then(|base| self.view.artifact_content(base.artifact))
+            .and_then(|text| String::from_utf8(text).ok())
+            .map_or(0, |text| self.errors_in(language, &text))
+    }
+
+    fn errors_in(self, language: Option<LanguageId>, text: &str) -> u32 {
+        extract_definitions(self.grammars, language, text).map_or(0, |extraction| extraction.errors)
+    }
+
+    /// Tracked files that code without a path can't belong to because of their language, whatever their symbols are (spec §11).
+    fn foreign_files(
+        self,
+        language: Option<LanguageId>,
+        path: Option<&Result<RelPath, Reason>>,
+        extraction: Option<&Extraction>,
+    ) -> BTreeSet<RelPath> {
+        let (Some(language), None, Some(extraction)) = (language, path, extraction) else {
+            return BTreeSet::new();
+        };
+        let is_kin = |path: &RelPath| {
+            let other = self.grammars.language_of_path(path);
+            other.is_some_and(|other| self.grammars.are_kin(language, other))
+        };
+        let symbols = extraction.definitions.iter().map(|it| &it.symbol);
+        let symbols: BTreeSet<&Symbol> = symbols.collect();
+        let namesakes = symbols.into_iter().flat_map(|symbol| {
+            let name = symbol.last_component();
+            self.view.entities_named(name, CORRELATION_NAMESAKES_MAX)
+        });
+        let files = namesakes.map(|entity| entity.path);
+        files.filter(|path| !is_kin(path)).collect()
+    }
+
+    fn true_namesakes(
+        self,
+        language: Option<LanguageId>,
+        path: Option<&Result<RelPath, Reason>>,
+        extraction: Option<&Extraction>,
+    ) -> BTreeMap<Symbol, TrueNamesakes> {
+        match (language, path, extraction) {
+            (Some(language), Some(Ok(path)), Some(extraction)) => {
+                namesakes::true_namesakes(self, language, path, extraction)
+            }
+            _ => BTreeMap::new(),
+        }
+    }
+
+    fn apply_edit(
+        self,
+        block: CodeBlock<'_>,
+        texts: Vec<String>,
+        path: Option<Result<RelPath, Reason>>,
+        edit: Result<Edit, Reason>,
+    ) -> FoundCode {
+        let text = texts.join("\n");
+        let applied = match (&path, &edit) {
+            (None, _) => Err(Reason::EditWithoutPath),
+            (Some(Err(reason)), _) | (_, Err(reason)) => Err(*reason),
+            (Some(Ok(path)), Ok(edit)) => found_edit::apply_to_truth(self, path, edit),
+        };
+        let unapplied = FoundCode {
+            format: block.format,
+            artifact: ArtifactHash::of(text.as_bytes()),
+            whole: slice::hash_of_whole(text.as_bytes()),
+            verbatim: block.verbatim,
+            language: block.language,
+            evidence: block.evidence,
+            extraction: Err(Reason::EditMalformed),
+            slices: BTreeMap::new(),
+            errors_before: 0,
+            known: BTreeMap::new(),
+            foreign: BTreeSet::new(),
+            patterns: self.grammars.patterns(),
+            completeness: completeness_of_block(block.closing, false),
+            part: StatedExtent::Range,
+            code: text.into(),
+            edit: None,
+            path,
+        };
+        let found_edit = |outcome| {
+            Some(FoundEdit {
+                texts,
+                edit,
+                outcome,
+            })
+        };
+        let EditedCode {
+            code,
+            part,
+            mut applied,
+            before,
+        } = match applied {
+            Ok(edited) => edited,
+            Err(reason) => {
+                return FoundCode {
+                    extraction: Err(reason),
+                    edit: found_edit(Err(reason)),
+                    ..unapplied
+                };
+            }
+        };
+        let language = unapplied
+            .usable_path()
+            .and_then(|path| self.grammars.language_of_path(path));
+        let extraction = extract_definitions(self.grammars, language, &code);
+        let elided = extraction
+            .as_ref()
+            .is_ok_and(|extraction| found_edit::elides_anew(&code, &extraction.elisions, &before));
+        if part == StatedExtent::Range
+            && let Ok(before) = extract_definitions(self.grammars, language, &before)
+        {
+            let definitions = before.definitions.into_iter();
+            applied.defined = definitions.map(|definition| definition.symbol).collect();
+        }
+        FoundCode {
+            artifact: ArtifactHash::of(code.as_bytes()),
+            whole: slice::hash_of_whole(code.as_bytes()),
+            verbatim: None,
+            edit: found_edit(Ok(applied)),
+            errors_before: match &extraction {
+                Ok(extraction) if !extraction.clean => self.errors_in(language, &before),
+                _ => 0,
+            },
+            known: self.true_namesakes(language, unapplied.path.as_ref(), extraction.as_ref().ok()),
+            extraction,
+            completeness: completeness_of_block(block.closing, elided),
+            part,
+            code: code.into(),
+            ..unapplied
+        }
+    }
+
+    /// Applies the edit again if its base is no longer authoritative; all other code stays as it is.
+    #[must_use]
+    pub fn reapplied<'f>(self, found: &'f FoundCode) -> Cow<'f, FoundCode> {
+        let (Some(edit), Some(path)) = (&found.edit, found.usable_path()) else {
+            return Cow::Borrowed(found);
+        };
+        let against = edit.outcome.as_ref().map(|applied| &applied.against);
+        if against.is_ok_and(|against| *against == found_edit::base_versions(self, path)) {
+            return Cow::Borrowed(found);
+        }
+        let block = CodeBlock {
+            format: found.format,
+            outer: 0..0,
+            verbatim: found.verbatim.clone(),
+            code: Cow::Borrowed(""),
+            edit: None,
+            language: found.language.clone(),
+            path: None,
+            evidence: found.evidence,
+            part: found.part,
+            authorship: Authorship::Said,
+            closing: match found.completeness {
+                Completeness::Truncated => Closing::Unclosed,
+                _ => Closing::Closed,
+            },
+        };
+        let texts = edit.texts.clone();
+        Cow::Owned(self.apply_edit(block, texts, found.path.clone(), edit.edit.clone()))
+    }
+}
+
+const fn completeness_of_block(closing: Closing, elided: bool) -> Completeness {
+    match (closing, elided) {
+        (Closing::Unclosed, _) => Completeness::Truncated,
+        (Closing::Closed, true) => Completeness::Elided,
+        (Closing::Closed, false) => Completeness::Full,
+    }
+}
+
+/// Reads a whole file's text as code of that file, and hashes all of its definitions.
+#[must_use]
+pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> FoundCode {
+    let code = redact::without_credentials(text);
+    let language = grammars.language_of_path(&path);
+    let extraction = extract_definitions(grammars, language, &code);
+    let slices = extraction.as_ref().map(|it| it.slices(code.as_bytes()));
+    let slices = slices.unwrap_or_default().into_iter();
+    FoundCode {
+        format: Format::Disk,
+        artifact: ArtifactHash::of(code.as_bytes()),
+        whole: slice::hash_of_whole(code.as_bytes()),
+        verbatim: None,
+        edit: None,
+        language: None,
+        evidence: PathEvidence::Header,
+        path: Some(Ok(path)),
+        slices: slices
+            .map(|(symbol, slice)| (symbol.clone(), slice))
+            .collect(),
+        extraction,
+        errors_before: 0,
+        known: BTreeMap::new(),
+        foreign: BTreeSet::new(),
+        patterns: grammars.patterns(),
+        completeness: Completeness::Full,
+        part: StatedExtent::Unsaid,
+        code: code.into(),
+    }
+}
+
+fn language_of(
+    grammars: &dyn Grammars,
+    block: &CodeBlock<'_>,
+    path: Option<&Result<RelPath, Reason>>,
+) -> Option<LanguageId> {
+    let tag = block.language.as_deref();
+    match path {
+        Some(Ok(path)) => {
+            let language = grammars.language_of_path(path)?;
+            let foreign = tag.is_some_and(|tag| names_other_language(grammars, tag, language));
+            (!foreign).then_some(language)
+        }
+        Some(Err(_)) => None,
+        None => grammars.language_of_tag(tag?),
+    }
+}
+
+/// Fence tags that don't name a language.
+const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
+
+/// Whether a fence names another language than its file's, such as a shell's: then it isn't code of the file named before it.
+fn names_other_language(grammars: &dyn Grammars, tag: &str, language: LanguageId) -> bool {
+    let named = grammars.language_of_tag(tag);
+    !PLAIN_TAGS.contains(&tag) && !named.is_some_and(|named| grammars.are_kin(named, language))
+}
+
+fn extract_definitions(
+    grammars: &dyn Grammars,
+    language: Option<LanguageId>,
+    code: &str,
+) -> Result<Extraction, Reason> {
+    // Checked before the language: such code must never become true, whoever could read it.
+    if code.contains(redact::MARKER) {
+        return Err(Reason::CredentialRedacted);
+    }
+    if delimiter::quoted_in(code) {
+        return Err(Reason::QuotesDelimiters);
+    }
+    let language = language.ok_or(Reason::NoGrammar)?;
+    grammars
+        .extract(language, code.as_bytes())
+        .map_err(|error| match error {
+            ExtractError::TooLarge | ExtractError::TooDense => Reason::TooLargeToParse,
+            ExtractError::Unparsable => Reason::ParseErrors,
+        })
+}
+
+impl FoundCode {
+    /// The file, if a usable path was named.
+    #[must_use]
+    pub fn usable_path(&self) -> Option<&RelPath> {
+        self.path.as_ref()?.as_ref().ok()
+    }
+
+    /// The observation of a file that holds this text, with all of its definitions; `None` if they couldn't be read.
+    #[must_use]
+    pub fn as_disk_file(&self) -> Option<DiskFile> {
+        let extraction = self.extraction.as_ref().ok()?;
+        let slices = self.slices.iter().map(|(symbol, slice)| DiskSlice {
+            symbol: symbol.clone(),
+            slice: Some(*slice),
+        });
+        Some(DiskFile {
+            whole: self.whole,
+            slices: slices.collect(),
+            definitions: u32::try_from(extraction.top_level().len()).unwrap_or(u32::MAX),
+            grammar: Some(extraction.grammar.clone()),
+        })
+    }
+
+    /// Whether it is complete if a model wrote it: then a placeholder replaces code.
+    #[must_use]
+    pub fn completeness_of_reply(&self) -> Completeness {
+        let elisions = self.extraction.as_ref().map(|it| it.elisions.is_empty());
+        completeness_of_block(Closing::Closed, elisions == Ok(false))
+    }
+
+    /// The distinct symbols that the code defines, sorted.
+    #[must_use]
+    pub fn symbols(&self) -> Vec<Symbol> {
+        let Ok(extraction) = &self.extraction else {
+            return Vec::new();
+        };
+        let mut symbols: Vec<Symbol> = extraction
+            .definitions
+            .iter()
+            .map(|definition| definition.symbol.clone())
+            .collect();
+        symbols.sort();
+        symbols.dedup();
+        symbols
+    }
+
+    /// Whether the parser met no error at all.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.extraction
+            .as_ref()
+            .is_ok_and(|extraction| extraction.clean)
+    }
+
+    /// Whether it has a definition without a parse error inside.
+    #[must_use]
+    pub fn defines_something(&self) -> bool {
+        self.extraction.as_ref().is_ok_and(|extraction| {
+            extraction
+                .definitions
+                .iter()
+                .any(|definition| !definition.damaged)
+        })
+    }
+
+    /// Whether a person or a model would expect this block to be linked to the project: it names a file, or holds
+    /// definitions in a language that is read here.
+    #[must_use]
+    pub fn claims_an_entity(&self) -> bool {
+        let names_a_file = self.path.is_some() && self.evidence > PathEvidence::SentenceBefore;
+        names_a_file
+            || self.edit.is_some()
+            || self
+                .extraction
+                .as_ref()
+                .is_ok_and(|extraction| !extraction.definitions.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A parser that refuses every text.
+    struct Tiny(ExtractError);
+
+    impl Grammars for Tiny {
+        fn patterns(&self) -> ArtifactHash {
+            ArtifactHash::of(b"")
+        }
+
+        fn language_of_path(&self, _: &RelPath) -> Option<LanguageId> {
+            Some(LanguageId(0))
+        }
+
+        fn language_of_tag(&self, _: &str) -> Option<LanguageId> {
+            None
+        }
+
+        fn extract(&self, _: LanguageId, _: &[u8]) -> Result<Extraction, ExtractError> {
+            Err(self.0)
+        }
+    }
+
+    #[test]
+    fn a_text_over_the_bound_is_too_large() {
+        let path = RelPath::from_normalised("src/a.c");
+        for error in [ExtractError::TooLarge, ExtractError::TooDense] {
+            let found = code_of_file(&Tiny(error), path.clone(), "int x;");
+            assert_eq!(found.extraction.err(), Some(Reason::TooLargeToParse));
+        }
+    }
+}

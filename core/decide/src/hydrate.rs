@@ -1,0 +1,349 @@
+//! Hydration: the true code that a prompt brings along, and the reasons why other code stays out (spec §8.1, §15.6).
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::prompt_facts::Prompt;
+use super::propose;
+use crate::mention::Mentions;
+use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Dropped, Hydrated, NoticeIssued};
+use tslp_core::extract::Proof;
+use tslp_core::ids::SessionId;
+use tslp_core::limits::{BYTES_PER_TOKEN, HYDRATION_CANDIDATES_MAX};
+use tslp_core::message::Tools;
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_core::reason::Reason;
+use tslp_projections::stale::Divergence;
+use tslp_projections::state_map::CurrentVersion;
+
+/// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
+/// tools, a file that is named alone is left to them: the model reads it with the line numbers that its edits need, and
+/// a copy of ours would only be read twice.
+#[must_use]
+pub fn hydration_candidates(
+    view: &StateView<'_>,
+    session: SessionId,
+    mentions: &Mentions,
+    tools: Tools,
+) -> Vec<(EntityId, Reason)> {
+    let mut list: Vec<(EntityId, Reason)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut add = |entity: EntityId, reason| {
+        if list.len() < HYDRATION_CANDIDATES_MAX && seen.insert(entity.clone()) {
+            list.push((entity, reason));
+        }
+    };
+    let in_file = |path: &RelPath, reason| match tools {
+        Tools::None => {
+            let known = true_entities_in(view, path).into_iter();
+            known.map(|entity| (entity, reason)).collect()
+        }
+        Tools::Offered => Vec::from([(EntityId::file(path.clone()), Reason::LeftToTools)]),
+    };
+    for entity in &mentions.ambiguous {
+        add(entity.clone(), Reason::AmbiguousName);
+    }
+    for entity in &mentions.symbols {
+        add(entity.clone(), Reason::Mentioned);
+    }
+    for proposal in view.proposals_in(session) {
+        // An edit that didn't apply is a proposal for the whole file, and the model needs the file to try again.
+        if proposal.entity.symbol.is_some() {
+            add(proposal.entity, Reason::UnderProposal);
+        } else {
+            for (entity, reason) in in_file(&proposal.entity.path, Reason::UnderProposal) {
+                add(entity, reason);
+            }
+        }
+    }
+    for path in &mentions.files {
+        for (entity, reason) in in_file(path, Reason::FileMentioned) {
+            add(entity, reason);
+        }
+    }
+    list
+}
+
+/// The file as a whole if it is true, else its true symbols.
+fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
+    let file = EntityId::file(path.clone());
+    if view.current_version(&file).is_some() {
+        return Vec::from([file]);
+    }
+    true_symbols_of(view, path)
+}
+
+/// The entities of the file's true symbols.
+pub(super) fn true_symbols_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
+    let symbols = view.symbols_of(path).into_iter();
+    symbols
+        .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        .collect()
+}
+
+/// The outcome of hydration.
+#[derive(Default)]
+pub(super) struct Hydration {
+    /// The blocks, in the order in which they are shown.
+    pub(super) blocks: Vec<String>,
+    /// The entities of those blocks, in that order, then those that the conversation shows already.
+    pub(super) hydrated: Vec<Hydrated>,
+    /// Candidates that aren't shown.
+    pub(super) dropped: Vec<Dropped>,
+    /// Notices about them.
+    pub(super) notices: Vec<NoticeIssued>,
+}
+
+/// Admits candidates within the token budget. `in_sight`: whether the conversation already shows an entity's true code.
+pub(super) fn hydrate(
+    view: &StateView<'_>,
+    policy: &Policy,
+    prompt: &Prompt<'_>,
+    candidates: Vec<(EntityId, Reason)>,
+    in_sight: &dyn Fn(&EntityId) -> bool,
+) -> Hydration {
+    let mut hydration = Hydration::default();
+    let mut admitted: Vec<(Hydrated, String)> = Vec::new();
+    let mut tokens_left = policy.budget_tokens;
+    for (entity, reason) in candidates {
+        let Some(current) = view.current_version(&entity) else {
+            continue;
+        };
+        if matches!(reason, Reason::LeftToTools | Reason::AmbiguousName) {
+            hydration.drop_candidate(prompt, entity, reason);
+            continue;
+        }
+        // A whole file replaces its admitted parts, so their tokens are available to it.
+        let covered = covered_tokens(&admitted, &entity);
+        match admit_entity(view, &entity, &current, in_sight, tokens_left + covered) {
+            Err(Reason::InSight) => hydration.hydrated.push(Hydrated {
+                entity,
+                version: current.version,
+                reason: Reason::InSight,
+                tokens: 0,
+            }),
+            Err(refusal) => hydration.drop_candidate(prompt, entity, refusal),
+            Ok((text, tokens)) => {
+                tokens_left = tokens_left + covered - tokens;
+                let hydrated = Hydrated {
+                    entity,
+                    version: current.version,
+                    reason,
+                    tokens,
+                };
+                admitted.push((hydrated, text));
+            }
+        }
+    }
+    drop_covered(&mut admitted, &mut hydration);
+    warn_of_files(view, prompt, &admitted, &mut hydration);
+    keep_order(&mut admitted, &view.hydration_order(prompt.session));
+    let (shown, blocks): (Vec<Hydrated>, Vec<String>) = admitted.into_iter().unzip();
+    hydration.hydrated.splice(0..0, shown);
+    hydration.blocks = blocks;
+    hydration
+}
+
+/// Issues a notice for each shown part whose file is STALE as a whole: no change of it could be promoted.
+fn warn_of_files(
+    view: &StateView<'_>,
+    prompt: &Prompt<'_>,
+    admitted: &[(Hydrated, String)],
+    hydration: &mut Hydration,
+) {
+    let files: BTreeSet<EntityId> = admitted
+        .iter()
+        .filter_map(|(hydrated, _)| propose::stale_file(view, &hydrated.entity))
+        .collect();
+    for file in files {
+        let is_said = |notice: &NoticeIssued| notice.entity.as_ref() == Some(&file);
+        if let Some(divergence) = view.divergence(&file)
+            && !hydration.notices.iter().any(is_said)
+        {
+            hydration.add_notice(prompt, file, divergence_reason(divergence));
+        }
+    }
+}
+
+/// Tokens of the admitted parts that showing this whole file makes superfluous.
+fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
+    if entity.symbol.is_some() {
+        return 0;
+    }
+    let parts = admitted
+        .iter()
+        .filter(|(hydrated, _)| hydrated.entity.path == entity.path);
+    parts.map(|(hydrated, _)| hydrated.tokens).sum()
+}
+
+impl Hydration {
+    /// Records why a candidate isn't shown, with a notice where the model would otherwise guess.
+    fn drop_candidate(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        let is_worth_a_notice = matches!(
+            reason,
+            Reason::Stale
+                | Reason::DiskHoldsSuperseded
+                | Reason::DiskUnreadable
+                | Reason::OverBudget
+                | Reason::QuotesDelimiters
+        );
+        if is_worth_a_notice {
+            self.add_notice(prompt, entity.clone(), reason);
+        }
+        self.dropped.push(Dropped { entity, reason });
+    }
+
+    /// Adds the missing STALE notices for code that is withheld from older messages (spec §15.4).
+    pub(super) fn notify_stale(
+        &mut self,
+        view: &StateView<'_>,
+        prompt: &Prompt<'_>,
+        withheld: impl IntoIterator<Item = EntityId>,
+    ) {
+        for entity in withheld {
+            let mut noticed = self
+                .notices
+                .iter()
+                .filter_map(|notice| notice.entity.as_ref());
+            if noticed.any(|noticed| *noticed == entity) {
+                continue;
+            }
+            if let Some(divergence) = view.divergence(&entity) {
+                self.add_notice(prompt, entity, divergence_reason(divergence));
+            }
+        }
+    }
+
+    /// Adds the notice that pasted code has no path (spec §9.1).
+    pub(super) fn notify_paste_without_path(&mut self, prompt: &Prompt<'_>) {
+        if prompt.is_without_path {
+            self.notices.push(NoticeIssued {
+                episode: prompt.episode,
+                session: prompt.session,
+                reason: Reason::PasteWithoutPath,
+                entity: None,
+                other: None,
+            });
+        }
+    }
+
+    /// Adds a notice about an entity.
+    pub(super) fn add_notice(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        self.notices.push(NoticeIssued {
+            episode: prompt.episode,
+            session: prompt.session,
+            reason,
+            entity: Some(entity),
+            other: None,
+        });
+    }
+}
+
+/// The block for one entity and the tokens it takes, or why it isn't shown.
+fn admit_entity(
+    view: &StateView<'_>,
+    entity: &EntityId,
+    current: &CurrentVersion,
+    in_sight: &dyn Fn(&EntityId) -> bool,
+    tokens_left: u32,
+) -> Result<(String, u32), Reason> {
+    if let Some(divergence) = divergence_within(view, entity) {
+        return Err(divergence_reason(divergence));
+    }
+    if in_sight(entity) {
+        return Err(Reason::InSight);
+    }
+    let code = view
+        .artifact_slices(current.artifact, &current.spans)
+        .ok_or(Reason::ContentMissing)?;
+    let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
+    if delimiter::quoted_in(code) {
+        return Err(Reason::QuotesDelimiters);
+    }
+    let text = state_block(entity, current, code);
+    let tokens = tokens_of(&text);
+    if tokens > tokens_left {
+        return Err(Reason::OverBudget);
+    }
+    Ok((text, tokens))
+}
+
+/// The reason by which a divergence keeps code out.
+pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
+    match divergence {
+        Divergence::Unknown => Reason::Stale,
+        Divergence::Superseded => Reason::DiskHoldsSuperseded,
+        Divergence::Unreadable => Reason::DiskUnreadable,
+    }
+}
+
+/// The divergence of disk from an entity or, for a whole file, from a definition in it: no prompt may show code that its
+/// notices call withheld.
+fn divergence_within(view: &StateView<'_>, entity: &EntityId) -> Option<Divergence> {
+    let own = view.divergence(entity);
+    if own.is_some() || entity.symbol.is_some() {
+        return own;
+    }
+    let parts = true_symbols_of(view, &entity.path);
+    parts.iter().find_map(|part| view.divergence(part))
+}
+
+/// The template of spec §8.2, to the letter, except that code confirmed by a pattern (§4.1, step 2) says so.
+fn state_block(entity: &EntityId, current: &CurrentVersion, code: &str) -> String {
+    let source = match current.proof {
+        Proof::Ast => "AST",
+        Proof::Pattern | Proof::PartialPattern => "pattern",
+    };
+    format!(
+        "{STATE_OPEN}\n{}\nArtifact: {}\nSource: Confirmed via {source}\n\n{}\n{STATE_CLOSE}",
+        entity_line(entity),
+        current.slice,
+        code.trim_end_matches(['\n', '\r'])
+    )
+}
+
+/// The line of a state block that names its entity.
+pub(super) fn entity_line(entity: &EntityId) -> String {
+    format!("Entity: {entity}")
+}
+
+/// An estimate of the tokens in a text, on the high side.
+fn tokens_of(text: &str) -> u32 {
+    u32::try_from(text.len().div_ceil(BYTES_PER_TOKEN)).unwrap_or(u32::MAX)
+}
+
+/// Drops the parts of files that are shown whole.
+fn drop_covered(admitted: &mut Vec<(Hydrated, String)>, hydration: &mut Hydration) {
+    let files: BTreeSet<_> = admitted
+        .iter()
+        .filter(|(hydrated, _)| hydrated.entity.symbol.is_none())
+        .map(|(hydrated, _)| hydrated.entity.path.clone())
+        .collect();
+    admitted.retain(|(hydrated, _)| {
+        let is_covered = hydrated.entity.symbol.is_some() && files.contains(&hydrated.entity.path);
+        if is_covered {
+            hydration.dropped.push(Dropped {
+                entity: hydrated.entity.clone(),
+                reason: Reason::CoveredByFile,
+            });
+        }
+        !is_covered
+    });
+}
+
+/// Sorts by the order of first hydration, so that a local model's prefix cache survives from turn to turn.
+fn keep_order(admitted: &mut [(Hydrated, String)], order: &[EntityId]) {
+    let rank = |entity: &EntityId| {
+        order
+            .iter()
+            .position(|known| known == entity)
+            .unwrap_or(order.len())
+    };
+    admitted.sort_by_key(|(hydrated, _)| rank(&hydrated.entity));
+}

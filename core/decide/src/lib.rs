@@ -1,0 +1,148 @@
+//! Decisions: pure functions from the state and an observation to the events that follow.
+//!
+//! One prompt goes through [`receive`] → [`observe`] → [`write_head`] → [`compose`]; one reply through [`reply`] →
+//! [`observe`] → [`propose`]. [`direct`] carries out directives, [`touch`] finds the files that a tool call concerns, [`verify`]
+//! and [`audit`] grant what was refused. What each returns is appended and folded before the next one looks at the state.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod asked_change;
+pub mod audit;
+pub mod code_reader;
+pub mod compose;
+pub mod direct;
+pub mod found_code;
+pub mod found_edit;
+pub mod hydrate;
+pub mod lost;
+pub mod mention;
+pub mod namesakes;
+pub mod notice;
+pub mod observe;
+pub mod promote;
+pub mod prompt;
+pub mod prompt_facts;
+pub mod propose;
+pub mod receive;
+pub mod rename;
+pub mod repeat;
+pub mod reply;
+pub mod resolve;
+pub mod sent;
+pub mod side_request;
+pub mod sight;
+mod similarity;
+pub mod text_facts;
+pub mod text_index;
+pub mod tools;
+pub mod touch;
+pub mod unfenced;
+pub mod verify;
+pub mod write_head;
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use tslp_core::artifact::Transition;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Content, ContentKind, Event, Transitioned};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::VersionId;
+
+/// Collects the events of one decision; content that the Vault holds is not repeated.
+pub struct Recorder<'v> {
+    view: &'v StateView<'v>,
+    events: Vec<Event>,
+    stored: BTreeSet<ArtifactHash>,
+    moved: BTreeSet<VersionId>,
+    /// The authoritative version of each entity that the events so far move; `None` where they leave it without one.
+    current_versions: BTreeMap<EntityId, Option<VersionId>>,
+}
+
+impl<'v> Recorder<'v> {
+    /// A recorder without events.
+    #[must_use]
+    pub fn new(view: &'v StateView<'v>) -> Self {
+        Self {
+            view,
+            events: Vec::new(),
+            stored: BTreeSet::new(),
+            moved: BTreeSet::new(),
+            current_versions: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, event: Event) {
+        if let Event::Transitioned(moved) = &event {
+            self.note_transition(moved);
+        }
+        self.events.push(event);
+    }
+
+    /// Makes sure that the Vault holds `bytes`, and returns their address.
+    pub fn store(&mut self, kind: ContentKind, bytes: &[u8]) -> ArtifactHash {
+        let hash = ArtifactHash::of(bytes);
+        self.store_as(hash, kind, bytes);
+        hash
+    }
+
+    /// Makes sure that the Vault holds `bytes`, whose address is known.
+    pub fn store_as(&mut self, hash: ArtifactHash, kind: ContentKind, bytes: impl Into<Arc<[u8]>>) {
+        if !self.view.vault_holds(hash) && self.stored.insert(hash) {
+            let bytes = bytes.into();
+            debug_assert_eq!(
+                hash,
+                ArtifactHash::of(&bytes),
+                "an address is its bytes' hash"
+            );
+            self.events
+                .push(Event::Content(Content { hash, kind, bytes }));
+        }
+    }
+
+    /// The entity's authoritative version once the events so far have happened.
+    #[must_use]
+    pub fn current_version_id(&self, entity: &EntityId) -> Option<VersionId> {
+        match self.current_versions.get(entity) {
+            Some(version) => *version,
+            None => self
+                .view
+                .current_version(entity)
+                .map(|current| current.version),
+        }
+    }
+
+    /// Whether the events so far have moved the version.
+    #[must_use]
+    pub fn has_moved(&self, version: VersionId) -> bool {
+        self.moved.contains(&version)
+    }
+
+    fn note_transition(&mut self, moved: &Transitioned) {
+        self.moved.insert(moved.version);
+        let current = match moved.transition {
+            Transition::Discard => return,
+            Transition::Promote => Some(moved.version),
+            Transition::Supersede | Transition::Remove => None,
+        };
+        self.current_versions.insert(moved.entity.clone(), current);
+    }
+
+    /// The events collected so far.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The collected events, in the order in which they are to be appended.
+    #[must_use]
+    pub fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+}

@@ -1,0 +1,143 @@
+//! The code that a refused change would have lost, so that a model can put it back.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use tslp_core::artifact::Origin;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::NoticeIssued;
+use tslp_core::extract::{Extraction, Grammars};
+use tslp_core::limits::{LOST_LINES_NAMED_MAX, LOST_SYMBOLS_NAMED_MAX};
+use tslp_core::reason::Reason;
+use tslp_projections::proposals::Proposal;
+
+/// The code that is missing from a proposal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LostCode {
+    /// Definitions of the file that the proposed text doesn't have.
+    pub symbols: Vec<String>,
+    /// Lines of the current version that the proposed one doesn't have, without indentation.
+    pub lines: Vec<String>,
+    /// The number of further such lines.
+    pub more_lines: usize,
+    /// The placeholder that replaces them, and its line in the proposed text, from 1.
+    pub placeholder: Option<(String, usize)>,
+}
+
+impl LostCode {
+    /// The code that the notice's proposal has lost; `None` if the notice reports no loss, or there is nothing to name.
+    #[must_use]
+    pub fn of_notice(
+        view: &StateView<'_>,
+        grammars: &dyn Grammars,
+        notice: &NoticeIssued,
+    ) -> Option<Self> {
+        let entity = notice.entity.as_ref();
+        let entity = entity.filter(|_| notice.reason.is_lost_code())?;
+        let proposals = view.proposals_for(entity).into_iter().rev();
+        let mut refused = proposals.filter(|proposal| {
+            proposal.origin == Origin::Model && proposal.refused_for() == Some(notice.reason)
+        });
+        let lost = Self::of_proposal(view, grammars, entity, &refused.next()?)?;
+        (lost != Self::default()).then_some(lost)
+    }
+
+    fn of_proposal(
+        view: &StateView<'_>,
+        grammars: &dyn Grammars,
+        entity: &EntityId,
+        proposal: &Proposal,
+    ) -> Option<Self> {
+        let whole = String::from_utf8(view.artifact_content(proposal.artifact)?).ok()?;
+        let proposed =
+            String::from_utf8(view.artifact_slices(proposal.artifact, &proposal.spans)?).ok()?;
+        let current = view.current_version(entity);
+        let before =
+            current.and_then(|current| view.artifact_slices(current.artifact, &current.spans));
+        let before = String::from_utf8(before.unwrap_or_default()).ok()?;
+        let (lines, more_lines) = missing_lines(&before, &proposed);
+        let extraction = grammars
+            .language_of_path(&entity.path)
+            .and_then(|language| grammars.extract(language, whole.as_bytes()).ok());
+        let is_whole = proposal.refused_for() == Some(Reason::SymbolsLost);
+        Some(Self {
+            symbols: match &extraction {
+                Some(extraction) if is_whole => missing_symbols(view, entity, extraction),
+                _ => Vec::new(),
+            },
+            lines,
+            more_lines,
+            placeholder: extraction
+                .and_then(|extraction| new_placeholder(&extraction, &whole, &before)),
+        })
+    }
+}
+
+fn missing_symbols(
+    view: &StateView<'_>,
+    entity: &EntityId,
+    extraction: &Extraction,
+) -> Vec<String> {
+    let defined: Vec<&Symbol> = extraction.definitions.iter().map(|it| &it.symbol).collect();
+    let known = view.symbols_of(&entity.path).into_iter();
+    let missing = known.filter(|symbol| !defined.contains(&symbol));
+    let missing = missing.take(LOST_SYMBOLS_NAMED_MAX);
+    missing.map(|symbol| symbol.as_str().into()).collect()
+}
+
+/// The first lines that are in one text and not in the other, and how many more there are. A line that is there twice and
+/// was there three times is missing once.
+#[must_use]
+pub fn missing_lines(before: &str, after: &str) -> (Vec<String>, usize) {
+    let mut kept: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in after.lines() {
+        *kept.entry(line.trim()).or_default() += 1;
+    }
+    let mut missing: Vec<&str> = Vec::new();
+    for line in before.lines().map(str::trim) {
+        match kept.get_mut(line) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ if line.chars().any(char::is_alphanumeric) => missing.push(line),
+            _ => {}
+        }
+    }
+    let named = missing.iter().take(LOST_LINES_NAMED_MAX);
+    let named: Vec<String> = named.map(|line| (*line).into()).collect();
+    let more = missing.len() - named.len();
+    (named, more)
+}
+
+/// The first placeholder that the text before didn't have.
+fn new_placeholder(extraction: &Extraction, text: &str, before: &str) -> Option<(String, usize)> {
+    extraction.elisions.iter().find_map(|span| {
+        let said = core::str::from_utf8(span.of(text.as_bytes())).ok()?;
+        let above = text.get(..span.start as usize)?;
+        let line = above.matches('\n').count() + 1;
+        (!before.contains(said)).then(|| (said.trim().into(), line))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(before: &str, after: &str, expected: &[&str], more: usize) {
+        let (lines, more_lines) = missing_lines(before, after);
+        assert_eq!(lines, expected);
+        assert_eq!(more_lines, more);
+    }
+
+    #[test]
+    fn lines_are_missing_as_often_as_they_were_there_more_often() {
+        check("a;\nb;\n", "  b;\n a;\n", &[], 0);
+        check("a;\na;\nb;\n}\n\n", "a;\n", &["a;", "b;"], 0);
+        let many: String = (0..9).map(|n| alloc::format!("line {n};\n")).collect();
+        let first: Vec<String> = (0..LOST_LINES_NAMED_MAX)
+            .map(|n| alloc::format!("line {n};"))
+            .collect();
+        let first: Vec<&str> = first.iter().map(String::as_str).collect();
+        check(&many, "", &first, 9 - LOST_LINES_NAMED_MAX);
+    }
+}

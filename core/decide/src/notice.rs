@@ -1,0 +1,523 @@
+//! The texts of STATE NOTICEs, which tell the model that something it might count on didn't happen.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::lost::LostCode;
+use tslp_core::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{DiskFinding, NoticeIssued, ReadFailure};
+use tslp_core::reason::Reason;
+
+/// The whole notice, delimiters included. `disk` is the last observation of the entity's path, `lost` the code that the refused
+/// change would have lost.
+#[must_use]
+pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&LostCode>) -> String {
+    let mut said = notice_text(notice, disk);
+    if let Some(lost) = lost {
+        said.push_str(&delimiter::defused(&missing_code_text(lost)));
+    }
+    format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
+}
+
+/// The paragraph about the code to put back.
+fn missing_code_text(lost: &LostCode) -> String {
+    let mut text = String::new();
+    if let Some((placeholder, line)) = &lost.placeholder {
+        text.push_str(&format!("\nLine {line} has a placeholder: {placeholder}"));
+    }
+    if !lost.symbols.is_empty() {
+        text.push_str(&format!(
+            "\nMissing definitions: {}.",
+            lost.symbols.join(", ")
+        ));
+    }
+    if !lost.lines.is_empty() {
+        text.push_str("\nMissing lines:");
+        for line in &lost.lines {
+            text.push_str(&format!("\n    {line}"));
+        }
+        if lost.more_lines > 0 {
+            text.push_str(&format!("\n    (and {} more)", lost.more_lines));
+        }
+    }
+    text.push_str("\nIf the file already holds that change, put back what is missing.");
+    text
+}
+
+/// A notice that the blocks before it replace earlier versions.
+#[must_use]
+pub fn replaced_notice(names: &[String]) -> String {
+    format!(
+        "{NOTICE_OPEN}\nThe code above replaces every earlier version in this conversation of: {}.\n{NOTICE_CLOSE}",
+        names.join(", ")
+    )
+}
+
+/// The text between the delimiters.
+fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
+    let NoticeIssued {
+        reason,
+        entity,
+        other,
+        ..
+    } = notice;
+    let named = |entity: &Option<EntityId>, otherwise: &str| {
+        let name = entity.as_ref().map(|entity| format!("{entity}"));
+        name.unwrap_or_else(|| otherwise.into())
+    };
+    let (name, known) = (named(entity, "the code"), named(other, "a known one"));
+    match *reason {
+        Reason::Unlinked => String::from(UNLINKED),
+        Reason::PasteWithoutPath => String::from(
+            "The user's code could not be linked to a file, because nothing names its path.\nIt has NOT modified the State Map. The user can paste it again below a line with its path.",
+        ),
+        Reason::SaidBefore => format!(
+            "The user sent this message before, word for word. Its code for {name} {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it in a message with other words.",
+            disk_comparison(disk)
+        ),
+        Reason::Stale if other.is_some() => format!(
+            "The last change to {known} was not accepted: {name} was STALE, the file on disk differed from the authoritative version.\nIt has NOT modified the State Map. If it still differs, the user can paste the file, or say \"@tslp accept {name}\" to take it as it is on disk, or \"@tslp confirm {known}\" to take the change all the same.",
+        ),
+        Reason::Stale => format!(
+            "{name} is STALE: the file on disk differs from the authoritative version{}.\nIts code is withheld until the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
+            unparsed_remark(disk)
+        ),
+        Reason::DiskHoldsSuperseded => format!(
+            "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated, or the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
+        ),
+        Reason::DiskUnreadable => format!(
+            "{name} could not be checked: {}.\nIts code is withheld. Do not guess it.",
+            read_failure_text(disk)
+        ),
+        Reason::BaseUnacknowledged => refused_text(
+            &name,
+            &format!(
+                "the current version was not shown to the model, or has changed since; the user says `@tslp confirm {name}` to take it, or `@tslp accept {name}` to take what the file holds"
+            ),
+        ),
+        Reason::Elided => refused_text(
+            &name,
+            "it left out code behind a placeholder; give every definition in full",
+        ),
+        Reason::Truncated => refused_text(
+            &name,
+            "it broke off before its end; give the whole definition",
+        ),
+        Reason::Stub => refused_text(
+            &name,
+            "its body was replaced by one that does nothing; give the whole definition",
+        ),
+        Reason::DuplicateDefinition => refused_text(
+            &name,
+            "the code defines it more than once; give the new definition alone",
+        ),
+        Reason::StubInPlace => refused_text(
+            &name,
+            &format!(
+                "code was replaced by a statement that only returns or fails; give the whole definition, unless the user says `@tslp confirm {name}`"
+            ),
+        ),
+        Reason::RemovedUnasked => refused_text(
+            &name,
+            &format!(
+                "it removes code that nobody asked to remove; put it back, unless the user says `@tslp confirm {name}`"
+            ),
+        ),
+        Reason::MovedOrCopied => format!(
+            "{name} looks like {known}, which is still AUTHORITATIVE in its own file.\nA copy is NOT taken. Write the path of the file that you mean, unless the user says `@tslp confirm {name}`.",
+        ),
+        Reason::RenameSuspected => format!(
+            "{name} looks like {known} under another name or path.\nThe old name is preserved: {known} is still AUTHORITATIVE. Keep it, unless the user says `@tslp confirm {name}`.",
+        ),
+        Reason::RemovedByUser => refused_text(
+            &name,
+            "the user removed it; leave it out unless the user asks for it",
+        ),
+        Reason::SymbolsLost => refused_text(
+            &name,
+            "existing symbols are missing from it; keep every one",
+        ),
+        Reason::NodesCollapsed | Reason::TokensCollapsed => refused_text(
+            &name,
+            "it lost most of the existing code; keep what the change doesn't concern",
+        ),
+        Reason::GrantMissing => refused_text(
+            &name,
+            &format!("it waits for the user to say `@tslp confirm {name}`"),
+        ),
+        Reason::OverBudget => format!(
+            "{name} is authoritative but did not fit into this prompt.\nIts code is NOT shown. Do not guess it.",
+        ),
+        Reason::QuotesDelimiters => {
+            format!("{name} quotes the delimiters of this very block and is NOT shown.",)
+        }
+        Reason::CredentialRedacted => refused_text(&name, "it holds a credential"),
+        Reason::UserAccepted => {
+            format!("The user accepted {name} as it is on disk. It is AUTHORITATIVE.")
+        }
+        Reason::UserRejected => format!(
+            "The user rejected the proposed change to {name}.\nIt has NOT modified the State Map."
+        ),
+        Reason::UserConfirmed => {
+            format!("The user confirmed the proposed change to {name}. It is AUTHORITATIVE.")
+        }
+        Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
+        Reason::UnknownDirective => String::from(
+            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
+        ),
+        Reason::CapabilityGranted => {
+            String::from("The user granted tools a capability for some minutes.")
+        }
+        Reason::CapabilityRevoked => String::from("The user took back what tools were granted."),
+        Reason::NotGrantable => directive_text(
+            "names nothing that tools can be granted: use `BUILD_EXEC` or `SHELL_EXEC`, with `for 15m` or less",
+        ),
+        Reason::ToolsResumed => String::from("The user lets tools run again."),
+        Reason::ToolsStopped
+        | Reason::CapabilityEscalation
+        | Reason::ScopeBreach
+        | Reason::CommandClassViolation
+        | Reason::BudgetExhausted
+        | Reason::RecursiveLoop
+        | Reason::CredentialInOutput
+        | Reason::SandboxBreach => {
+            halted(why_halted(notice.reason).expect("each of these halts tools"))
+        }
+        Reason::ForgedResult => String::from(
+            "The last reply shows a tool result that no tool returned: the model wrote it itself, and nothing was run.\nDo not rely on it.",
+        ),
+        Reason::TargetMissing => {
+            directive_text("has no target: use PATH or PATH::SYMBOL, relative to the workspace")
+        }
+        Reason::TargetOutside => directive_text("names a path outside of the workspace"),
+        Reason::TargetNotUsable => {
+            directive_text("names a path that can't be used, or that matches several files")
+        }
+        Reason::FileMissing => not_accepted(&name, "there is no such file on disk"),
+        Reason::SymbolMissing => not_accepted(&name, "the file on disk doesn't define it"),
+        Reason::FileUnreadable if disk == Some(&DiskFinding::Unreadable(ReadFailure::NotAFile)) => {
+            not_accepted(
+                &name,
+                &format!(
+                    "it is not a file; `tslp adopt {name}` on the command line takes a folder"
+                ),
+            )
+        }
+        Reason::FileUnreadable => not_accepted(&name, read_failure_text(disk)),
+        Reason::NotText => not_accepted(&name, "the file is not UTF-8"),
+        Reason::TooLargeToAccept => not_accepted(&name, "the file is too large to be parsed"),
+        Reason::LanguageNotRead => not_accepted(&name, "its language is not supported"),
+        Reason::NothingToAccept => {
+            not_accepted(&name, "the file defines nothing that can be parsed")
+        }
+        Reason::NotConfirmable => format!(
+            "The proposed change to {name} can't be confirmed: it is not a full definition that keeps what exists.\nIt has NOT modified the State Map.",
+        ),
+        Reason::PathCaseDiffers => unlinked_text(
+            "Its path differs from a known file's in upper and lower case alone; write the path as it is known.",
+        ),
+        Reason::PathNotUsable | Reason::PathEscapesWorkspace => {
+            unlinked_text("Its path can't be used; write it relative to the workspace.")
+        }
+        Reason::SeveralCandidates => {
+            unlinked_text("Its name matches several files; write the whole path.")
+        }
+        Reason::EditTextNotFound => unapplied_edit_text(
+            &name,
+            "the text that it replaces has no exact match; copy it from the current version",
+        ),
+        Reason::EditTextNotUnique => unapplied_edit_text(
+            &name,
+            "the text that it replaces occurs more than once; add lines around it",
+        ),
+        Reason::EditNeedsWholeFile => unapplied_edit_text(
+            &name,
+            "it names a line, and the whole file isn't known; replace text that is shown instead",
+        ),
+        Reason::EditMalformed => {
+            unapplied_edit_text(&name, "it isn't well-formed; write the whole definition")
+        }
+        Reason::EditWithoutPath => unlinked_text("It is an edit that names no file."),
+        Reason::FileExists => unapplied_edit_text(
+            &name,
+            "it creates a file that exists already; change the existing one",
+        ),
+        Reason::FileDeletion => unapplied_edit_text(&name, "only the user can remove a file"),
+        Reason::FileMove => unapplied_edit_text(
+            &name,
+            "only the user can rename a file; the old path is preserved",
+        ),
+        Reason::BaseUnknown => format!(
+            "The last edit of {name} changes code that the state ledger does not know.\nIt has NOT modified the State Map.",
+        ),
+        Reason::AuditContested => format!(
+            "An audit doubts that the last change to {name} is complete.\nCheck it against what was asked.",
+        ),
+        Reason::ParseErrors => {
+            unlinked_text("The code doesn't parse; give every definition in full.")
+        }
+        Reason::NoDefinition => {
+            unlinked_text("The code has no complete definition; give complete ones.")
+        }
+        Reason::NoGrammar => unlinked_text("Its language is not supported."),
+        Reason::TooLargeToParse => unlinked_text("It is too large to be read."),
+        Reason::PatternPartial => unlinked_text(PARTLY_MATCHED),
+        Reason::NoEntity => {
+            unlinked_text("Nothing names its file; write the path on the line above it.")
+        }
+        Reason::NotConfirmed => {
+            unlinked_text("Nothing proves which file it belongs to; name its path.")
+        }
+        // Conclusions of reports and causes of transitions: none of these becomes a notice.
+        Reason::AstMatch
+        | Reason::CorrelatedWithOneFile
+        | Reason::PatternMatch
+        | Reason::EditApplied
+        | Reason::Confirmed
+        | Reason::FullDefinition
+        | Reason::BodyGiven
+        | Reason::DefinedOnce
+        | Reason::SymbolsKept
+        | Reason::NodesKept
+        | Reason::TokensKept
+        | Reason::CodeKept
+        | Reason::NameKept
+        | Reason::NotRemoved
+        | Reason::StructuralParity
+        | Reason::WriteHead
+        | Reason::ShadowAudit
+        | Reason::UserVerified
+        | Reason::DiskAgrees
+        | Reason::BaseUnmoved
+        | Reason::Replaced
+        | Reason::PartReplaced
+        | Reason::OmittedByUpdate
+        | Reason::ProposalOverruled
+        | Reason::Mentioned
+        | Reason::FileMentioned
+        | Reason::UnderProposal
+        | Reason::AmbiguousName
+        | Reason::CoveredByFile
+        | Reason::InPrompt
+        | Reason::InSight
+        | Reason::NoLongerCurrent
+        | Reason::LeftToTools
+        | Reason::ContentMissing => refused_text(&name, notice.reason.code()),
+    }
+}
+
+const PARTLY_MATCHED: &str = "The patterns of its language match only part of it; give each definition separately and in full.";
+
+/// The notice about pasted code of the user's that wasn't taken: the reason, and what the user can do. `None` if the ordinary
+/// text of the notice already says that.
+#[must_use]
+pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
+    let why = match notice.reason {
+        Reason::ParseErrors => "it doesn't parse, and has no complete definition",
+        Reason::NoDefinition => "it has no complete definition",
+        Reason::NoGrammar => "its language is not supported",
+        Reason::TooLargeToParse => "it is too large to be read",
+        Reason::PatternPartial => "the patterns of its language match only part of it",
+        Reason::PathNotUsable => "its path can't be used",
+        Reason::PathEscapesWorkspace => "its path leads out of the workspace",
+        Reason::PathCaseDiffers => {
+            "its path differs from a known file's in upper and lower case alone"
+        }
+        Reason::SeveralCandidates => "its name matches several files",
+        Reason::CredentialRedacted => "it holds a credential",
+        Reason::Elided => "it leaves out code behind a placeholder",
+        Reason::Truncated => "it breaks off before its end",
+        Reason::BaseUnknown => "it is an edit of code that is not known",
+        Reason::EditTextNotFound => "the text that its edit replaces has no exact match",
+        Reason::EditTextNotUnique => "the text that its edit replaces occurs more than once",
+        Reason::EditNeedsWholeFile => "its edit names a line, and the whole file isn't known",
+        Reason::EditMalformed => "its edit isn't well-formed",
+        Reason::EditWithoutPath => "it is an edit that names no file",
+        Reason::FileExists => "its edit creates a file that exists already",
+        _ => return None,
+    };
+    let can = match notice.reason {
+        Reason::NoGrammar | Reason::TooLargeToParse => "It is recorded, but can't become true",
+        Reason::PathNotUsable
+        | Reason::PathEscapesWorkspace
+        | Reason::PathCaseDiffers
+        | Reason::SeveralCandidates
+        | Reason::EditWithoutPath => {
+            "The user can paste it again below its path, written from the workspace's root"
+        }
+        Reason::PatternPartial => "The user can paste each definition separately",
+        Reason::CredentialRedacted => "The user can paste it without the credential",
+        _ => {
+            "The user can paste every definition in full, or save the file and say `@tslp accept PATH`"
+        }
+    };
+    let (of, can) = match &notice.entity {
+        Some(entity) => (
+            format!(" for {entity}"),
+            can.replace("PATH", entity.path.as_str()),
+        ),
+        None => (String::new(), can.into()),
+    };
+    Some(format!(
+        "{NOTICE_OPEN}\nThe user's code{of} was NOT taken: {why}.\nIt has NOT modified the State Map. {can}.\n{NOTICE_CLOSE}"
+    ))
+}
+
+/// The notice about a proposal that the user can't confirm because nothing proves its entity. `is_edit`: it is an edit that
+/// doesn't apply.
+#[must_use]
+pub fn not_linked_notice(entity: &EntityId, is_edit: bool) -> String {
+    let why = if is_edit {
+        "it is an edit that does not apply to the current version; ask for the whole definition"
+    } else {
+        "nothing proves that it belongs to that file; ask for it again with the path above it"
+    };
+    format!(
+        "{NOTICE_OPEN}\nThe proposed change to {entity} can't be confirmed: {why}.\nIt has NOT modified the State Map.\n{NOTICE_CLOSE}"
+    )
+}
+
+/// The law's own words (spec §8.3).
+const UNLINKED: &str = "The previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.";
+
+fn unlinked_text(why: &str) -> String {
+    format!("{UNLINKED}\n{why}")
+}
+
+/// Why tools are halted, if they are for this reason.
+#[must_use]
+pub const fn why_halted(reason: Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::ToolsStopped => "the user stopped them",
+        Reason::CapabilityEscalation => {
+            "one was called under a grant that is no longer valid; the user can grant it again with `@tslp allow`"
+        }
+        Reason::ScopeBreach => "one named a path that is protected or outside of the workspace",
+        Reason::CommandClassViolation => "several calls asked for what no tool may do",
+        Reason::BudgetExhausted => "their budget is used up",
+        Reason::RecursiveLoop => "the same call gave the same output several times",
+        Reason::CredentialInOutput => "one printed a credential, which was redacted",
+        Reason::SandboxBreach => "one tried to get out of its sandbox",
+        _ => return None,
+    })
+}
+
+fn halted(why: &str) -> String {
+    format!("Tools are halted: {why}.\nNothing more is run until the user says `@tslp resume`.")
+}
+
+fn directive_text(why: &str) -> String {
+    format!("The user's directive {why}.")
+}
+
+fn not_accepted(name: &str, why: &str) -> String {
+    format!("The user could not accept {name}: {why}.")
+}
+
+/// The clause that compares repeated code with its file on disk.
+fn disk_comparison(disk: Option<&DiskFinding>) -> String {
+    match disk {
+        Some(DiskFinding::Unreadable(_)) => {
+            format!("can't be compared now ({})", read_failure_text(disk))
+        }
+        _ => "is not what the file on disk holds now".into(),
+    }
+}
+
+/// The reason why a file can't be read, as a clause.
+fn read_failure_text(disk: Option<&DiskFinding>) -> &'static str {
+    let Some(DiskFinding::Unreadable(failure)) = disk else {
+        return "its file on disk can't be read";
+    };
+    match failure {
+        ReadFailure::Denied => "there is no permission to read its file",
+        ReadFailure::NotAFile => "its path is not a file",
+        ReadFailure::Escapes => "its path is a link that can't be followed within the workspace",
+        ReadFailure::TooLarge => "its file is larger than what is read (`etv.read_bytes_max`)",
+        ReadFailure::Unsteady => "its file changed while it was read",
+        ReadFailure::TimedOut => "its file did not answer in time",
+        ReadFailure::Failed => "its file on disk can't be read",
+    }
+}
+
+/// A remark for files that weren't parsed, where the whole file's hash is compared for each symbol.
+fn unparsed_remark(disk: Option<&DiskFinding>) -> &'static str {
+    match disk {
+        Some(DiskFinding::File(file)) if file.grammar.is_none() => {
+            " (it is too large to be parsed, so any change of the file counts)"
+        }
+        _ => "",
+    }
+}
+
+fn unapplied_edit_text(name: &str, why: &str) -> String {
+    format!("{UNLINKED}\nThe edit of {name} does not apply to its authoritative version: {why}.")
+}
+
+fn refused_text(name: &str, why: &str) -> String {
+    format!(
+        "The last change to {name} was not accepted: {why}.\nIt has NOT modified the State Map."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tslp_core::entity::Symbol;
+    use tslp_core::event::Verb;
+    use tslp_core::ids::{EpisodeId, SessionId};
+    use tslp_core::path::RelPath;
+
+    #[test]
+    fn the_laws_own_notice_is_verbatim() {
+        let notice = NoticeIssued {
+            episode: EpisodeId(1),
+            session: SessionId(1),
+            reason: Reason::Unlinked,
+            entity: None,
+            other: None,
+        };
+        assert_eq!(
+            block(&notice, None, None),
+            "[STATE NOTICE]\nThe previous output could not be structurally linked to a known entity.\nIt has NOT modified the State Map.\n[END NOTICE]"
+        );
+    }
+
+    #[test]
+    fn an_unknown_directive_is_answered_with_every_known_one() {
+        let notice = NoticeIssued {
+            episode: EpisodeId(1),
+            session: SessionId(1),
+            reason: Reason::UnknownDirective,
+            entity: None,
+            other: None,
+        };
+        let text = notice_text(&notice, None);
+        for verb in Verb::ALL.iter().filter(|verb| **verb != Verb::Unknown) {
+            assert!(text.contains(verb.as_str()), "{verb}: {text}");
+        }
+    }
+
+    #[test]
+    fn code_that_was_said_before_is_named_with_what_to_do() {
+        let path = RelPath::from_normalised("src/a.c");
+        let notice = NoticeIssued {
+            episode: EpisodeId(2),
+            session: SessionId(2),
+            reason: Reason::SaidBefore,
+            entity: Some(EntityId::symbol(path, Symbol::new("add"))),
+            other: None,
+        };
+        let told = notice_text(&notice, None);
+        assert_eq!(
+            told,
+            "The user sent this message before, word for word. Its code for src/a.c::add is not what the file on disk holds now, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept src/a.c::add`, or paste it in a message with other words."
+        );
+        let unreadable = DiskFinding::Unreadable(ReadFailure::TimedOut);
+        assert!(
+            notice_text(&notice, Some(&unreadable))
+                .contains("can't be compared now (its file did not answer in time)")
+        );
+    }
+}

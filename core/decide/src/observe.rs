@@ -1,0 +1,88 @@
+//! A look at the disk becomes an event only where it differs from the last look (spec §15).
+
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use tslp_core::artifact::{Origin, Transition};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{DiskFinding, DiskObserved, Event, Transitioned};
+use tslp_core::hash::SliceHash;
+use tslp_core::ids::EpisodeId;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_projections::stale::Divergence;
+
+/// The event for a look at the disk; `None` if it found nothing new.
+#[must_use]
+pub fn observe(view: &StateView<'_>, path: RelPath, finding: DiskFinding) -> Option<Event> {
+    if view
+        .disk_finding(&path)
+        .is_some_and(|known| says_the_same(known, &finding))
+    {
+        return None;
+    }
+    Some(Event::DiskObserved(DiskObserved { path, finding }))
+}
+
+/// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds: they
+/// are the change.
+#[must_use]
+pub fn discard_contradicted(
+    view: &StateView<'_>,
+    episode: EpisodeId,
+    path: &RelPath,
+) -> Vec<Event> {
+    view.proposals_under(path)
+        .into_iter()
+        .filter(|proposal| {
+            let divergence = view.divergence(&proposal.entity);
+            let is_contradicted = matches!(
+                divergence,
+                Some(Divergence::Unknown | Divergence::Superseded)
+            );
+            is_contradicted && slice_on_disk(view, &proposal.entity) != Some(proposal.slice)
+        })
+        .map(|proposal| {
+            Event::Transitioned(Transitioned {
+                episode,
+                version: proposal.version,
+                entity: proposal.entity,
+                transition: Transition::Discard,
+                origin: Origin::User,
+                cause: Reason::Stale,
+                report: None,
+            })
+        })
+        .collect()
+}
+
+/// The entity's slice on disk, as it was last observed.
+#[must_use]
+pub fn slice_on_disk(view: &StateView<'_>, entity: &EntityId) -> Option<SliceHash> {
+    let Some(DiskFinding::File(file)) = view.disk_finding(&entity.path) else {
+        return None;
+    };
+    match &entity.symbol {
+        None => Some(file.whole),
+        Some(symbol) => file
+            .slices
+            .iter()
+            .find(|slice| slice.symbol == *symbol)
+            .and_then(|slice| slice.slice),
+    }
+}
+
+/// Whether the new finding adds nothing: the same file, and no symbol that wasn't looked for before.
+fn says_the_same(known: &DiskFinding, new: &DiskFinding) -> bool {
+    match (known, new) {
+        (DiskFinding::File(known), DiskFinding::File(new)) => {
+            known.whole == new.whole
+                && known.grammar == new.grammar
+                && new
+                    .slices
+                    .iter()
+                    .all(|slice| known.slices.binary_search(slice).is_ok())
+        }
+        (known, new) => known == new,
+    }
+}

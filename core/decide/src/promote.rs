@@ -1,0 +1,256 @@
+//! The state machine's moves for a resolved block, the same for both origins (spec §5, §6).
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::Recorder;
+use super::found_code::FoundCode;
+use super::resolve::{Candidate, Resolution};
+use tslp_core::artifact::{Origin, Transition, Version};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{
+    ArtifactCaptured, ArtifactResolved, ContentKind, EditRef, Event, Transitioned, Within,
+};
+use tslp_core::gate::{Completeness, GateReport};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, VersionId};
+use tslp_core::reason::Reason;
+use tslp_projections::proposals::Proposal;
+
+/// The pieces in which the Vault holds a message's text: address, start and end in the message, in bytes.
+#[derive(Clone, Debug, Default)]
+pub struct MessagePieces {
+    pieces: Vec<(ArtifactHash, usize, usize)>,
+}
+
+impl MessagePieces {
+    /// Pieces in order, with their lengths in bytes.
+    #[must_use]
+    pub fn new(pieces: impl IntoIterator<Item = (ArtifactHash, usize)>) -> Self {
+        let mut at = 0;
+        let pieces = pieces
+            .into_iter()
+            .map(|(hash, len)| {
+                let start = at;
+                at += len;
+                (hash, start, at)
+            })
+            .collect();
+        Self { pieces }
+    }
+
+    /// The pieces' addresses, in order.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = ArtifactHash> {
+        self.pieces.iter().map(|(hash, _, _)| *hash)
+    }
+
+    /// The one piece that holds the whole range, if one does.
+    fn piece_holding(&self, range: &core::ops::Range<usize>) -> Option<Within> {
+        let (container, start, _) = self
+            .pieces
+            .iter()
+            .find(|(_, start, end)| *start <= range.start && range.end <= *end)?;
+        Some(Within {
+            container: *container,
+            start: u32::try_from(range.start - start).ok()?,
+            end: u32::try_from(range.end - start).ok()?,
+        })
+    }
+}
+
+/// A block of code with its message and its resolution.
+pub struct ResolvedBlock<'f> {
+    /// The episode whose message holds it.
+    pub episode: EpisodeId,
+    /// Its origin.
+    pub origin: Origin,
+    /// Whether the block is complete.
+    pub completeness: Completeness,
+    /// The block.
+    pub found: &'f FoundCode,
+    /// Its message's pieces in the Vault.
+    pub containers: &'f MessagePieces,
+    /// The entities that it resolved to.
+    pub resolution: &'f Resolution,
+}
+
+/// Records a block and its resolution. `candidates` are those that say something new. Returns their versions, in order.
+pub fn record_block(
+    recorder: &mut Recorder<'_>,
+    finding: &ResolvedBlock<'_>,
+    candidates: &[&Candidate],
+) -> Vec<Version> {
+    let ResolvedBlock {
+        found, resolution, ..
+    } = finding;
+    let within = found
+        .verbatim
+        .as_ref()
+        .and_then(|range| finding.containers.piece_holding(range));
+    // Code that is verbatim in a recorded message is stored as a range of it: most blocks then cost no bytes.
+    if within.is_none() {
+        recorder.store_as(found.artifact, ContentKind::Code, Arc::clone(&found.code));
+    }
+    let edit = found.edit.as_ref().map(|edit| EditRef {
+        texts: edit
+            .texts
+            .iter()
+            .map(|text| recorder.store(ContentKind::Code, text.as_bytes()))
+            .collect(),
+        bases: edit
+            .outcome
+            .as_ref()
+            .map_or_else(|_| Vec::new(), |applied| applied.changed.clone()),
+    });
+    let capture = recorder.view.next_capture();
+    let mut next_version = recorder.view.next_version();
+    recorder.push(Event::ArtifactCaptured(ArtifactCaptured {
+        capture,
+        episode: finding.episode,
+        origin: finding.origin,
+        artifact: found.artifact,
+        within,
+        format: found.format,
+        edit,
+        language: found.language.clone(),
+        evidence: found.evidence,
+        path: found.usable_path().cloned(),
+        completeness: finding.completeness,
+    }));
+    let versions: Vec<Version> = candidates
+        .iter()
+        .map(|candidate| {
+            let id = next_version;
+            next_version = id.next();
+            Version {
+                id,
+                entity: candidate.entity.clone(),
+                slice: candidate.slice,
+                spans: candidate.spans.clone(),
+                figures: candidate.figures,
+            }
+        })
+        .collect();
+    recorder.push(Event::ArtifactResolved(ArtifactResolved {
+        capture,
+        level: resolution.level,
+        reason: resolution.reason,
+        grammar: found
+            .extraction
+            .as_ref()
+            .ok()
+            .map(|extraction| extraction.grammar.clone()),
+        patterns: found.patterns,
+        extent: resolution.extent,
+        versions: versions.clone(),
+    }));
+    versions
+}
+
+/// Moves one version to AUTHORITATIVE, with everything that follows: the old truth is superseded, and proposals that
+/// were open for the entity are discarded.
+pub fn promote(
+    recorder: &mut Recorder<'_>,
+    episode: EpisodeId,
+    origin: Origin,
+    (version, entity): (VersionId, &EntityId),
+    report: GateReport,
+) {
+    let view = recorder.view;
+    let step = |version, transition, cause, report| {
+        Event::Transitioned(Transitioned {
+            episode,
+            version,
+            entity: entity.clone(),
+            transition,
+            origin,
+            cause,
+            report,
+        })
+    };
+    // The order matters: a fold treats the promotion of an entity that still has an authoritative version as an anomaly.
+    let discarded_for = match origin {
+        Origin::User => Reason::ProposalOverruled,
+        Origin::Model => Reason::Replaced,
+    };
+    let open = view.proposals_for(entity);
+    for proposal in open.iter().filter(|open| open.version != version) {
+        if recorder.has_moved(proposal.version) {
+            continue;
+        }
+        recorder.push(step(
+            proposal.version,
+            Transition::Discard,
+            discarded_for,
+            None,
+        ));
+    }
+    if let Some(current) = recorder.current_version_id(entity) {
+        recorder.push(step(current, Transition::Supersede, Reason::Replaced, None));
+    }
+    let grant = report.conclusion.unwrap_or(Reason::StructuralParity);
+    recorder.push(step(version, Transition::Promote, grant, Some(report)));
+}
+
+/// A file as a whole stays the truth about itself only until a part of it is promoted out of other bytes; then its
+/// parts are the truth, until the whole is supplied again. `promoted` are entities of one file.
+pub fn supersede_older_whole<'e>(
+    recorder: &mut Recorder<'_>,
+    episode: EpisodeId,
+    origin: Origin,
+    promoted: impl IntoIterator<Item = &'e EntityId>,
+) {
+    let mut promoted = promoted.into_iter().peekable();
+    let Some(first) = promoted.peek() else { return };
+    let whole = EntityId::file(first.path.clone());
+    let Some(current) = recorder.current_version_id(&whole) else {
+        return;
+    };
+    if promoted.any(|entity| *entity == whole) {
+        return;
+    }
+    recorder.push(Event::Transitioned(Transitioned {
+        episode,
+        version: current,
+        entity: whole,
+        transition: Transition::Supersede,
+        origin,
+        cause: Reason::PartReplaced,
+        report: None,
+    }));
+}
+
+/// The proposals that become true together with this one: for a whole file all that its block changes, so that a file and
+/// its definitions never contradict each other.
+pub fn with_its_parts(view: &StateView<'_>, proposal: Proposal) -> Vec<Proposal> {
+    if proposal.entity.symbol.is_some() {
+        return Vec::from([proposal]);
+    }
+    let is_part =
+        |other: &Proposal| (other.episode, other.artifact) == (proposal.episode, proposal.artifact);
+    let mut parts = view.proposals_under(&proposal.entity.path);
+    parts.retain(is_part);
+    parts
+}
+
+/// Takes an entity out of the State Map by the user's word (spec §9.2).
+pub fn remove_entity(
+    recorder: &mut Recorder<'_>,
+    episode: EpisodeId,
+    entity: EntityId,
+    cause: Reason,
+) {
+    let Some(current) = recorder.view.current_version(&entity) else {
+        return;
+    };
+    recorder.push(Event::Transitioned(Transitioned {
+        episode,
+        version: current.version,
+        entity,
+        transition: Transition::Remove,
+        origin: Origin::User,
+        cause,
+        report: None,
+    }));
+}

@@ -1,0 +1,255 @@
+//! What a prompt says: the code that the user pastes, the entities that it names, and the directives in it. Which words are the
+//! user's own, and which of them act, is decided here (spec §8.1, §9.1).
+
+use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::ControlFlow;
+use tslp_projections::state::StateView;
+
+use super::code_reader::CodeReader;
+use super::found_code::{self, FoundCode};
+use super::promote::MessagePieces;
+use super::receive::{self, PromptRepetition, ReceivedPrompt};
+use super::unfenced;
+use super::write_head::CodeSource;
+use crate::mention::{self, Mentions};
+use crate::text_index::TextIndex;
+use tslp_core::capture;
+use tslp_core::directive::{self, Directive};
+use tslp_core::entity::EntityId;
+use tslp_core::event::History;
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::SessionId;
+use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
+use tslp_core::message::{Role, Tools};
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_core::read_message::ReadMessage;
+use tslp_core::request::Request;
+use tslp_core::slice;
+
+/// Code in the user's own messages.
+#[derive(Clone, Debug)]
+pub struct PastedCode {
+    /// The code.
+    pub found: FoundCode,
+    /// The message that holds it.
+    pub pieces: MessagePieces,
+    /// Which message of the request that is.
+    pub source: CodeSource,
+}
+
+/// A prompt on record, and what it is read with.
+#[derive(Clone, Copy)]
+pub struct PromptReader<'r> {
+    /// The state and the parsers.
+    pub code: CodeReader<'r>,
+    /// The request.
+    pub request: &'r Request,
+    /// What is on record of it.
+    pub received: &'r ReceivedPrompt,
+}
+
+impl<'r> PromptReader<'r> {
+    /// The user's text in the current prompt, without directives.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let current = self.request.messages.iter().skip(self.current_from());
+        let users = current.filter(|message| message.role == Role::User);
+        let texts: Vec<&str> = users.map(|message| message.recorded()).collect();
+        directive::without_directives(&texts.join("\n")).into_owned()
+    }
+
+    /// The code in the user's messages that weren't acted on before. A client's examples and quoted conversations aren't the
+    /// user's words.
+    #[must_use]
+    pub fn pasted_code(&self) -> Vec<PastedCode> {
+        let examples = self.request.example_count();
+        let mut pasted = Vec::new();
+        for (index, message) in self.new_user_messages() {
+            if index < examples {
+                continue;
+            }
+            let text = message.recorded();
+            let pieces = MessagePieces::new([(message.content(), text.len())]);
+            let source = match self.received.repetition {
+                _ if index < self.current_from() => CodeSource::Context,
+                PromptRepetition::First => CodeSource::CurrentPrompt,
+                PromptRepetition::Regenerated | PromptRepetition::Ambiguous => {
+                    CodeSource::RepeatedPrompt
+                }
+                PromptRepetition::Answered => CodeSource::Context,
+            };
+            let found = found_code::find_users_code(self.code, text).into_iter();
+            pasted.extend(found.map(|found| PastedCode {
+                found,
+                pieces: pieces.clone(),
+                source: source.clone(),
+            }));
+        }
+        pasted
+    }
+
+    /// The code in the current prompt, if it was sent before: it may not be true any more.
+    #[must_use]
+    pub fn repeated_code(&self) -> Vec<FoundCode> {
+        let is_repeated = self.received.repetition != PromptRepetition::First;
+        let message = self.current_message().filter(|_| is_repeated);
+        message.map_or_else(Vec::new, |message| {
+            found_code::find_users_code(self.code, message.recorded())
+        })
+    }
+
+    /// The current prompt's directives, in order; none if they took effect before.
+    #[must_use]
+    pub fn directives(&self) -> Vec<Directive> {
+        if self.received.repetition == PromptRepetition::Answered {
+            return Vec::new();
+        }
+        let messages = self.new_user_messages();
+        let current = messages.filter(|(index, _)| *index >= self.current_from());
+        current
+            .flat_map(|(_, message)| directive::directives_in(message.recorded()))
+            .collect()
+    }
+
+    /// Whether the current prompt holds code whose file nothing names, and which isn't pasted as an entity that is known.
+    #[must_use]
+    pub fn has_code_without_path(&self, pasted: &[PastedCode]) -> bool {
+        let is_linked =
+            |pasted: &PastedCode| pasted.found.path.is_none() && pasted.found.claims_an_entity();
+        self.received.repetition != PromptRepetition::Answered
+            && !pasted.iter().any(is_linked)
+            && self.current_message().is_some_and(|message| {
+                let prose = text_outside(message.recorded(), pasted);
+                unfenced::is_without_path(self.code.grammars, &prose)
+            })
+    }
+
+    /// The files that the client's messages name, at most [`OLDER_FILES_LOOKED_AT_MAX`], those of the newest messages first:
+    /// what disk holds decides whether the code that the messages show is still true.
+    #[must_use]
+    pub fn files_in_messages(
+        &self,
+        view: &StateView<'_>,
+        policy: &Policy,
+        index: &mut TextIndex,
+    ) -> BTreeSet<RelPath> {
+        let code = self.code.view;
+        let mut files = BTreeSet::new();
+        let mut add_files = |hash: ArtifactHash, text: &str| {
+            let facts = index.facts(hash, text);
+            let paths = facts.paths();
+            for path in paths.filter_map(|named| code.file_meant_by(named)) {
+                if files.len() == OLDER_FILES_LOOKED_AT_MAX {
+                    return ControlFlow::Break(());
+                }
+                files.insert(path);
+            }
+            ControlFlow::Continue(())
+        };
+        let mut add_all = || {
+            let (tools, is_own) = (self.request.tools, self.received.is_own);
+            if receive::history_mode(policy, tools, is_own) == History::Window {
+                for exchange in view.recent_exchanges(self.received.session).iter().rev() {
+                    for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
+                        let text = code.artifact_content(*piece).unwrap_or_default();
+                        add_files(*piece, &String::from_utf8_lossy(&text))?;
+                    }
+                }
+                let system = self.request.system_text();
+                return add_files(ArtifactHash::of(system.as_bytes()), &system);
+            }
+            for message in self.request.messages.iter().rev() {
+                for (text, hash) in message.texts().zip(message.text_hashes()) {
+                    add_files(*hash, text)?;
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        // A break says that there are enough.
+        let _ = add_all();
+        files
+    }
+
+    fn current_from(&self) -> usize {
+        self.request.current_from()
+    }
+
+    /// The user's messages that weren't acted on before, with their index in the request.
+    fn new_user_messages(&self) -> impl Iterator<Item = (usize, &'r ReadMessage)> {
+        let messages = &self.request.messages;
+        let new = self.received.new_user_messages.iter();
+        let new = new.map(|index| (*index, &*messages[*index]));
+        new.filter(|(_, message)| !capture::quotes_a_conversation(message.recorded()))
+    }
+
+    /// The message that the current prompt begins with, if it is the user's own.
+    fn current_message(&self) -> Option<&'r ReadMessage> {
+        let message = self.request.messages.get(self.current_from())?;
+        let is_users =
+            message.role == Role::User && !capture::quotes_a_conversation(message.recorded());
+        is_users.then_some(&**message)
+    }
+}
+
+/// The entities that a prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the file;
+/// code that is repeated asks for what is true of it now. Names in pasted code are left to the client's tools, if it has any.
+#[must_use]
+pub fn mentions(
+    code: CodeReader<'_>,
+    (text, tools): (&str, Tools),
+    (pasted, repeated): (&[PastedCode], &[FoundCode]),
+    shown_before: &[EntityId],
+) -> Mentions {
+    let text = match tools {
+        Tools::Offered => mention::outside_of_code(text),
+        Tools::None => Cow::Borrowed(text),
+    };
+    let mut mentions = mention::scan(&text, code.root, code.view, shown_before);
+    let pasted = pasted.iter().map(|pasted| &pasted.found);
+    let places: BTreeSet<&RelPath> = pasted
+        .chain(repeated)
+        .filter_map(FoundCode::usable_path)
+        .collect();
+    mentions.files.retain(|path| !places.contains(path));
+    for found in repeated {
+        if let Some(path) = found.usable_path() {
+            let symbols = found.symbols().into_iter();
+            let entities = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
+            mentions.symbols.extend(entities);
+        }
+    }
+    mentions
+}
+
+/// The entities that the session's last prompt showed.
+#[must_use]
+pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
+    let before = view.previous_turn(session);
+    before.map(|turn| turn.shown).unwrap_or_default()
+}
+
+/// The user's text in the session's last complete turn, without directives.
+#[must_use]
+pub fn last_asked(view: &StateView<'_>, session: SessionId) -> String {
+    let exchange = view.recent_exchanges(session).pop().unwrap_or_default();
+    let texts: Vec<String> = exchange
+        .user
+        .iter()
+        .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
+        .collect();
+    directive::without_directives(&texts.join("\n")).into_owned()
+}
+
+/// A prompt's text without the pasted code that names its file.
+fn text_outside(text: &str, pasted: &[PastedCode]) -> String {
+    let named = pasted.iter().filter(|pasted| pasted.found.path.is_some());
+    let ranges = named.filter_map(|pasted| {
+        let (range, code) = (pasted.found.verbatim.clone()?, &pasted.found.code);
+        (text.get(range.clone()) == Some(code)).then_some(range)
+    });
+    slice::text_outside(text, ranges)
+}

@@ -1,0 +1,55 @@
+//! What the steps that compose a prompt know of it.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use crate::mention::Mentions;
+use crate::text_index::TextIndex;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{History, Withheld};
+use tslp_core::extract::Grammars;
+use tslp_core::hash::MessageKey;
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::request::Request;
+
+/// What composing needs to know of the prompt.
+pub struct Prompt<'r> {
+    /// The request.
+    pub request: &'r Request,
+    /// How each of its messages is recognised when it is sent again; `None` of system messages.
+    pub keys: &'r [Option<MessageKey>],
+    /// How many messages of the conversation `request` leaves out in front.
+    pub left_out: u32,
+    /// How many messages, system messages left out, were in the session's conversation before.
+    pub known_length: u32,
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// Its session.
+    pub session: SessionId,
+    /// How older messages are treated.
+    pub history: History,
+    /// What the current prompt names.
+    pub mentions: &'r Mentions,
+    /// Whether the user's words hold code of which nothing names the file.
+    pub is_without_path: bool,
+    /// What is on record of the whole request, where `request` doesn't hold all messages that went along.
+    pub on_record: Option<&'r SeenBefore>,
+    /// The parsers.
+    pub grammars: &'r dyn Grammars,
+    /// What was learnt of texts that prompts carry again and again.
+    pub index: &'r RefCell<TextIndex>,
+}
+
+/// What only the whole request shows, as it is on record.
+#[derive(Clone, Debug, Default)]
+pub struct SeenBefore {
+    /// Entities that the conversation showed as they are true.
+    pub in_sight: BTreeSet<EntityId>,
+    /// Versions that were withheld for the first time.
+    pub withheld: Vec<Withheld>,
+    /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
+    pub noticed: BTreeSet<EntityId>,
+    /// Whether nothing could be added, since all that the client sent had gone out before.
+    pub nothing_new: bool,
+}

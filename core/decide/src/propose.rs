@@ -1,0 +1,870 @@
+//! The model's code: captured, resolved, judged by the gates, promoted as a whole or not at all (spec §4–§7, §15.5).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::Recorder;
+use super::found_code::FoundCode;
+use super::found_edit;
+use super::namesakes;
+use super::observe;
+use super::promote::{self, MessagePieces, ResolvedBlock};
+use super::rename::{self, RenameSuspicion};
+use super::resolve::{self, Candidate, Resolution};
+use tslp_core::artifact::{Level, Origin, Version};
+use tslp_core::damage::{self, ComparedCode, Comparison, Damage, DefinitionContent};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
+use tslp_core::extract::{Body, Extraction, Grammars};
+use tslp_core::gate::{
+    self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
+    RemovalVerdict, Thresholds, Verdict,
+};
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
+use tslp_core::policy::Policy;
+use tslp_core::reason::Reason;
+use tslp_core::slice::{self, Figures, Span};
+use tslp_core::word_list;
+use tslp_projections::proposals::Proposal;
+use tslp_projections::stale::Divergence;
+use tslp_projections::state_map::CurrentVersion;
+
+/// The context in which the blocks of one reply are judged.
+#[derive(Clone, Copy)]
+pub struct JudgingContext<'j> {
+    /// The state; it must already hold observations of the blocks' files, made in this episode.
+    pub view: &'j StateView<'j>,
+    /// The gates' thresholds and profile.
+    pub policy: &'j Policy,
+    /// The reply's episode.
+    pub episode: EpisodeId,
+    /// Its session.
+    pub session: SessionId,
+    /// The user's prompt without the code in it.
+    pub asked: &'j str,
+    /// Lines that the reply adds anywhere (see [`lines_gained`]).
+    pub gained: &'j BTreeSet<String>,
+    /// The parsers.
+    pub grammars: &'j dyn Grammars,
+    /// Whether the agent has written the code to disk.
+    pub written: WriteState,
+    /// Of the given entities, those whose true code the model has seen: in the prompt of this reply, or because it wrote them
+    /// in this conversation.
+    pub seen: &'j dyn Fn(&[EntityId]) -> BTreeSet<EntityId>,
+}
+
+/// Whether the agent has already written the judged code to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteState {
+    /// The code comes from a reply.
+    NotYet,
+    /// The code was read from disk after a reply whose edit was refused, so disk can't contradict it.
+    OnDisk,
+}
+
+/// Whether exactly this text of a file was refused before, and would be again. A text that was refused only as STALE may
+/// pass now: its client had written it before its reply was judged.
+#[must_use]
+pub fn was_judged(view: &StateView<'_>, found: &FoundCode) -> bool {
+    let proposals = found.usable_path().map(|path| view.proposals_under(path));
+    let mut proposals = proposals.into_iter().flatten();
+    proposals.any(|proposal| {
+        proposal.artifact == found.artifact && proposal.refused_for() != Some(Reason::Stale)
+    })
+}
+
+/// Decides about one block of the model's.
+#[must_use]
+pub fn propose(
+    judging: JudgingContext<'_>,
+    found: &FoundCode,
+    containers: &MessagePieces,
+) -> Vec<Event> {
+    let JudgingContext {
+        view,
+        policy,
+        episode,
+        session,
+        ..
+    } = judging;
+    let mut recorder = Recorder::new(view);
+    let resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
+    let changed: Vec<&Candidate> = resolution
+        .candidates
+        .iter()
+        .filter(|candidate| !is_true_already(view, candidate))
+        .collect();
+    let finding = ResolvedBlock {
+        episode,
+        origin: Origin::Model,
+        completeness: completeness_against_truth(view, found, &resolution),
+        found,
+        containers,
+        resolution: &resolution,
+    };
+    // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
+    let versions = promote::record_block(&mut recorder, &finding, &changed);
+    let base = BlockJudge::of(judging, found, &resolution, &changed);
+    let reports = base.gate_reports(&finding, &changed);
+    match reports.iter().position(|report| !report.passed) {
+        None => {
+            for (version, report) in versions.iter().zip(reports) {
+                let version = (version.id, &version.entity);
+                promote::promote(&mut recorder, episode, Origin::Model, version, report);
+            }
+            let promoted = versions.iter().map(|version| &version.entity);
+            promote::supersede_older_whole(&mut recorder, episode, Origin::Model, promoted);
+        }
+        Some(first) => base.record_refusals(&mut recorder, &versions, reports, first),
+    }
+    let complaint = block_complaint(view, found, &resolution, recorder.first_refusal())
+        .filter(|complaint| !is_left_to_the_client(view, found, complaint, &versions));
+    if let Some(complaint) = complaint {
+        recorder.push(Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason: complaint.reason,
+            entity: complaint.entity,
+            other: complaint.other,
+        }));
+    }
+    recorder.into_events()
+}
+
+/// Lines that a reply adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
+#[must_use]
+pub fn lines_gained(view: &StateView<'_>, found: &[FoundCode]) -> BTreeSet<String> {
+    let mut gained = BTreeSet::new();
+    for found in found {
+        let Ok(extraction) = &found.extraction else {
+            continue;
+        };
+        for definition in &extraction.definitions {
+            let after = definition.span.of(found.code.as_bytes());
+            let known = found.usable_path().and_then(|path| {
+                let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
+                let current = view.current_version(&entity)?;
+                view.artifact_slices(current.artifact, &current.spans)
+            });
+            let before = known.unwrap_or_default();
+            let before: BTreeSet<String> =
+                damage::line_keys(&String::from_utf8_lossy(&before)).collect();
+            let after = String::from_utf8_lossy(after);
+            gained.extend(damage::line_keys(&after).filter(|key| !before.contains(key)));
+        }
+    }
+    gained
+}
+
+/// The outermost of the definitions nested in those that the spans hold, as ranges of the spans' joined text.
+fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
+    let is_inside = |span: Span, around: Span| around.start <= span.start && span.end <= around.end;
+    let mut nested: Vec<Span> = Vec::new();
+    let mut outer: Option<Span> = None;
+    // Outer definitions come before inner ones.
+    for span in extraction
+        .definitions
+        .iter()
+        .map(|definition| definition.span)
+    {
+        if !spans.iter().any(|around| is_inside(span, *around)) {
+            continue;
+        }
+        match (outer, nested.last()) {
+            (Some(around), last) if is_inside(span, around) => {
+                if !last.is_some_and(|last| is_inside(span, *last)) {
+                    nested.push(span);
+                }
+            }
+            _ => outer = Some(span),
+        }
+    }
+    slice::within_joined(&nested, spans)
+}
+
+fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
+    let Comparison {
+        damage,
+        kept_percent,
+    } = *comparison;
+    (damage.is_none(), damage, kept_percent)
+}
+
+/// The beginnings of words that ask for code to be removed, one a line, in the languages that people use with models.
+const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
+
+/// Whether the user asks for code to be removed. A name of code, such as `remove_all`, asks for nothing.
+fn asks_for_removal(asked: &str) -> bool {
+    let is_prose = |word: &&str| {
+        let is_name =
+            |c: char| matches!(c, '_' | '`' | ':' | '(' | '/' | '.') || c.is_ascii_digit();
+        !word.trim_end_matches(['.', ':', ',']).contains(is_name)
+    };
+    let asked = asked.to_lowercase();
+    let words: Vec<&str> = asked.split_whitespace().filter(is_prose).collect();
+    word_list::entries(REMOVAL_WORDS).any(|asking| {
+        let has_no_spaces = asking.chars().any(|c| c >= '\u{3000}');
+        let says = |word: &&str| word.starts_with(asking) || has_no_spaces && word.contains(asking);
+        words.iter().any(says)
+    })
+}
+
+/// Whether the block is complete. A text that breaks off is truncated, even in a closed fence; a placeholder that the true
+/// code also has elides nothing.
+fn completeness_against_truth(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    resolution: &Resolution,
+) -> Completeness {
+    let Ok(extraction) = &found.extraction else {
+        return found.completeness;
+    };
+    match found.completeness {
+        Completeness::Full if extraction.breaks_off => Completeness::Truncated,
+        Completeness::Elided if found.edit.is_none() => {
+            let mut before = String::new();
+            for candidate in &resolution.candidates {
+                let current = view.current_version(&candidate.entity);
+                let base = current
+                    .and_then(|current| view.artifact_slices(current.artifact, &current.spans));
+                before.push_str(&String::from_utf8_lossy(&base.unwrap_or_default()));
+            }
+            if found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
+                Completeness::Elided
+            } else {
+                Completeness::Full
+            }
+        }
+        known => known,
+    }
+}
+
+fn is_true_already(view: &StateView<'_>, candidate: &Candidate) -> bool {
+    view.current_version(&candidate.entity)
+        .is_some_and(|current| current.slice == candidate.slice)
+}
+
+/// The notice that a block causes.
+struct BlockComplaint {
+    reason: Reason,
+    entity: Option<EntityId>,
+    other: Option<EntityId>,
+}
+
+impl Recorder<'_> {
+    /// The refusal to report: the first one that failed by itself, because the others were only kept out with it.
+    fn first_refusal(&self) -> Option<&PromotionRefused> {
+        let refusals = self.events().iter().filter_map(|event| match event {
+            Event::PromotionRefused(refused) => Some(refused),
+            _ => None,
+        });
+        refusals
+            .clone()
+            .find(|refused| refused.report.failed_by_itself())
+            .or_else(|| refusals.clone().next())
+    }
+}
+
+/// Whether a tool call's code gets no notice. The client's own tool reports that an edit doesn't apply; nobody could act on
+/// a language that isn't supported here; and a refusal is reported once, however often the file is edited elsewhere.
+fn is_left_to_the_client(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    complaint: &BlockComplaint,
+    versions: &[Version],
+) -> bool {
+    if !matches!(found.format, Format::ToolCall | Format::Disk) {
+        return false;
+    }
+    let was_said = |version: &Version| {
+        let mut before = view.proposals_for(&version.entity).into_iter();
+        before.any(|proposal| {
+            proposal.slice == version.slice && proposal.refused_for() == Some(complaint.reason)
+        })
+    };
+    match complaint.reason {
+        Reason::BaseUnknown
+        | Reason::EditMalformed
+        | Reason::EditNeedsWholeFile
+        | Reason::EditTextNotFound
+        | Reason::EditTextNotUnique
+        | Reason::FileExists
+        | Reason::Unlinked => true,
+        _ => versions
+            .iter()
+            .filter(|version| Some(&version.entity) == complaint.entity.as_ref())
+            .any(was_said),
+    }
+}
+
+/// The notice for this block, if the model or the user should get one.
+fn block_complaint(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    resolution: &Resolution,
+    refused: Option<&PromotionRefused>,
+) -> Option<BlockComplaint> {
+    let of_file = |reason| BlockComplaint {
+        reason,
+        entity: resolution.path.clone().map(EntityId::file),
+        other: None,
+    };
+    if found.edit.is_some() && resolution.level == Level::Inferred {
+        return Some(of_file(resolution.reason));
+    }
+    if resolution.reason == Reason::ParseErrors && found.format == Format::ToolCall {
+        return Some(BlockComplaint {
+            reason: Reason::ParseErrors,
+            entity: found.usable_path().cloned().map(EntityId::file),
+            other: None,
+        });
+    }
+    if resolution.level != Level::Confirmed {
+        return found.claims_an_entity().then_some(BlockComplaint {
+            reason: Reason::Unlinked,
+            entity: None,
+            other: None,
+        });
+    }
+    let refused = refused?;
+    let reason = refused.report.conclusion?;
+    let file = stale_file(view, &refused.entity).filter(|_| reason == Reason::Stale);
+    Some(match file {
+        Some(file) => BlockComplaint {
+            reason,
+            entity: Some(file),
+            other: Some(refused.entity.clone()),
+        },
+        None => BlockComplaint {
+            reason,
+            entity: Some(refused.entity.clone()),
+            other: refused
+                .rename_of
+                .clone()
+                .filter(|_| reason != Reason::Stale),
+        },
+    })
+}
+
+/// Judges one block against the tracked symbols of its file.
+struct BlockJudge<'v> {
+    judging: JudgingContext<'v>,
+    view: &'v StateView<'v>,
+    tracked: Vec<Symbol>,
+    in_block: BTreeSet<&'v Symbol>,
+    damaged: &'v [Symbol],
+    renames: BTreeMap<EntityId, RenameSuspicion>,
+    unseen: BTreeSet<EntityId>,
+}
+
+impl<'v> BlockJudge<'v> {
+    fn of(
+        judging: JudgingContext<'v>,
+        found: &FoundCode,
+        resolution: &'v Resolution,
+        changed: &[&Candidate],
+    ) -> Self {
+        let view = judging.view;
+        Self {
+            unseen: unseen_entities(judging, found, changed),
+            judging,
+            view,
+            tracked: resolution
+                .path
+                .as_ref()
+                .map_or_else(Vec::new, |path| view.symbols_of(path)),
+            in_block: resolution
+                .candidates
+                .iter()
+                .filter_map(|candidate| candidate.entity.symbol.as_ref())
+                .collect(),
+            damaged: &resolution.damaged,
+            renames: rename::suspected_renames(
+                view,
+                judging.policy.thresholds,
+                (judging.episode, judging.asked),
+                found,
+                resolution,
+            ),
+        }
+    }
+
+    /// Each changed definition's report, in order.
+    fn gate_reports(&self, finding: &ResolvedBlock<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
+        let policy = self.judging.policy;
+        let repeated = finding
+            .resolution
+            .candidates
+            .iter()
+            .filter(|candidate| is_true_already(self.view, candidate));
+        let disk = repeated
+            .map(|candidate| self.disk_verdict(candidate))
+            .find(|verdict| *verdict != DiskVerdict::Agrees);
+        let judge = |candidate: &&Candidate| {
+            let mut facts = self.gate_facts(finding, candidate);
+            // A block that repeats STALE code was written on it, whatever else it changes.
+            if facts.disk == DiskVerdict::Agrees {
+                facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
+            }
+            let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
+            report.verdicts.extend(
+                finding
+                    .resolution
+                    .correlation
+                    .map(|percent| correlation_verdict(percent, policy.thresholds)),
+            );
+            report
+        };
+        changed.iter().map(judge).collect()
+    }
+
+    /// Records that the block is refused as a whole, because its reader would apply it as a whole: versions that passed by
+    /// themselves get the conclusion of the first one that didn't.
+    fn record_refusals(
+        &self,
+        recorder: &mut Recorder<'_>,
+        versions: &[Version],
+        reports: Vec<GateReport>,
+        first: usize,
+    ) {
+        let conclusion = reports[first].conclusion;
+        for (version, mut report) in versions.iter().zip(reports) {
+            if report.passed {
+                report.passed = false;
+                report.conclusion = conclusion;
+            }
+            let rename = self.renames.get(&version.entity);
+            recorder.push(Event::PromotionRefused(PromotionRefused {
+                episode: self.judging.episode,
+                version: version.id,
+                entity: version.entity.clone(),
+                rename_of: rename.map(|suspicion| suspicion.known.clone()),
+                report,
+            }));
+        }
+    }
+
+    fn gate_facts(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
+        let current = self.view.current_version(&candidate.entity);
+        let (definitions, missing) =
+            self.definitions_at_stake(finding, candidate, current.as_ref());
+        let rename = self.renames.get(&candidate.entity);
+        let comparison = StructureCompared::of(finding.found, candidate, current.as_ref());
+        GateFacts {
+            level: finding.resolution.level,
+            completeness: finding.completeness,
+            bodies_stubbed: saturating_u32(comparison.bodies_stubbed),
+            definitions_repeated: saturating_u32(newly_repeated_heads(finding, candidate)),
+            figures: comparison.figures,
+            base: comparison.base,
+            users_figures: self.users_figures(candidate, current.as_ref()),
+            symbols_missing: saturating_u32(missing),
+            symbols_of_base: saturating_u32(definitions),
+            comparison: self.comparison_with_truth(finding, candidate, current.as_ref()),
+            name: match rename {
+                None => NameVerdict::Kept,
+                Some(it) if it.known.path == candidate.entity.path => {
+                    NameVerdict::Suspected(it.percent)
+                }
+                Some(it) => NameVerdict::Elsewhere(it.percent),
+            },
+            removal: self.removal_verdict(candidate),
+            base_verdict: self.base_verdict(finding, candidate),
+            disk: self.disk_verdict(candidate),
+        }
+    }
+
+    /// The figures of the last version that the user supplied or confirmed, if the model changed it since, and the candidate
+    /// removes more without being asked to.
+    fn users_figures(
+        &self,
+        candidate: &Candidate,
+        current: Option<&CurrentVersion>,
+    ) -> Option<Figures> {
+        let current = current.filter(|current| current.origin == Origin::Model)?;
+        let takes_away = candidate.figures.tokens < current.figures.tokens
+            || candidate.figures.nodes < current.figures.nodes;
+        if candidate.entity.symbol.is_none() || !takes_away || asks_for_removal(self.judging.asked)
+        {
+            return None;
+        }
+        let former = self.view.former_versions(&candidate.entity);
+        let confirmed = former
+            .iter()
+            .rfind(|former| former.origin == Origin::User)?;
+        let code = String::from_utf8(self.view.artifact_content(confirmed.artifact)?).ok()?;
+        let extraction = self.extraction_of(&candidate.entity.path, &code)?;
+        let definitions = extraction.definitions.iter();
+        let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
+        Some(resolve::total_figures(
+            own.map(|definition| definition.figures),
+        ))
+    }
+
+    /// What the candidate removes from the true code: statements of a definition, imports of a file.
+    fn comparison_with_truth(
+        &self,
+        finding: &ResolvedBlock<'_>,
+        candidate: &Candidate,
+        current: Option<&CurrentVersion>,
+    ) -> Comparison {
+        let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
+            return Comparison::UNHARMED;
+        };
+        let mut comparison = if candidate.entity.symbol.is_none() {
+            self.compared_imports(finding.found, extraction, candidate, current)
+        } else if current.spans.len() == candidate.spans.len() {
+            // Each of several definitions by itself: damage to one may be a small part of all of them together.
+            let pairs = current.spans.iter().zip(&candidate.spans);
+            let compared = pairs.map(|(old, new)| {
+                let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
+                self.compared_code(finding.found, extraction, candidate, (current, old), new)
+            });
+            compared
+                .min_by_key(damage_order)
+                .unwrap_or(Comparison::UNHARMED)
+        } else {
+            let (old, new) = (&current.spans, &candidate.spans);
+            self.compared_code(finding.found, extraction, candidate, (current, old), new)
+        };
+        if comparison.damage.is_some_and(Damage::is_removal) && asks_for_removal(self.judging.asked)
+        {
+            comparison.damage = None;
+        }
+        comparison
+    }
+
+    fn compared_code(
+        &self,
+        found: &FoundCode,
+        extraction: &Extraction,
+        candidate: &Candidate,
+        (current, old): (&CurrentVersion, &[Span]),
+        new: &[Span],
+    ) -> Comparison {
+        let Some(before) = self.slices_text(current.artifact, old) else {
+            return Comparison::UNHARMED;
+        };
+        let known = self.extraction_of(&candidate.entity.path, &before);
+        let after = slice::joined(found.code.as_bytes(), new);
+        let after = String::from_utf8_lossy(&after);
+        let content = known.as_ref().and_then(|known| known.definitions.first());
+        let content = content.map_or(DefinitionContent::Statements, |definition| {
+            let head = definition.head.of(before.as_bytes());
+            DefinitionContent::of_head(&String::from_utf8_lossy(head))
+        });
+        let all = Span {
+            start: 0,
+            end: u32::try_from(before.len()).unwrap_or(u32::MAX),
+        };
+        let base = ComparedCode {
+            text: &before,
+            nested: &known
+                .as_ref()
+                .map_or_else(Vec::new, |known| definitions_within(known, &[all])),
+            remarks: &known.map_or_else(Vec::new, |known| known.remarks),
+        };
+        let new = ComparedCode {
+            text: &after,
+            nested: &definitions_within(extraction, new),
+            remarks: &slice::within_joined(&extraction.remarks, new),
+        };
+        damage::compare(content, base, new, self.judging.gained)
+    }
+
+    fn compared_imports(
+        &self,
+        found: &FoundCode,
+        extraction: &Extraction,
+        candidate: &Candidate,
+        current: &CurrentVersion,
+    ) -> Comparison {
+        let Some(before) = self.slices_text(current.artifact, &current.spans) else {
+            return Comparison::UNHARMED;
+        };
+        let known = self.extraction_of(&candidate.entity.path, &before);
+        let imports = known.map_or_else(Vec::new, |known| known.imports);
+        damage::compare_imports((&before, &imports), (&found.code, &extraction.imports))
+    }
+
+    fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
+        String::from_utf8(self.view.artifact_slices(artifact, spans)?).ok()
+    }
+
+    fn extraction_of(&self, path: &RelPath, text: &str) -> Option<Extraction> {
+        let grammars = self.judging.grammars;
+        let language = grammars.language_of_path(path)?;
+        grammars.extract(language, text.as_bytes()).ok()
+    }
+
+    /// Whether the candidate's base is still the code that the model saw. Changes by this very reply don't count as a move.
+    fn base_verdict(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> BaseVerdict {
+        let edit = finding.found.edit.as_ref();
+        if edit.is_some_and(|edit| edit.outcome.is_err()) {
+            return BaseVerdict::Unmatched;
+        }
+        let (entity, episode) = (&candidate.entity, finding.episode);
+        match (
+            self.view.version_shown(episode, entity),
+            self.view.current_version(entity),
+        ) {
+            (Some(shown), Some(current))
+                if current.version != shown && current.episode != episode =>
+            {
+                BaseVerdict::Moved
+            }
+            _ if self.unseen.contains(entity) => BaseVerdict::Unseen,
+            _ => BaseVerdict::Unmoved,
+        }
+    }
+
+    fn disk_verdict(&self, candidate: &Candidate) -> DiskVerdict {
+        match self.judging.written {
+            WriteState::OnDisk => DiskVerdict::Agrees,
+            WriteState::NotYet => disk_verdict(self.view, &candidate.entity, candidate.slice),
+        }
+    }
+
+    /// Whether the candidate brings back a symbol that the user removed recently and doesn't name now.
+    fn removal_verdict(&self, candidate: &Candidate) -> RemovalVerdict {
+        let entity = &candidate.entity;
+        let is_asked_for = entity
+            .symbol
+            .as_ref()
+            .is_none_or(|symbol| rename::holds_word(self.judging.asked, symbol.last_component()));
+        if self.view.is_tombstoned(entity) && !is_asked_for {
+            RemovalVerdict::Tombstoned
+        } else {
+            RemovalVerdict::None
+        }
+    }
+
+    /// A symbol that lives on under what is suspected to be its new name is missing for that reason alone.
+    fn is_renamed(&self, path: &RelPath, symbol: &Symbol) -> bool {
+        self.renames.values().any(|suspicion| {
+            suspicion.known.path == *path && suspicion.known.symbol.as_ref() == Some(symbol)
+        })
+    }
+
+    /// The number of definitions that the new code must still hold, and how many of them it lacks. For a whole file these are
+    /// all of its symbols; for a fragment those nested in the replaced definition, those that the block would damage, and
+    /// those whose text an edit changes. Several definitions of one symbol count each.
+    fn definitions_at_stake(
+        &self,
+        finding: &ResolvedBlock<'_>,
+        candidate: &Candidate,
+        current: Option<&CurrentVersion>,
+    ) -> (usize, usize) {
+        let path = &candidate.entity.path;
+        let edit = finding.found.edit.as_ref();
+        let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
+        let is_edited = |symbol: &Symbol| {
+            let current = self
+                .view
+                .current_version(&EntityId::symbol(path.clone(), symbol.clone()));
+            edited.is_some_and(|applied| {
+                applied.defined.contains(symbol)
+                    || current.is_some_and(|current| applied.changed.contains(&current.version))
+            })
+        };
+        let concerns = |symbol: &Symbol| {
+            finding.resolution.extent == Extent::WholeFile
+                || self.damaged.contains(symbol)
+                || is_edited(symbol)
+                || current.is_some_and(|current| self.is_within(path, symbol, current))
+        };
+        let symbols = self.tracked.iter().filter(|symbol| concerns(symbol));
+        let (all, missing) = symbols.fold((0, 0), |(all, missing), symbol| {
+            (
+                all + 1,
+                missing
+                    + usize::from(
+                        !self.in_block.contains(symbol) && !self.is_renamed(path, symbol),
+                    ),
+            )
+        });
+        let before = current.map_or(1, |current| current.spans.len());
+        let lost = before.saturating_sub(candidate.spans.len());
+        (all + before.saturating_sub(1), missing + lost)
+    }
+
+    /// Whether the symbol's current definition is inside `outer`, or is `outer` itself.
+    fn is_within(&self, path: &RelPath, symbol: &Symbol, outer: &CurrentVersion) -> bool {
+        let entity = EntityId::symbol(path.clone(), symbol.clone());
+        self.view.current_version(&entity).is_some_and(|inner| {
+            let is_inside = |span: &Span| {
+                outer
+                    .spans
+                    .iter()
+                    .any(|around| around.start <= span.start && span.end <= around.end)
+            };
+            inner.artifact == outer.artifact && inner.spans.iter().all(is_inside)
+        })
+    }
+}
+
+/// A candidate's figures and those of its base: of all of it or, with several definitions, of the one that shrank most.
+struct StructureCompared {
+    figures: Figures,
+    base: Option<Figures>,
+    bodies_stubbed: usize,
+}
+
+impl StructureCompared {
+    fn of(found: &FoundCode, candidate: &Candidate, current: Option<&CurrentVersion>) -> Self {
+        let symbol = candidate.entity.symbol.as_ref();
+        let known = symbol.and_then(|symbol| found.known.get(symbol));
+        let Some(known) = known else {
+            let base = current.map(|current| current.figures);
+            let is_stub = !candidate.definitions.is_empty()
+                && candidate
+                    .definitions
+                    .iter()
+                    .all(|definition| definition.body == Body::Stub);
+            let is_less = base.is_some_and(|base| base.tokens > candidate.figures.tokens);
+            return Self {
+                figures: candidate.figures,
+                base,
+                bodies_stubbed: usize::from(is_stub && is_less),
+            };
+        };
+        let pairs = known.paired_by_head(found.code.as_bytes(), &candidate.definitions);
+        let stubbed = pairs
+            .iter()
+            .filter(|(old, new)| new.body == Body::Stub && old.figures.tokens > new.figures.tokens);
+        let bodies_stubbed = stubbed.count();
+        let most_shrunk = pairs.into_iter().min_by_key(|(old, new)| {
+            let kept = |old: u32, new: u32| u64::from(new) * 1000 / u64::from(old.max(1));
+            kept(old.figures.tokens, new.figures.tokens)
+                .min(kept(old.figures.nodes, new.figures.nodes))
+        });
+        Self {
+            figures: most_shrunk.map_or(candidate.figures, |(_, new)| new.figures),
+            base: most_shrunk.map(|(old, _)| old.figures),
+            bodies_stubbed,
+        }
+    }
+}
+
+/// Definitions with the same head as an earlier one. A whole file may have as many of them as before (the branches of
+/// an `#ifdef`); out of a fragment nobody can tell the old one of two from the new one.
+fn newly_repeated_heads(finding: &ResolvedBlock<'_>, candidate: &Candidate) -> usize {
+    let again = namesakes::repeated_heads(finding.found.code.as_bytes(), &candidate.definitions);
+    let is_whole = finding.resolution.extent == Extent::WholeFile || finding.found.edit.is_some();
+    let symbol = candidate.entity.symbol.as_ref();
+    let known = symbol.and_then(|symbol| finding.found.known.get(symbol));
+    match known {
+        Some(known) if is_whole => {
+            again.saturating_sub(namesakes::repeated_heads(&known.text, &known.namesakes))
+        }
+        _ => again,
+    }
+}
+
+fn correlation_verdict(percent: u8, thresholds: Thresholds) -> Verdict {
+    Verdict {
+        rule: Reason::CorrelatedWithOneFile,
+        met: true,
+        seen: percent.into(),
+        needed: thresholds.correlation_percent.into(),
+    }
+}
+
+fn saturating_u32(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The entities that a block would replace unseen by the model (spec §12). An edit that applies quotes the code that it
+/// replaces. A file counts as seen with those of its definitions that the block changes, since the block repeats the others.
+fn unseen_entities(
+    judging: JudgingContext<'_>,
+    found: &FoundCode,
+    changed: &[&Candidate],
+) -> BTreeSet<EntityId> {
+    let JudgingContext { view, episode, .. } = judging;
+    // Code of one of several definitions is applied like an edit, and quotes nothing.
+    if found.edit.is_some() && found.format != Format::Fence {
+        return BTreeSet::new();
+    }
+    let is_replaced = |entity: &&EntityId| {
+        // What this very reply made before is its own.
+        let is_own = |current: &CurrentVersion| {
+            (current.origin, current.episode) == (Origin::Model, episode)
+        };
+        view.current_version(entity)
+            .is_some_and(|current| !is_own(&current))
+            && view.version_shown(episode, entity).is_none()
+    };
+    let is_known_by_parts =
+        |entity: &&EntityId| entity.symbol.is_none() && !view.symbols_of(&entity.path).is_empty();
+    let entities = changed.iter().map(|candidate| &candidate.entity);
+    let (files, others): (Vec<_>, Vec<_>) =
+        entities.filter(is_replaced).partition(is_known_by_parts);
+    if others.is_empty() {
+        return BTreeSet::new();
+    }
+    let mut unseen: BTreeSet<EntityId> = others.iter().copied().cloned().collect();
+    let others: Vec<EntityId> = unseen.iter().cloned().collect();
+    for seen in (judging.seen)(&others) {
+        unseen.remove(&seen);
+    }
+    if !unseen.is_empty() {
+        unseen.extend(files.into_iter().cloned());
+    }
+    unseen
+}
+
+/// Whether a proposal's base has changed since it was judged. A whole file's proposal is complete only as long as none of
+/// the file's symbols changes.
+pub(super) fn base_verdict_since(view: &StateView<'_>, proposal: &Proposal) -> BaseVerdict {
+    let entity = &proposal.entity;
+    let is_later = |entity: &EntityId| {
+        view.current_version(entity)
+            .is_some_and(|current| current.episode > proposal.episode)
+    };
+    let path = &entity.path;
+    let symbols = view.symbols_of(path).into_iter();
+    let mut others = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+    if is_later(entity) || entity.symbol.is_none() && others.any(|other| is_later(&other)) {
+        BaseVerdict::Moved
+    } else {
+        BaseVerdict::Unmoved
+    }
+}
+
+/// The disk's verdict on an entity that is to become this slice. Promoting a part supersedes its file as a whole (see
+/// [`promote::supersede_older_whole`]), so no part of a file that is STALE as a whole may pass: nobody has seen the file's
+/// other changes yet.
+pub(super) fn disk_verdict(
+    view: &StateView<'_>,
+    entity: &EntityId,
+    slice: SliceHash,
+) -> DiskVerdict {
+    match (view.divergence(entity), view.disk_finding(&entity.path)) {
+        (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
+            DiskVerdict::Unreadable
+        }
+        (Some(_), _) => DiskVerdict::Stale,
+        (None, _) if stale_file(view, entity).is_some() => DiskVerdict::Stale,
+        (None, Some(DiskFinding::File(_))) if view.current_version(entity).is_none() => {
+            match observe::slice_on_disk(view, entity) {
+                Some(on_disk) if on_disk != slice => DiskVerdict::Unacknowledged,
+                _ => DiskVerdict::Agrees,
+            }
+        }
+        (None, _) => DiskVerdict::Agrees,
+    }
+}
+
+/// The part's file, if the file is STALE as a whole and this part of it isn't.
+pub(super) fn stale_file(view: &StateView<'_>, part: &EntityId) -> Option<EntityId> {
+    let file = EntityId::file(part.path.clone());
+    let is_stale = part.symbol.is_some()
+        && view.divergence(part).is_none()
+        && view.divergence(&file).is_some();
+    is_stale.then_some(file)
+}

@@ -1,0 +1,549 @@
+//! A prompt comes in: which session it belongs to, and which of its messages are new.
+
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::Recorder;
+use tslp_core::event::{
+    ContentKind, Event, Fork, History, MessageRef, PromptReceived, SideRequestReceived,
+};
+use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::message::{Attempt, Role, Tools};
+use tslp_core::policy::{HistoryChoice, Policy};
+use tslp_core::read_message::ReadMessage;
+use tslp_core::request::Request;
+use tslp_projections::sessions::SessionPosition;
+
+/// A recorded prompt: its place among the conversations, and its new messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceivedPrompt {
+    /// The events to append.
+    pub events: Vec<Event>,
+    /// The prompt's episode.
+    pub episode: EpisodeId,
+    /// The prompt's session.
+    pub session: SessionId,
+    /// Whether every older message is a prompt or reply of this very session.
+    pub is_own: bool,
+    /// Whether the current prompt's messages are new.
+    pub repetition: PromptRepetition,
+    /// User messages whose code may be a new paste: their indices in the request.
+    pub new_user_messages: Vec<usize>,
+    /// The key by which each message of the request is recognised when it is sent again; `None` for system messages.
+    pub keys: Vec<Option<MessageKey>>,
+    /// The number of messages that the session's conversation had before, without system messages.
+    pub known_length: u32,
+    /// The number of messages at the conversation's start that the request leaves out: 0, unless a recorded prompt is retraced.
+    pub left_out: u32,
+}
+
+/// Whether the current prompt's messages were sent before: clients send them again with each step of an agent's loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptRepetition {
+    /// Not on record, so sent for the first time: directives and code act.
+    First,
+    /// Sent before, word for word, and a new conversation that begins alike can't be distinguished from a request for another
+    /// reply: directives act, code acts as in [`Regenerated`](Self::Regenerated).
+    Ambiguous,
+    /// Sent before, and another reply is asked for: code acts again only where nothing has changed since.
+    Regenerated,
+    /// Sent before and acted on: a reply follows them, or the request is a retry.
+    Answered,
+}
+
+/// Records a prompt.
+#[must_use]
+pub fn receive(view: &StateView<'_>, request: &Request) -> ReceivedPrompt {
+    let conversation = Conversation::of(request);
+    // A retry of a prompt without a reply is the same episode: recording it again would count its code and directives twice.
+    if request.attempt == Attempt::Retry
+        && let Some(open) = view.open_prompt(conversation.whole)
+    {
+        return ReceivedPrompt {
+            events: Vec::new(),
+            episode: open.episode,
+            session: open.session,
+            is_own: is_own(view, &conversation, &SessionChoice::Continues(open.session)),
+            repetition: PromptRepetition::Answered,
+            new_user_messages: Vec::new(),
+            keys: conversation.message_keys(request.messages.len()),
+            known_length: u32::try_from(conversation.older_count()).unwrap_or(u32::MAX),
+            left_out: 0,
+        };
+    }
+    record_prompt(view, request, &conversation)
+}
+
+fn record_prompt(
+    view: &StateView<'_>,
+    request: &Request,
+    conversation: &Conversation<'_>,
+) -> ReceivedPrompt {
+    let belonging = choose_session(view, request, conversation);
+    let repetition = prompt_repetition(view, conversation, &belonging);
+    let known = RecordedPrefix::longest(view, conversation);
+    let known_length = known
+        .filter(|known| Some(known.session) == belonging.session())
+        .map_or(0, |known| known.length);
+    // Messages that went to a model before were recorded then.
+    let recorded = known.map_or(0, |known| known.length as usize);
+    let episode = view.next_episode();
+    let (session, fork) = match belonging {
+        SessionChoice::Continues(session) => (session, None),
+        SessionChoice::Forks(fork) => (view.next_session(), Some(fork)),
+        SessionChoice::Starts => (view.next_session(), None),
+    };
+    let mut recorder = Recorder::new(view);
+    let mut messages = Vec::new();
+    let mut new_user_messages = Vec::new();
+    let mut older = 0;
+    for (position, spoken) in conversation.messages.iter().enumerate() {
+        // Also by its bytes, because some clients rewrite or shorten their history: an older message that is on record says nothing
+        // new, wherever it was said.
+        let is_known =
+            || position < recorded || spoken.text.is_empty() || view.vault_holds(spoken.content);
+        if spoken.age == MessageAge::Older && is_known() {
+            continue;
+        }
+        let has_acted = spoken.age == MessageAge::Current
+            && repetition == PromptRepetition::Answered
+            && is_known();
+        if spoken.role == Role::User && !has_acted {
+            new_user_messages.push(spoken.index);
+        }
+        older += u32::from(spoken.age == MessageAge::Older);
+        recorder.store_as(spoken.content, ContentKind::Message, spoken.text.as_bytes());
+        messages.push(MessageRef {
+            role: spoken.role,
+            key: spoken.key,
+            content: spoken.content,
+        });
+    }
+    let system = record_system(&mut recorder, request);
+    recorder.push(Event::PromptReceived(PromptReceived {
+        episode,
+        session,
+        session_name: request.session_name.clone(),
+        fork,
+        transcript: conversation.whole,
+        length: conversation.length(),
+        model: request.model.clone(),
+        system,
+        messages,
+        older,
+        tools: request.tools,
+    }));
+    ReceivedPrompt {
+        events: recorder.into_events(),
+        episode,
+        session,
+        // After an answered prompt, the rest of the request is results of the agent's tools, which no session holds as its own.
+        is_own: repetition != PromptRepetition::Answered && is_own(view, conversation, &belonging),
+        repetition,
+        new_user_messages,
+        keys: conversation.message_keys(request.messages.len()),
+        known_length,
+        left_out: 0,
+    }
+}
+
+/// Records the text of the system messages, joined by a blank line; `None` if there is no text.
+fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<ArtifactHash> {
+    let mut system = request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::System);
+    let first = system.next()?;
+    let mut rest = system.peekable();
+    if rest.peek().is_none() {
+        let text = first.recorded();
+        return (!text.is_empty()).then(|| {
+            recorder.store_as(first.content(), ContentKind::Message, text.as_bytes());
+            first.content()
+        });
+    }
+    let texts: Vec<&str> = [first]
+        .into_iter()
+        .chain(rest)
+        .map(|it| it.recorded())
+        .collect();
+    Some(recorder.store(ContentKind::Message, texts.join("\n\n").as_bytes()))
+}
+
+/// Records a request that a client makes for itself, such as for a title, and that belongs to no session.
+#[must_use]
+pub fn receive_side_request(view: &StateView<'_>, request: &Request) -> (EpisodeId, Vec<Event>) {
+    let episode = view.next_episode();
+    let received = Event::SideRequestReceived(SideRequestReceived {
+        episode,
+        model: request.model.clone(),
+        messages: u32::try_from(request.messages.len()).unwrap_or(u32::MAX),
+        transcript: Conversation::of(request).whole,
+    });
+    (episode, Vec::from([received]))
+}
+
+/// Whether a message belongs to the current prompt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MessageAge {
+    /// Before the current prompt.
+    Older,
+    /// Part of the current prompt.
+    Current,
+}
+
+/// One message of the conversation, without what the ledger may not hold.
+struct TranscriptMessage<'r> {
+    index: usize,
+    role: Role,
+    age: MessageAge,
+    text: &'r str,
+    key: MessageKey,
+    /// The address of its text in the Vault.
+    content: ArtifactHash,
+}
+
+/// A request's messages as a chain of hashes, system messages left out.
+struct Conversation<'r> {
+    messages: Vec<TranscriptMessage<'r>>,
+    /// After each reply: the hash so far and the count of messages.
+    after_replies: Vec<(TranscriptHash, u32)>,
+    /// After each message: the hash so far.
+    after_messages: Vec<TranscriptHash>,
+    whole: TranscriptHash,
+}
+
+impl<'r> Conversation<'r> {
+    fn of(request: &'r Request) -> Self {
+        let current_from = request.current_from();
+        let mut conversation = Self {
+            messages: Vec::with_capacity(request.messages.len()),
+            after_replies: Vec::new(),
+            after_messages: Vec::with_capacity(request.messages.len()),
+            whole: TranscriptHash::EMPTY,
+        };
+        for (index, message) in request.messages.iter().enumerate() {
+            if message.role != Role::System {
+                conversation.add_message(
+                    index,
+                    message,
+                    if index < current_from {
+                        MessageAge::Older
+                    } else {
+                        MessageAge::Current
+                    },
+                );
+            }
+        }
+        conversation
+    }
+
+    fn add_message(&mut self, index: usize, message: &'r ReadMessage, age: MessageAge) {
+        self.whole = self.whole.extended(message.key());
+        self.after_messages.push(self.whole);
+        self.messages.push(TranscriptMessage {
+            index,
+            role: message.role,
+            age,
+            text: message.recorded(),
+            key: message.key(),
+            content: message.content(),
+        });
+        if message.role == Role::Assistant {
+            self.after_replies.push((self.whole, self.length()));
+        }
+    }
+
+    fn length(&self) -> u32 {
+        u32::try_from(self.messages.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The keys of a request's messages, by their index in it.
+    fn message_keys(&self, messages: usize) -> Vec<Option<MessageKey>> {
+        let mut keys = alloc::vec![None; messages];
+        for spoken in &self.messages {
+            keys[spoken.index] = Some(spoken.key);
+        }
+        keys
+    }
+
+    fn older_count(&self) -> usize {
+        self.messages.len() - self.current_messages().len()
+    }
+
+    /// The messages of the current prompt.
+    fn current_messages(&self) -> &[TranscriptMessage<'r>] {
+        let from = self
+            .messages
+            .partition_point(|spoken| spoken.age == MessageAge::Older);
+        &self.messages[from..]
+    }
+}
+
+/// The session that a prompt belongs to.
+#[derive(Clone, Copy)]
+enum SessionChoice {
+    Continues(SessionId),
+    Forks(Fork),
+    Starts,
+}
+
+impl SessionChoice {
+    /// The existing session that the prompt continues or branches off from.
+    const fn session(&self) -> Option<SessionId> {
+        match self {
+            Self::Continues(session) => Some(*session),
+            Self::Forks(fork) => Some(fork.session),
+            Self::Starts => None,
+        }
+    }
+}
+
+fn choose_session(
+    view: &StateView<'_>,
+    request: &Request,
+    conversation: &Conversation<'_>,
+) -> SessionChoice {
+    // A client that names its session knows best; otherwise the recorded conversation with the longest common part decides,
+    // and only without one the last exchange, which different conversations may share.
+    if let Some(name) = &request.session_name {
+        return view
+            .session_named(name)
+            .map_or(SessionChoice::Starts, SessionChoice::Continues);
+    }
+    if let Some(session) = request.continues {
+        return SessionChoice::Continues(session);
+    }
+    match RecordedPrefix::longest(view, conversation) {
+        Some(known) if known.is_end => SessionChoice::Continues(known.session),
+        Some(known) => SessionChoice::Forks(Fork {
+            session: known.session,
+            messages: known.length,
+        }),
+        None => session_by_tail(view, conversation)
+            .map_or(SessionChoice::Starts, SessionChoice::Continues),
+    }
+}
+
+/// The first messages of a conversation that a session on record has sent to the model.
+#[derive(Clone, Copy)]
+struct RecordedPrefix {
+    session: SessionId,
+    /// The number of messages.
+    length: u32,
+    /// Whether the session can go on from there.
+    is_end: bool,
+}
+
+impl RecordedPrefix {
+    fn longest(view: &StateView<'_>, conversation: &Conversation<'_>) -> Option<Self> {
+        let after_reply = Self::after_reply(view, conversation);
+        let after_prompt = Self::after_prompt(view, conversation);
+        let known = after_reply.into_iter().chain(after_prompt);
+        known.max_by_key(|known| known.length)
+    }
+
+    fn after_reply(view: &StateView<'_>, conversation: &Conversation<'_>) -> Option<Self> {
+        let mut points = conversation.after_replies.iter().rev();
+        let point = points.find_map(|(transcript, _)| view.session_at(*transcript))?;
+        Some(Self {
+            session: point.session,
+            length: point.length,
+            is_end: point.place == SessionPosition::Head,
+        })
+    }
+
+    /// After a session's last prompt: its reply broke off, the user stopped it, or the client has changed it.
+    fn after_prompt(view: &StateView<'_>, conversation: &Conversation<'_>) -> Option<Self> {
+        let (_, before) = conversation.after_messages.split_last()?;
+        let mut before = before.iter().rev();
+        let last = before.find_map(|transcript| view.last_prompt(*transcript))?;
+        Some(Self {
+            session: last.session,
+            length: last.length,
+            is_end: !last.in_flight,
+        })
+    }
+}
+
+/// The session that ends with an exchange of this conversation. Clients that rebuild the context before the history in each
+/// turn still keep the last exchange in it.
+fn session_by_tail(view: &StateView<'_>, conversation: &Conversation<'_>) -> Option<SessionId> {
+    let mut exchanges = Vec::new();
+    let mut user = None;
+    for spoken in &conversation.messages {
+        match (spoken.role, user) {
+            (Role::User, _) => user = Some(spoken),
+            (Role::Assistant, Some(user)) => exchanges.push((user, spoken)),
+            _ => {}
+        }
+    }
+    exchanges.into_iter().rev().find_map(|(user, reply)| {
+        view.session_with_tail(TranscriptHash::of_exchange(user.key, reply.key))
+            .or_else(|| session_by_reply(view, user, reply))
+    })
+}
+
+/// The session that gave this reply to this prompt, where the prompt is kept. Clients that add something to the current
+/// prompt alone (aider its rules at the end, Qwen Code the date at the start) send it back without the addition.
+fn session_by_reply(
+    view: &StateView<'_>,
+    user: &TranscriptMessage<'_>,
+    reply: &TranscriptMessage<'_>,
+) -> Option<SessionId> {
+    let (session, exchange) = view.session_with_reply(reply.key)?;
+    let said = view.artifact_content(*exchange.user.last()?)?;
+    let kept = user.text.trim().as_bytes();
+    (differs_by_one_piece(kept, said.trim_ascii()) && !kept.is_empty()).then_some(session)
+}
+
+/// Whether `kept` is `said` with at most one contiguous piece taken out.
+fn differs_by_one_piece(kept: &[u8], said: &[u8]) -> bool {
+    let alike = |pair: &(&u8, &u8)| pair.0 == pair.1;
+    let front = kept.iter().zip(said).take_while(alike).count();
+    let back = kept.iter().rev().zip(said.iter().rev());
+    kept.len() <= said.len() && front + back.take_while(alike).count() >= kept.len()
+}
+
+fn prompt_repetition(
+    view: &StateView<'_>,
+    conversation: &Conversation<'_>,
+    belonging: &SessionChoice,
+) -> PromptRepetition {
+    let current = conversation.current_messages();
+    let Some(words) = current.first().filter(|first| first.role == Role::User) else {
+        return PromptRepetition::First;
+    };
+    let roles = current.iter().map(|spoken| spoken.role);
+    if is_answered(roles, view.vault_holds(words.content)) {
+        return PromptRepetition::Answered;
+    }
+    let was_prompted = |session| view.was_prompted(session, conversation.length(), words.content);
+    repetition_at_position(
+        view.vault_holds_message(words.content),
+        position_after_older(view, conversation),
+        belonging.session().is_some_and(was_prompted),
+    )
+}
+
+/// Whether a prompt that isn't answered was sent before.
+///
+/// `was_said`: its text is that of a message on record. `after`: the position of the reply that it follows, if all older
+/// messages are one session's own. `was_prompted`: it was that session's prompt at this very point.
+#[must_use]
+pub fn repetition_at_position(
+    was_said: bool,
+    after: Option<SessionPosition>,
+    was_prompted: bool,
+) -> PromptRepetition {
+    match after {
+        Some(_) if was_prompted => PromptRepetition::Regenerated,
+        // At the end of a conversation a prompt is new, even with the text of an older one ("go on").
+        Some(SessionPosition::Head) => PromptRepetition::First,
+        _ if was_said => PromptRepetition::Ambiguous,
+        _ => PromptRepetition::First,
+    }
+}
+
+/// Whether the current prompt, given by its messages' roles, already holds a reply to its first message. A request may
+/// end with a message of the model's because the client began the reply itself; then a prompt that isn't known is new.
+#[must_use]
+pub fn is_answered(current: impl Iterator<Item = Role>, is_known: bool) -> bool {
+    let mut rest = current.skip(1).peekable();
+    while let Some(role) = rest.next() {
+        if role == Role::Assistant && (is_known || rest.peek().is_some()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// How the older messages of a prompt are treated. `is_own`: every one of them is a prompt or reply of this very session.
+#[must_use]
+pub fn history_mode(policy: &Policy, tools: Tools, is_own: bool) -> History {
+    match policy.history {
+        HistoryChoice::Window => History::Window,
+        HistoryChoice::Client => History::Client,
+        HistoryChoice::Auto if tools == Tools::None && is_own => History::Window,
+        HistoryChoice::Auto => History::Client,
+    }
+}
+
+fn is_own(
+    view: &StateView<'_>,
+    conversation: &Conversation<'_>,
+    belonging: &SessionChoice,
+) -> bool {
+    match belonging {
+        SessionChoice::Continues(session) => {
+            view.is_plain_session(*session) && is_covered(view, conversation)
+        }
+        SessionChoice::Starts => conversation.older_count() == 0,
+        SessionChoice::Forks(_) => false,
+    }
+}
+
+/// Whether the ledger knows every older message as one of a session's own.
+fn is_covered(view: &StateView<'_>, conversation: &Conversation<'_>) -> bool {
+    conversation.older_count() == 0 || position_after_older(view, conversation).is_some()
+}
+
+/// The position in its session of the reply that ends the older messages, if the ledger knows every one of them as that
+/// session's own.
+fn position_after_older(
+    view: &StateView<'_>,
+    conversation: &Conversation<'_>,
+) -> Option<SessionPosition> {
+    let older = conversation.older_count();
+    conversation
+        .after_replies
+        .iter()
+        .find(|(_, length)| *length as usize == older)
+        .and_then(|(transcript, _)| view.session_at(*transcript))
+        .map(|point| point.place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_piece_of_the_words_may_be_left_out() {
+        let kept = |kept: &str, said: &str| differs_by_one_piece(kept.as_bytes(), said.as_bytes());
+        assert!(kept("fix it", "fix it\nUse these formats."));
+        assert!(kept("skills\nfix it", "skills\nIt is Sunday.\nfix it"));
+        assert!(kept("aa", "aaa"));
+        assert!(!kept("aaa", "aa"));
+        assert!(!kept("skills\nfix that", "skills\nIt is Sunday.\nfix it"));
+    }
+
+    #[test]
+    fn words_are_new_only_where_nothing_speaks_against_it() {
+        let said = [false, true].map(|was_said| {
+            [
+                None,
+                Some(SessionPosition::Past),
+                Some(SessionPosition::Head),
+            ]
+            .map(|behind| repetition_at_position(was_said, behind, false))
+        });
+        assert_eq!(said[0], [PromptRepetition::First; 3]);
+        assert_eq!(
+            said[1],
+            [
+                PromptRepetition::Ambiguous,
+                PromptRepetition::Ambiguous,
+                PromptRepetition::First
+            ]
+        );
+        assert_eq!(
+            repetition_at_position(true, Some(SessionPosition::Past), true),
+            PromptRepetition::Regenerated
+        );
+        assert_eq!(
+            repetition_at_position(true, None, true),
+            PromptRepetition::Ambiguous
+        );
+    }
+}

@@ -1,0 +1,429 @@
+//! Resolution: which entities a block of code defines, and how surely (spec §4).
+
+use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::found_code::FoundCode;
+use super::found_edit::FoundEdit;
+use super::namesakes::Namesake;
+use crate::similarity;
+use tslp_core::artifact::{Level, Origin};
+use tslp_core::capture::StatedExtent;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{DiskFinding, Extent, PathEvidence};
+use tslp_core::extract::{Definition, Extraction, Proof};
+use tslp_core::gate::Thresholds;
+use tslp_core::hash::SliceHash;
+use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_core::slice::{self, Figures, Span};
+
+/// The entities that a block of code defines.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    /// The certainty of the link.
+    pub level: Level,
+    /// The rule that linked it, or why none did.
+    pub reason: Reason,
+    /// Whether the block is the whole file or a part of it.
+    pub extent: Extent,
+    /// The file that the entities belong to.
+    pub path: Option<RelPath>,
+    /// The entities that it defines: symbols in source order, then the file if the block is all of it.
+    pub candidates: Vec<Candidate>,
+    /// Symbols whose definition has a parse error inside; they are no candidates.
+    pub damaged: Vec<Symbol>,
+    /// The share of the true code's tokens that the block holds, in percent, if that linked it (spec §11).
+    pub correlation: Option<u8>,
+}
+
+/// One entity as the block defines it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The entity.
+    pub entity: EntityId,
+    /// Hash of its canonical form.
+    pub slice: SliceHash,
+    /// The ranges of its definitions in the block.
+    pub spans: Vec<Span>,
+    /// Its structure.
+    pub figures: Figures,
+    /// Its definitions, in source order; empty for a whole file.
+    pub definitions: Vec<Namesake>,
+}
+
+impl Resolution {
+    fn unresolved(reason: Reason) -> Self {
+        Self {
+            level: Level::Unresolved,
+            reason,
+            extent: Extent::Fragment,
+            path: None,
+            candidates: Vec::new(),
+            damaged: Vec::new(),
+            correlation: None,
+        }
+    }
+
+    /// An edit of a known file that doesn't apply: only evidence that the file was to change.
+    fn unapplied_edit(found: &FoundCode, path: &RelPath, reason: Reason) -> Self {
+        let whole = whole_file_candidate(found, path, Figures::default());
+        Self {
+            level: Level::Inferred,
+            path: Some(path.clone()),
+            candidates: Vec::from([whole]),
+            ..Self::unresolved(reason)
+        }
+    }
+}
+
+/// Links a block to entities. `origin` matters only where the block doesn't say whether it is the whole file: then the
+/// interpretation that removes less is taken (engine: "a pasted fragment tombstones nothing").
+#[must_use]
+pub fn resolve(
+    view: &StateView<'_>,
+    thresholds: Thresholds,
+    found: &FoundCode,
+    origin: Origin,
+) -> Resolution {
+    let path = match &found.path {
+        Some(Err(reason)) => return Resolution::unresolved(*reason),
+        Some(Ok(path)) => Some(path),
+        None => None,
+    };
+    if let (
+        Some(path),
+        Some(FoundEdit {
+            outcome: Err(reason),
+            ..
+        }),
+    ) = (path, &found.edit)
+    {
+        return Resolution::unapplied_edit(found, path, *reason);
+    }
+    let extraction = match &found.extraction {
+        Ok(extraction) => extraction,
+        Err(reason) if path.is_none() && *reason == Reason::NoGrammar => {
+            return Resolution::unresolved(Reason::NoEntity);
+        }
+        Err(reason) => return Resolution::unresolved(*reason),
+    };
+    let (symbols, damaged) = by_symbol(extraction);
+    // Of the user's code what parses counts. The model's passes or fails as a whole, except that errors which its base
+    // already has are not its own (macros that a grammar can't read).
+    let is_flawed = origin == Origin::Model && extraction.errors > found.errors_before;
+    if is_flawed {
+        return Resolution::unresolved(Reason::ParseErrors);
+    }
+    if symbols.is_empty() {
+        return Resolution::unresolved(match (damaged.is_empty(), path) {
+            (false, _) => Reason::ParseErrors,
+            (true, Some(_)) => Reason::NoDefinition,
+            (true, None) => Reason::NoEntity,
+        });
+    }
+    let resolution = match path {
+        Some(path) => resolve_by_path(view, found, extraction, &symbols, path, origin),
+        None => resolve_by_correlation(view, thresholds, found, &symbols),
+    };
+    Resolution {
+        damaged,
+        ..resolution
+    }
+}
+
+type DefinitionsBySymbol<'e> = BTreeMap<&'e Symbol, Vec<&'e Definition>>;
+
+/// Sound definitions by symbol, and the symbols that have a definition with a parse error inside.
+fn by_symbol(extraction: &Extraction) -> (DefinitionsBySymbol<'_>, Vec<Symbol>) {
+    let mut symbols = DefinitionsBySymbol::new();
+    let mut damaged = Vec::new();
+    for definition in &extraction.definitions {
+        symbols
+            .entry(&definition.symbol)
+            .or_default()
+            .push(definition);
+    }
+    symbols.retain(|symbol, definitions| {
+        let is_sound = definitions.iter().all(|definition| !definition.damaged);
+        if !is_sound {
+            damaged.push((*symbol).clone());
+        }
+        is_sound
+    });
+    (symbols, damaged)
+}
+
+fn resolve_by_path(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    extraction: &Extraction,
+    symbols: &DefinitionsBySymbol<'_>,
+    path: &RelPath,
+    origin: Origin,
+) -> Resolution {
+    let extent = extent_of(view, found, extraction, symbols, path, origin);
+    let mut candidates = symbol_candidates(found, symbols, path);
+    if extent == Extent::WholeFile && is_proven_file(view, found, extraction, path) {
+        candidates.push(whole_file_candidate(found, path, extraction.figures));
+    }
+    let (level, reason) = match extraction.weakest_proof() {
+        Proof::PartialPattern => (Level::Inferred, Reason::PatternPartial),
+        Proof::Pattern => (Level::Confirmed, Reason::PatternMatch),
+        Proof::Ast => (Level::Confirmed, Reason::AstMatch),
+    };
+    let is_named = origin == Origin::User || found.evidence > PathEvidence::SentenceBefore;
+    let is_applied = found.edit.is_some();
+    Resolution {
+        level: if is_named { level } else { Level::Inferred },
+        reason: if is_applied && level == Level::Confirmed {
+            Reason::EditApplied
+        } else {
+            reason
+        },
+        extent,
+        path: Some(path.clone()),
+        candidates,
+        damaged: Vec::new(),
+        correlation: None,
+    }
+}
+
+fn whole_file_candidate(found: &FoundCode, path: &RelPath, figures: Figures) -> Candidate {
+    Candidate {
+        entity: EntityId::file(path.clone()),
+        slice: found.whole,
+        spans: Vec::from([Span {
+            start: 0,
+            end: u32::try_from(found.code.len()).unwrap_or(u32::MAX),
+        }]),
+        figures,
+        definitions: Vec::new(),
+    }
+}
+
+fn symbol_candidates(
+    found: &FoundCode,
+    symbols: &DefinitionsBySymbol<'_>,
+    path: &RelPath,
+) -> Vec<Candidate> {
+    let mut candidates: Vec<Candidate> = symbols
+        .iter()
+        .map(|(symbol, definitions)| {
+            let spans: Vec<Span> = definitions
+                .iter()
+                .map(|definition| definition.span)
+                .collect();
+            let hashed = found.slices.get(*symbol).copied();
+            Candidate {
+                entity: EntityId::symbol(path.clone(), (*symbol).clone()),
+                slice: hashed
+                    .unwrap_or_else(|| slice::hash_of_spans(found.code.as_bytes(), &spans)),
+                figures: total_figures(definitions.iter().map(|definition| definition.figures)),
+                definitions: definitions
+                    .iter()
+                    .map(|definition| Namesake::of(definition))
+                    .collect(),
+                spans,
+            }
+        })
+        .collect();
+    candidates.sort_by_key(|candidate| candidate.spans[0].start);
+    candidates
+}
+
+pub(super) fn total_figures(figures: impl Iterator<Item = Figures>) -> Figures {
+    figures.fold(Figures::default(), |sum, next| Figures {
+        nodes: sum.nodes + next.nodes,
+        tokens: sum.tokens + next.tokens,
+    })
+}
+
+/// Whether the block is the whole file or a part of it, in the order of the evidence's strength: the block says so, it equals
+/// the file on disk, or it defines most of the file's known symbols.
+///
+/// The last is a guess whose error costs differently by origin. A user's block that is wrongly taken for the whole file
+/// removes the symbols that it leaves out, at once; so it must cover all that disk defines, or begin like a file and hold
+/// most of what is known. A model's block that is wrongly taken for a fragment escapes the gates' check for lost symbols; so
+/// a preamble, or most of the tracked symbols, is enough.
+fn extent_of(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    extraction: &Extraction,
+    symbols: &DefinitionsBySymbol<'_>,
+    path: &RelPath,
+    origin: Origin,
+) -> Extent {
+    let whole = match (found.part, view.disk_finding(path)) {
+        (StatedExtent::Range, _) => false,
+        (StatedExtent::Whole, _) => true,
+        (StatedExtent::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
+        (StatedExtent::Unsaid, disk) => {
+            let shares = KnownShares::count(view, extraction, symbols, path, disk);
+            match origin {
+                Origin::User => {
+                    shares.covers_disk() || extraction.preamble && shares.is_most_of_what_is_known()
+                }
+                Origin::Model => extraction.preamble || shares.is_several_and_most_of_the_tracked(),
+            }
+        }
+    };
+    if whole {
+        Extent::WholeFile
+    } else {
+        Extent::Fragment
+    }
+}
+
+/// The shares of a file's known symbols that a block defines: of those that are tracked, and of those on disk.
+struct KnownShares {
+    tracked: usize,
+    tracked_in_block: usize,
+    on_disk: Option<usize>,
+    disk_in_block: usize,
+}
+
+impl KnownShares {
+    fn count(
+        view: &StateView<'_>,
+        extraction: &Extraction,
+        symbols: &DefinitionsBySymbol<'_>,
+        path: &RelPath,
+        disk: Option<&DiskFinding>,
+    ) -> Self {
+        let tracked = outer_symbols(view.symbols_of(path));
+        let top_level = extraction.top_level();
+        let file = match disk {
+            Some(DiskFinding::File(file)) if file.grammar.is_some() => Some(file),
+            _ => None,
+        };
+        Self {
+            tracked_in_block: tracked
+                .iter()
+                .filter(|symbol| symbols.contains_key(symbol))
+                .count(),
+            tracked: tracked.len(),
+            on_disk: file.map(|file| file.definitions as usize),
+            disk_in_block: file.map_or(0, |file| {
+                file.slices
+                    .iter()
+                    .filter(|slice| slice.slice.is_some() && top_level.contains(&slice.symbol))
+                    .count()
+            }),
+        }
+    }
+
+    /// The block defines all that the file on disk defines.
+    fn covers_disk(&self) -> bool {
+        self.on_disk
+            .is_some_and(|on_disk| on_disk > 0 && self.disk_in_block >= on_disk)
+    }
+
+    fn is_most_of_what_is_known(&self) -> bool {
+        let most_of_disk = self
+            .on_disk
+            .is_none_or(|on_disk| 2 * self.disk_in_block > on_disk);
+        most_of_disk && 2 * self.tracked_in_block >= self.tracked
+    }
+
+    fn is_several_and_most_of_the_tracked(&self) -> bool {
+        self.tracked_in_block >= 2 && 2 * self.tracked_in_block > self.tracked
+    }
+}
+
+/// Symbols that aren't members of another one of them. `sorted` has each member after its owner.
+fn outer_symbols(sorted: Vec<Symbol>) -> Vec<Symbol> {
+    let mut outer: Vec<Symbol> = Vec::with_capacity(sorted.len());
+    for symbol in sorted {
+        let is_member = outer.last().is_some_and(|around| {
+            let rest = symbol.as_str().strip_prefix(around.as_str());
+            rest.is_some_and(|rest| rest.starts_with([':', '.', '#']))
+        });
+        if !is_member {
+            outer.push(symbol);
+        }
+    }
+    outer
+}
+
+/// Whether the block may become true as the file itself, not only as its definitions.
+fn is_proven_file(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    extraction: &Extraction,
+    path: &RelPath,
+) -> bool {
+    let equals_disk = matches!(view.disk_finding(path), Some(DiskFinding::File(disk)) if disk.whole == found.whole);
+    extraction.preamble
+        || equals_disk
+        || view
+            .current_version(&EntityId::file(path.clone()))
+            .is_some()
+}
+
+/// Without a path, code that defines symbols of exactly one tracked file, and shares most tokens with what is true
+/// there, is INFERRED to belong to it (spec §4.1, §11).
+fn resolve_by_correlation(
+    view: &StateView<'_>,
+    thresholds: Thresholds,
+    found: &FoundCode,
+    symbols: &DefinitionsBySymbol<'_>,
+) -> Resolution {
+    let mut files: BTreeSet<RelPath> = BTreeSet::new();
+    for symbol in symbols.keys() {
+        let namesakes = view.entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX);
+        files.extend(
+            namesakes
+                .into_iter()
+                .filter(|entity| entity.symbol.as_ref() == Some(*symbol))
+                .map(|entity| entity.path)
+                .filter(|path| !found.foreign.contains(path)),
+        );
+    }
+    let mut files = files.into_iter();
+    let (Some(path), None) = (files.next(), files.next()) else {
+        let is_kin = |entity: &EntityId| !found.foreign.contains(&entity.path);
+        let nothing = symbols.keys().all(|symbol| {
+            let name = symbol.last_component();
+            let namesakes = view.entities_named(name, CORRELATION_NAMESAKES_MAX);
+            !namesakes.iter().any(is_kin)
+        });
+        return Resolution::unresolved(if nothing {
+            Reason::NoEntity
+        } else {
+            Reason::SeveralCandidates
+        });
+    };
+    let mut least = None;
+    let mut candidates = symbol_candidates(found, symbols, &path);
+    candidates.retain(|candidate| {
+        let shared = shared_percent(view, found, candidate);
+        let is_alike = shared >= thresholds.correlation_percent;
+        if is_alike {
+            least = least.max(Some(u8::MAX - shared));
+        }
+        is_alike
+    });
+    if candidates.is_empty() {
+        return Resolution::unresolved(Reason::NoEntity);
+    }
+    Resolution {
+        level: Level::Inferred,
+        path: Some(path),
+        candidates,
+        correlation: least.map(|least| u8::MAX - least),
+        ..Resolution::unresolved(Reason::CorrelatedWithOneFile)
+    }
+}
+
+/// The share of the true definition's words that the candidate holds, in percent.
+fn shared_percent(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -> u8 {
+    let base = view
+        .current_version(&candidate.entity)
+        .and_then(|current| view.artifact_slices(current.artifact, &current.spans));
+    let new = slice::joined(found.code.as_bytes(), &candidate.spans);
+    base.map_or(0, |base| similarity::words_shared_percent(&base, &new))
+}

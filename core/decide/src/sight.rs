@@ -1,0 +1,617 @@
+//! What a conversation shows of known code, and which of it would mislead (spec §15.6).
+//!
+//! Nobody parses an older message. Every text that is or was true is known, so it is looked for by its own lines
+//! ([`tslp_core::known_lines`]), in whatever shape a message shows it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use core::ops::Range;
+use tslp_projections::state::StateView;
+
+use super::observe;
+use crate::text_facts::TextFacts;
+use crate::text_index::{Definition, KnownVersion, KnownWord, Shape, TextIndex, WantedWord};
+use tslp_core::artifact::Origin;
+use tslp_core::capture::json_text;
+use tslp_core::entity::EntityId;
+use tslp_core::event::Withheld;
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::SessionId;
+use tslp_core::limits::NAMESAKES_COMPARED_MAX;
+use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
+use tslp_core::read_message::ReadMessage;
+
+/// A text that the model sees.
+#[derive(Clone, Copy)]
+pub(super) struct ShownText<'t> {
+    /// The index of its message in the request.
+    pub(super) message: usize,
+    /// Which of the message's texts.
+    pub(super) slot: TextSlot,
+    /// The text.
+    pub(super) text: &'t str,
+    /// The text's hash.
+    pub(super) hash: ArtifactHash,
+}
+
+/// A place for a text in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum TextSlot {
+    /// What the proxy put in front of it.
+    Before,
+    /// A text part.
+    Part(usize),
+    /// A tool call's arguments.
+    Arguments(usize),
+    /// A thought.
+    Thought(usize),
+    /// What the proxy put after it.
+    After,
+}
+
+/// All texts of one message, in the order in which a model sees them.
+pub(super) fn texts_of(index: usize, message: &ReadMessage) -> impl Iterator<Item = ShownText<'_>> {
+    let thoughts = (0..message.thoughts.len()).map(TextSlot::Thought);
+    let parts = (0..message.parts.len()).map(TextSlot::Part);
+    let arguments = (0..message.tool_calls.len()).map(TextSlot::Arguments);
+    let slots = thoughts.chain(parts).chain(arguments);
+    let texts = message.texts().zip(message.text_hashes());
+    slots.zip(texts).map(move |(slot, (text, hash))| ShownText {
+        message: index,
+        slot,
+        text,
+        hash: *hash,
+    })
+}
+
+/// One place where a text shows a definition.
+struct Sighting {
+    message: usize,
+    slot: TextSlot,
+    /// Which of the strings, where the text is JSON.
+    string: usize,
+    /// All versions that fit.
+    fits: Vec<Fit>,
+    /// The fit because of which it was withheld before, and so is for ever.
+    withheld_as: Option<usize>,
+}
+
+/// A version that fits a place.
+struct Fit {
+    /// The version's index.
+    version: usize,
+    /// Which of its definitions.
+    definition: usize,
+    bytes: Range<usize>,
+    line_count: usize,
+}
+
+impl Sighting {
+    /// The versions that fit with the most lines: the same text may be true of several symbols, or have been.
+    fn best(&self) -> impl Iterator<Item = &Fit> + Clone {
+        let most = self.fits.iter().map(|fit| fit.line_count).max();
+        self.fits
+            .iter()
+            .filter(move |fit| Some(fit.line_count) == most)
+    }
+}
+
+/// What a list of texts shows.
+pub(super) struct Sight<'v> {
+    view: &'v StateView<'v>,
+    session: SessionId,
+    versions: Vec<KnownVersion>,
+    /// The versions' indices, sorted by their entity.
+    by_entity: Vec<usize>,
+    sightings: Vec<Sighting>,
+    /// For each version, the last message that shows all of its definitions.
+    last_whole: Vec<Option<usize>>,
+}
+
+/// A piece of a text that a marker takes the place of.
+struct Cut {
+    /// Which of the strings, where the text is JSON.
+    string: usize,
+    bytes: Range<usize>,
+    entity: EntityId,
+}
+
+/// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CurrentCode {
+    slice: Option<SliceHash>,
+    /// Where it came about in the model's view, by an edit of its own in this conversation: the number of messages up to
+    /// there.
+    own_edit_at: Option<u32>,
+}
+
+/// What is withheld of older messages.
+#[derive(Default)]
+pub(super) struct Withholding {
+    /// Versions that are withheld for the first time.
+    pub(super) new: BTreeSet<Withheld>,
+    /// The texts that change, with what they say instead.
+    pub(super) rewritten: BTreeMap<(usize, TextSlot), String>,
+}
+
+impl<'v> Sight<'v> {
+    /// Searches the texts for every symbol that may mislead and for those that are `wanted`. `was_withheld` tells which
+    /// versions were withheld from a message before.
+    pub(super) fn new(
+        view: &'v StateView<'v>,
+        session: SessionId,
+        index: &mut TextIndex,
+        wanted: impl IntoIterator<Item = EntityId>,
+        texts: &[ShownText<'_>],
+        was_withheld: &dyn Fn(&EntityId, SliceHash, usize) -> bool,
+    ) -> Self {
+        let mut search = KnownCodeSearch::new(view, wanted);
+        let named = texts.iter().map(|it| index.words(view, it.hash, it.text));
+        let (facts, outdated): (Vec<Arc<TextFacts>>, Vec<Arc<[NameHash]>>) = named.unzip();
+        let mut sightings = Vec::new();
+        for (shown, (own_facts, outdated)) in texts.iter().zip(facts.iter().zip(&outdated)) {
+            let words = search.words_in(index, own_facts, outdated);
+            if words.is_empty() {
+                continue;
+            }
+            let mut found: BTreeMap<(usize, usize, usize), Vec<Fit>> = BTreeMap::new();
+            let wanted: Vec<&WantedWord> = words.iter().map(|(word, _)| &word.wanted).collect();
+            let text = (shown.hash, shown.text);
+            index.search(view, text, &wanted, &mut |at, shown| {
+                let (word, first_version) = &words[at];
+                let (version, definition) = word.places[shown.definition];
+                let place = (shown.string, shown.line, at);
+                found.entry(place).or_default().push(Fit {
+                    version: first_version + version,
+                    definition,
+                    bytes: shown.bytes.clone(),
+                    line_count: shown.line_count,
+                });
+            });
+            for ((string, ..), mut fits) in found {
+                fits.retain(|fit| search.may_fit(&facts, fit));
+                if !fits.is_empty() {
+                    sightings.push(Sighting {
+                        message: shown.message,
+                        slot: shown.slot,
+                        string,
+                        fits,
+                        withheld_as: None,
+                    });
+                }
+            }
+        }
+        let versions = search.versions;
+        for sighting in &mut sightings {
+            sighting.withheld_as = sighting.fits.iter().position(|fit| {
+                let KnownVersion { entity, slice, .. } = &versions[fit.version];
+                was_withheld(entity, *slice, sighting.message)
+            });
+        }
+        let mut by_entity: Vec<usize> = (0..versions.len()).collect();
+        by_entity.sort_by_key(|version| &versions[*version].entity);
+        Self {
+            view,
+            session,
+            last_whole: last_whole(&versions, &sightings),
+            versions,
+            by_entity,
+            sightings,
+        }
+    }
+
+    /// Whether the newest version of the symbol that the texts show is the true one.
+    pub(super) fn shows_truth(&self, entity: &EntityId) -> bool {
+        let truth = self
+            .view
+            .current_version(entity)
+            .map(|current| current.slice);
+        truth.is_some() && self.newest(entity) == truth
+    }
+
+    /// Whether what is true of the symbol is the model's own edit in this conversation.
+    pub(super) fn is_own_edit(&self, entity: &EntityId) -> bool {
+        self.current_code(entity).own_edit_at.is_some()
+    }
+
+    fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
+        let shown = self.versions_of(entity);
+        let shown = shown.filter_map(|version| Some((self.last_whole[version]?, version)));
+        let (_, newest) = shown.max_by_key(|(last, _)| *last)?;
+        Some(self.versions[newest].slice)
+    }
+
+    fn versions_of<'s>(&'s self, entity: &'s EntityId) -> impl Iterator<Item = usize> + 's {
+        let entity_of = |version: &usize| &self.versions[*version].entity;
+        let first = self
+            .by_entity
+            .partition_point(|version| entity_of(version) < entity);
+        let from_first = self.by_entity[first..].iter().copied();
+        from_first.take_while(move |version| entity_of(version) == entity)
+    }
+
+    fn current_code(&self, entity: &EntityId) -> CurrentCode {
+        let view = self.view;
+        let edited_at = |origin, episode| match origin {
+            Origin::Model => view.reply_position(self.session, episode),
+            Origin::User => None,
+        };
+        if view.divergence(entity).is_none() {
+            let current = view.current_version(entity);
+            return CurrentCode {
+                own_edit_at: current
+                    .as_ref()
+                    .and_then(|current| edited_at(current.origin, current.episode)),
+                slice: current.map(|current| current.slice),
+            };
+        }
+        let on_disk = observe::slice_on_disk(view, entity);
+        // An edit that was refused, or one before the last, which the client didn't apply.
+        let proposals = view.proposals_for(entity).into_iter();
+        let proposed = proposals.map(|it| (it.slice, it.origin, it.episode));
+        let former = view.former_versions(entity).into_iter();
+        let versions = proposed.chain(former.map(|it| (it.slice, it.origin, it.episode)));
+        let held = versions.filter(|(slice, ..)| Some(*slice) == on_disk);
+        CurrentCode {
+            slice: on_disk,
+            own_edit_at: held
+                .filter_map(|(_, origin, episode)| edited_at(origin, episode))
+                .max(),
+        }
+    }
+
+    /// Decides which sightings mislead. A version misleads where something else holds and the conversation doesn't show
+    /// that later: neither literally, nor by an edit of the model's own, nor in what is `added` to the prompt's end. What
+    /// was withheld stays so. `may_change` says of which messages anything may be withheld that wasn't.
+    pub(super) fn withhold(
+        &self,
+        texts: &[ShownText<'_>],
+        position: &dyn Fn(usize) -> u32,
+        may_change: &dyn Fn(usize) -> bool,
+        added: &BTreeSet<EntityId>,
+    ) -> Withholding {
+        let mut withholding = Withholding::default();
+        let mut cuts: BTreeMap<(usize, TextSlot), Vec<Cut>> = BTreeMap::new();
+        for sighting in &self.sightings {
+            let version_of = |fit: &Fit| &self.versions[fit.version];
+            let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
+            let withheld_fit = was_withheld.or_else(|| {
+                let is_right = |fit: &Fit| {
+                    let version = version_of(fit);
+                    self.current_code(&version.entity).slice == Some(version.slice)
+                };
+                if !may_change(sighting.message) || sighting.best().any(is_right) {
+                    return None;
+                }
+                let misleads = |fit: &&Fit| {
+                    let version = version_of(fit);
+                    !added.contains(&version.entity)
+                        && self.misleads(version, sighting.message, position)
+                };
+                let found = sighting.best().find(misleads)?;
+                withholding.new.insert(Withheld {
+                    entity: version_of(found).entity.clone(),
+                    slice: version_of(found).slice,
+                    position: position(sighting.message),
+                });
+                Some(found)
+            });
+            if let Some(fit) = withheld_fit {
+                let place = (sighting.message, sighting.slot);
+                cuts.entry(place).or_default().push(Cut {
+                    string: sighting.string,
+                    bytes: fit.bytes.clone(),
+                    entity: version_of(fit).entity.clone(),
+                });
+            }
+        }
+        for shown in texts {
+            if let Some(cuts) = cuts.get(&(shown.message, shown.slot)) {
+                let text = text_without(shown.text, cuts);
+                withholding
+                    .rewritten
+                    .insert((shown.message, shown.slot), text);
+            }
+        }
+        withholding
+    }
+
+    fn misleads(
+        &self,
+        version: &KnownVersion,
+        message: usize,
+        position: &dyn Fn(usize) -> u32,
+    ) -> bool {
+        let current = self.current_code(&version.entity);
+        let was_edited_since = current
+            .own_edit_at
+            .is_some_and(|at| position(message) <= at);
+        if current.slice == Some(version.slice) || was_edited_since {
+            return false;
+        }
+        let mut real = self
+            .versions_of(&version.entity)
+            .filter(|other| Some(self.versions[*other].slice) == current.slice);
+        !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
+    }
+
+    /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it. The entities
+    /// whose code goes are added to `withheld`.
+    pub(super) fn withhold_strictly(
+        view: &StateView<'_>,
+        session: SessionId,
+        index: &mut TextIndex,
+        text: &str,
+        withheld: &mut BTreeSet<EntityId>,
+    ) -> Option<String> {
+        let shown = [ShownText {
+            message: 0,
+            slot: TextSlot::Part(0),
+            text,
+            hash: ArtifactHash::of(text.as_bytes()),
+        }];
+        let sight = Sight::new(view, session, index, [], &shown, &|_, _, _| false);
+        let is_true = |version: &KnownVersion| {
+            let current = view.current_version(&version.entity);
+            current.is_some_and(|current| current.slice == version.slice)
+                && view.divergence(&version.entity).is_none()
+        };
+        let mut cuts = Vec::new();
+        for sighting in &sight.sightings {
+            let mut fits = sighting.best();
+            let is_true_here = |fit: &Fit| is_true(&sight.versions[fit.version]);
+            if let Some(first) = fits.clone().next()
+                && !fits.any(is_true_here)
+            {
+                let entity = &sight.versions[first.version].entity;
+                withheld.insert(entity.clone());
+                cuts.push(Cut {
+                    string: sighting.string,
+                    bytes: first.bytes.clone(),
+                    entity: entity.clone(),
+                });
+            }
+        }
+        (!cuts.is_empty()).then(|| text_without(text, &cuts))
+    }
+}
+
+/// Which of the entities these texts show as they are true, whatever else they show.
+#[must_use]
+pub fn shown_as_true(
+    view: &StateView<'_>,
+    session: SessionId,
+    index: &mut TextIndex,
+    entities: &[EntityId],
+    texts: &[(ArtifactHash, String)],
+) -> BTreeSet<EntityId> {
+    let texts = texts.iter().enumerate();
+    let texts: Vec<ShownText<'_>> = texts
+        .map(|(message, (hash, text))| ShownText {
+            message,
+            slot: TextSlot::Part(0),
+            text,
+            hash: *hash,
+        })
+        .collect();
+    let wanted = entities.iter().cloned();
+    let sight = Sight::new(view, session, index, wanted, &texts, &|_, _, _| false);
+    let is_shown = |entity: &&EntityId| {
+        let Some(current) = view.current_version(entity) else {
+            return false;
+        };
+        let mut known = sight.versions_of(entity).peekable();
+        if known.peek().is_some() {
+            let is_true = |version: &usize| sight.versions[*version].slice == current.slice;
+            return known
+                .filter(is_true)
+                .any(|version| sight.last_whole[version].is_some());
+        }
+        // A file without definitions, or an operator: there is no name to look for.
+        let code = view.artifact_slices(current.artifact, &current.spans);
+        let code = code.and_then(|code| String::from_utf8(code).ok());
+        code.is_some_and(|code| texts.iter().any(|shown| shown.text.contains(code.trim())))
+    };
+    entities.iter().filter(is_shown).cloned().collect()
+}
+
+/// For each version, the last message that shows all of its definitions.
+fn last_whole(versions: &[KnownVersion], sightings: &[Sighting]) -> Vec<Option<usize>> {
+    let mut last_of: Vec<Vec<Option<usize>>> = versions
+        .iter()
+        .map(|version| vec![None; version.definitions.len()])
+        .collect();
+    // Sightings are in the order of their messages.
+    let visible = sightings
+        .iter()
+        .filter(|sighting| sighting.withheld_as.is_none());
+    for sighting in visible {
+        for fit in sighting.best() {
+            last_of[fit.version][fit.definition] = Some(sighting.message);
+        }
+    }
+    let of_all = |last: Vec<Option<usize>>| -> Option<usize> {
+        let last: Option<Vec<usize>> = last.into_iter().collect();
+        last?.into_iter().min()
+    };
+    last_of.into_iter().map(of_all).collect()
+}
+
+/// A search for known versions, which are looked up once a text has their name.
+struct KnownCodeSearch<'s> {
+    view: &'s StateView<'s>,
+    /// Symbols that are searched for although nothing else may have been true of them, by the hash of their word.
+    wanted: BTreeMap<NameHash, BTreeSet<EntityId>>,
+    /// Their words that aren't known to be outdated code's.
+    wanted_and_true: Vec<NameHash>,
+    versions: Vec<KnownVersion>,
+    /// What the words stand for that texts have, each with the index of its first version.
+    known: BTreeMap<NameHash, (Arc<KnownWord>, usize)>,
+    /// Whether any of the texts names a file.
+    named: BTreeMap<NameHash, bool>,
+}
+
+impl<'s> KnownCodeSearch<'s> {
+    fn new(view: &'s StateView<'s>, symbols: impl IntoIterator<Item = EntityId>) -> Self {
+        let mut wanted: BTreeMap<NameHash, BTreeSet<EntityId>> = BTreeMap::new();
+        for entity in symbols {
+            if let Some(word) = search_word_hash(&entity) {
+                wanted.entry(word).or_default().insert(entity);
+            }
+        }
+        let words = wanted.keys().copied();
+        Self {
+            view,
+            wanted_and_true: words.filter(|word| !view.may_be_outdated(*word)).collect(),
+            wanted,
+            versions: Vec::new(),
+            known: BTreeMap::new(),
+            named: BTreeMap::new(),
+        }
+    }
+
+    /// What is searched for in a text, each with the index of its first version. `outdated` are the text's words that may be
+    /// outdated code's.
+    fn words_in(
+        &mut self,
+        index: &mut TextIndex,
+        facts: &TextFacts,
+        outdated: &[NameHash],
+    ) -> Vec<(Arc<KnownWord>, usize)> {
+        let true_ones = self.wanted_and_true.iter().copied();
+        let true_ones = true_ones.filter(|word| facts.has_identifier(*word));
+        let mut words: Vec<NameHash> = outdated.iter().copied().chain(true_ones).collect();
+        words.sort_unstable();
+        let known = words.into_iter().map(|word| self.known_word(index, word));
+        known.filter(|(word, _)| !word.wanted.is_empty()).collect()
+    }
+
+    fn known_word(&mut self, index: &mut TextIndex, word: NameHash) -> (Arc<KnownWord>, usize) {
+        if let Some((known, first_version)) = self.known.get(&word) {
+            return (Arc::clone(known), *first_version);
+        }
+        let view = self.view;
+        let symbols = self.wanted.entry(word).or_default();
+        let known = index.known_word(view, word, symbols, |index| {
+            known_word(view, index, word, symbols)
+        });
+        let first_version = self.versions.len();
+        self.versions.extend_from_slice(&known.versions);
+        self.known.insert(word, (Arc::clone(&known), first_version));
+        (known, first_version)
+    }
+
+    /// Whether what fits isn't there by chance: a single line may be the same in many files.
+    fn may_fit(&mut self, texts: &[Arc<TextFacts>], fit: &Fit) -> bool {
+        let version = &self.versions[fit.version];
+        if !version.definitions[fit.definition].is_one_line {
+            return true;
+        }
+        let basename = basename_hash(&version.entity.path);
+        let is_named = || texts.iter().any(|facts| facts.names_file(basename));
+        *self.named.entry(basename).or_insert_with(is_named)
+    }
+}
+
+/// The versions of all symbols that are searched for by a word, and what is true of their namesakes: what is true elsewhere
+/// is no former version.
+fn known_word(
+    view: &StateView<'_>,
+    index: &mut TextIndex,
+    hash: NameHash,
+    wanted: &BTreeSet<EntityId>,
+) -> KnownWord {
+    let mut symbols = wanted.clone();
+    symbols.extend(view.outdated_symbols(hash));
+    let word = symbols.first().and_then(search_word).unwrap_or_default();
+    let word: Arc<str> = word.into();
+    let mut versions = Vec::new();
+    let mut read = BTreeSet::new();
+    for entity in &symbols {
+        let Some(symbol) = &entity.symbol else {
+            continue;
+        };
+        let name = symbol.last_component();
+        let namesakes = view.entities_named(name, NAMESAKES_COMPARED_MAX);
+        for other in namesakes.iter().chain([entity]) {
+            if read.insert(other.clone()) {
+                add_versions(view, index, other, &word, &mut versions);
+            }
+        }
+    }
+    KnownWord::new(wanted.clone(), word, versions)
+}
+
+fn add_versions(
+    view: &StateView<'_>,
+    index: &mut TextIndex,
+    entity: &EntityId,
+    word: &Arc<str>,
+    versions: &mut Vec<(KnownVersion, Vec<Definition>)>,
+) {
+    let current = view.current_version(entity);
+    let current = current.map(|current| (current.slice, current.artifact, current.spans));
+    let former = view.former_versions(entity).into_iter();
+    let former = former.map(|former| (former.slice, former.artifact, former.spans));
+    let truth = current.as_ref().map(|(slice, ..)| *slice);
+    // What became true again is no former version.
+    let former = former.filter(|(slice, ..)| Some(*slice) != truth);
+    for (slice, artifact, spans) in former.chain(current) {
+        let definitions = spans.iter().map(|span| Definition {
+            artifact,
+            span: *span,
+            word: Arc::clone(word),
+        });
+        let definitions: Vec<Definition> = definitions.collect();
+        let shapes = definitions.iter().map(|it| index.shape(view, it));
+        let shapes: Option<Arc<[Shape]>> = shapes.collect();
+        if let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty()) {
+            let version = KnownVersion {
+                entity: entity.clone(),
+                slice,
+                definitions: shapes,
+            };
+            versions.push((version, definitions));
+        }
+    }
+}
+
+/// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
+fn text_without(text: &str, cuts: &[Cut]) -> String {
+    let mut cuts: Vec<_> = cuts.iter().collect();
+    cuts.sort_by_key(|cut| {
+        (
+            cut.string,
+            cut.bytes.start,
+            core::cmp::Reverse(cut.bytes.end),
+        )
+    });
+    let mut strings = 0;
+    let changed = json_text::change_strings(text, &mut |string| {
+        let index = strings;
+        strings += 1;
+        let own = cuts.iter().filter(|cut| cut.string == index);
+        let (mut out, mut copied) = (String::new(), 0);
+        for Cut { bytes, entity, .. } in own {
+            if bytes.start < copied {
+                continue;
+            }
+            out.push_str(&string[copied..bytes.start]);
+            out.push_str(&withheld_marker(entity));
+            copied = bytes.end;
+        }
+        (copied > 0).then(|| {
+            out.push_str(&string[copied..]);
+            out
+        })
+    });
+    changed.unwrap_or_else(|| text.into())
+}
+
+/// The marker that replaces code that would mislead.
+fn withheld_marker(entity: &EntityId) -> String {
+    format!("(code of {entity} withheld: it is no longer current)")
+}

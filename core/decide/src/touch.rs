@@ -1,0 +1,99 @@
+//! Files that are about to be used: a prompt names them, or the model is about to read or change them. If such a file is
+//! unknown, its text on disk *before* the change is taken as the user's, so that a first edit has a base.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::code_reader::CodeReader;
+use super::found_code::FoundCode;
+use crate::mention;
+use tslp_core::capture;
+use tslp_core::limits::TOUCHED_FILES_MAX;
+use tslp_core::message::ToolCall;
+use tslp_core::path::RelPath;
+
+/// Unknown files that a prompt names.
+#[must_use]
+pub fn by_prompt(reader: CodeReader<'_>, prompt: &str) -> Vec<RelPath> {
+    let mut touched = TouchedFiles::new(reader);
+    touched.add_paths_in(prompt);
+    touched.files
+}
+
+/// The file of a path in an unfinished tool call, if it is unknown.
+#[must_use]
+pub fn by_path(reader: CodeReader<'_>, written: &str) -> Option<RelPath> {
+    let mut touched = TouchedFiles::new(reader);
+    touched.add_if_unknown(RelPath::parse(written, reader.root).ok()?);
+    touched.files.pop()
+}
+
+/// Unknown files that a reply names: as a call's path, in a command, as the path of its code, or in the model's own prose. The client acts on
+/// a reply only once it has its end, so the files are still as they were before.
+#[must_use]
+pub fn by_reply(
+    reader: CodeReader<'_>,
+    text: &str,
+    tool_calls: &[ToolCall],
+    found: &[FoundCode],
+) -> Vec<RelPath> {
+    let mut touched = TouchedFiles::new(reader);
+    for path in found.iter().filter_map(FoundCode::usable_path) {
+        touched.add_if_unknown(path.clone());
+    }
+    for call in tool_calls {
+        for string in capture::short_strings(&call.arguments) {
+            touched.add_paths_in(&string);
+        }
+    }
+    touched.add_paths_in(&capture::without_tool_fences(text));
+    touched.files
+}
+
+/// Whether a file's text may be taken as the user's because no model proposed it.
+#[must_use]
+pub fn was_not_proposed(reader: CodeReader<'_>, found: &FoundCode) -> bool {
+    let view = reader.view;
+    !view.vault_holds(found.artifact) || view.vault_holds_message(found.artifact)
+}
+
+struct TouchedFiles<'r> {
+    reader: CodeReader<'r>,
+    seen: BTreeSet<RelPath>,
+    files: Vec<RelPath>,
+}
+
+impl<'r> TouchedFiles<'r> {
+    const fn new(reader: CodeReader<'r>) -> Self {
+        Self {
+            reader,
+            seen: BTreeSet::new(),
+            files: Vec::new(),
+        }
+    }
+
+    fn add_paths_in(&mut self, text: &str) {
+        for word in mention::path_words(text) {
+            if self.files.len() == TOUCHED_FILES_MAX {
+                return;
+            }
+            if let Ok(path) = RelPath::parse(mention::path_in(word), self.reader.root) {
+                self.add_if_unknown(path);
+            }
+        }
+    }
+
+    fn add_if_unknown(&mut self, path: RelPath) {
+        let CodeReader { view, grammars, .. } = self.reader;
+        if self.files.len() == TOUCHED_FILES_MAX || !self.seen.insert(path.clone()) {
+            return;
+        }
+        let is_unknown = grammars.language_of_path(&path).is_some()
+            && !view.tracks_file(&path)
+            && view.case_twin(&path).is_none()
+            && view.proposals_under(&path).is_empty();
+        if is_unknown {
+            self.files.push(path);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! User verification: who saw a proposal and asks for the next change of it has taken it (spec §6, gate B).
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::Recorder;
+use super::asked_change::AskedChanges;
+use super::found_code::FoundCode;
+use super::promote;
+use super::propose::{base_verdict_since, disk_verdict, stale_file};
+use crate::mention::Mentions;
+use tslp_core::artifact::Origin;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, NoticeIssued};
+use tslp_core::gate::{GateReport, LateGrant};
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_projections::proposals::Proposal;
+
+/// Promotes the proposals that this prompt verifies. The state must hold observations of their files, made in this episode,
+/// and the prompt must not be composed yet.
+#[must_use]
+pub fn verify(
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    prompt: &str,
+    mentions: &Mentions,
+    supplied: &[&FoundCode],
+) -> Vec<Event> {
+    let Some(before) = view.previous_turn(session) else {
+        return Vec::new();
+    };
+    let mut waiting = view.proposals_in(session);
+    waiting.retain(|proposal| {
+        proposal.episode == before.episode && proposal.refused_for() == Some(Reason::GrantMissing)
+    });
+    // Most prompts have nothing to verify, and may be long.
+    if waiting.is_empty() {
+        return Vec::new();
+    }
+    let asked = AskedChanges::of(prompt);
+    let doubted = doubted_by_audit(view, session);
+    let mut recorder = Recorder::new(view);
+    let mut promoted: BTreeSet<EntityId> = BTreeSet::new();
+    // The newest proposal of an entity is the one that the user has seen last.
+    for proposal in waiting.into_iter().rev() {
+        let is_verified = before.shown.contains(&proposal.entity)
+            && is_mentioned(mentions, &proposal.entity)
+            && asked.is_asked_of(&proposal.entity)
+            && !supplied
+                .iter()
+                .any(|found| is_replacement(found, &proposal.entity));
+        if is_verified && !promoted.contains(&proposal.entity) {
+            let block = promote::with_its_parts(view, proposal);
+            if block.iter().any(|part| doubted.contains(&part.entity)) {
+                continue;
+            }
+            promote_block(
+                &mut recorder,
+                view,
+                (episode, session),
+                block,
+                &mut promoted,
+            );
+        }
+    }
+    let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
+    for path in paths {
+        let of_path = promoted.iter().filter(|entity| entity.path == *path);
+        promote::supersede_older_whole(&mut recorder, episode, Origin::Model, of_path);
+    }
+    recorder.into_events()
+}
+
+/// Promotes a block that only lacked a grant, if disk still agrees with all of it. If its file is STALE as a whole, a notice
+/// says that this keeps its parts out.
+fn promote_block(
+    recorder: &mut Recorder<'_>,
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    block: Vec<Proposal>,
+    promoted: &mut BTreeSet<EntityId>,
+) {
+    let granted: Vec<GateReport> = block
+        .iter()
+        .map(|proposal| {
+            let disk = disk_verdict(view, &proposal.entity, proposal.slice);
+            // A part has none if the reply holds the same bytes twice, and nothing proved whose the others are.
+            let report = proposal.report.clone().unwrap_or_default();
+            report.with_late_grant(
+                LateGrant::UserVerified,
+                base_verdict_since(view, proposal),
+                disk,
+            )
+        })
+        .collect();
+    if !granted.iter().all(|report| report.passed) {
+        let blocked = block.iter().zip(&granted).find_map(|(proposal, report)| {
+            let file = stale_file(view, &proposal.entity);
+            let file = file.filter(|_| report.conclusion == Some(Reason::Stale))?;
+            Some((file, proposal.entity.clone()))
+        });
+        if let Some((file, part)) = blocked {
+            recorder.push(Event::NoticeIssued(NoticeIssued {
+                episode,
+                session,
+                reason: Reason::Stale,
+                entity: Some(file),
+                other: Some(part),
+            }));
+        }
+        return;
+    }
+    for (proposal, report) in block.into_iter().zip(granted) {
+        if promoted.insert(proposal.entity.clone()) {
+            let version = (proposal.version, &proposal.entity);
+            promote::promote(recorder, episode, Origin::Model, version, report);
+        }
+    }
+}
+
+/// Entities that a shadow audit doubts and whose notices may not have reached the user yet.
+fn doubted_by_audit(view: &StateView<'_>, session: SessionId) -> BTreeSet<EntityId> {
+    let pending = view.pending_notices(session).into_iter();
+    let doubts = pending.filter(|pending| pending.notice.reason == Reason::AuditContested);
+    doubts.filter_map(|pending| pending.notice.entity).collect()
+}
+
+fn is_mentioned(mentions: &Mentions, entity: &EntityId) -> bool {
+    mentions.symbols.contains(entity) || mentions.files.contains(&entity.path)
+}
+
+/// Whether the user's own code defines the entity anew.
+fn is_replacement(found: &FoundCode, entity: &EntityId) -> bool {
+    let is_of_file = found.usable_path().is_none_or(|path| *path == entity.path);
+    let defines = entity
+        .symbol
+        .as_ref()
+        .is_none_or(|symbol| found.symbols().contains(symbol));
+    is_of_file && defines
+}

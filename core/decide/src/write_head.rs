@@ -1,0 +1,339 @@
+//! The user as write-head: code that the user supplies is true at once (spec §6, §9.1, §9.2).
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::Recorder;
+use super::found_code::FoundCode;
+use super::observe;
+use super::promote::{self, MessagePieces, ResolvedBlock};
+use super::repeat::{self, RepeatedBlock};
+use super::resolve::{self, Candidate, Resolution};
+use tslp_core::artifact::{Level, Origin, Version};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{DiskFinding, Event, Extent, NoticeIssued};
+use tslp_core::gate::{self, Completeness, Thresholds};
+use tslp_core::hash::SliceHash;
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::reason::Reason;
+
+/// The source of a block of the user's code, which decides how much it counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodeSource {
+    /// The current prompt: an explicit act, also when it repeats something old.
+    CurrentPrompt,
+    /// A prompt that was sent before, word for word: [`RepeatedBlock`] says what of it still counts.
+    RepeatedPrompt,
+    /// An older message that the ledger didn't know, or one that was answered: context that the client sends along. It
+    /// counts where nothing is true yet, where there is no file, and where disk holds it.
+    Context,
+    /// A file on disk that the user accepted: all of it, or one symbol.
+    Disk(Option<Symbol>),
+}
+
+/// Decides about one block of the user's. The state must already hold an observation of the block's file.
+#[must_use]
+pub fn write_head(
+    view: &StateView<'_>,
+    thresholds: Thresholds,
+    (episode, session): (EpisodeId, SessionId),
+    found: &FoundCode,
+    containers: &MessagePieces,
+    place: &CodeSource,
+) -> Vec<Event> {
+    // Context that is on record was decided about when it came; clients send it again with every prompt.
+    if *place == CodeSource::Context && view.vault_holds(found.artifact) {
+        return Vec::new();
+    }
+    let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
+    if let CodeSource::Disk(Some(symbol)) = place {
+        resolution.extent = Extent::Fragment;
+        resolution
+            .candidates
+            .retain(|candidate| candidate.entity.symbol.as_ref() == Some(symbol));
+    }
+    decide_block(
+        view,
+        (episode, session),
+        found,
+        containers,
+        place,
+        &resolution,
+    )
+}
+
+/// Decides about one of many files that the user adopts as they are on disk. Where nothing changes nothing is recorded, and
+/// no notice is issued. The state must already hold an observation of the file.
+#[must_use]
+pub fn adopt_file(view: &StateView<'_>, episode: EpisodeId, found: &FoundCode) -> Vec<Event> {
+    let (place, session) = (CodeSource::Disk(None), SessionId::default());
+    // Thresholds steer only the search for a missing path, and this path is known.
+    let resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
+    if !becomes_true(view, found, &resolution) {
+        return Vec::new();
+    }
+    let new = new_candidates(view, session, (found, &resolution), None, &place, true);
+    let omitted = omitted_symbols(view, found, &resolution);
+    if new.is_empty() && omitted.is_empty() {
+        return Vec::new();
+    }
+    let mut recorder = Recorder::new(view);
+    let containers = &MessagePieces::default();
+    let finding = resolved_block(episode, found, containers, &resolution);
+    let versions = promote::record_block(&mut recorder, &finding, &new);
+    make_true(&mut recorder, &finding, &versions, omitted);
+    recorder.into_events()
+}
+
+fn decide_block(
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    found: &FoundCode,
+    containers: &MessagePieces,
+    place: &CodeSource,
+    resolution: &Resolution,
+) -> Vec<Event> {
+    let mut recorder = Recorder::new(view);
+    let counts = becomes_true(view, found, resolution);
+    let repeat = RepeatedBlock::new(view, found, containers);
+    let repeat = (*place == CodeSource::RepeatedPrompt).then_some(&repeat);
+    let new = new_candidates(view, session, (found, resolution), repeat, place, counts);
+    let finding = resolved_block(episode, found, containers, resolution);
+    let versions = promote::record_block(&mut recorder, &finding, &new);
+    if counts {
+        let mut omitted = omitted_symbols(view, found, resolution);
+        omitted.retain(|entity| {
+            *place != CodeSource::Context || context_counts_for(view, found, entity, None)
+        });
+        if let Some(repeat) = repeat {
+            let told = entities_passed_over(repeat, resolution, &mut omitted);
+            let told = repeat::repetition_notices((episode, session), told);
+            told.into_iter().for_each(|event| recorder.push(event));
+        }
+        make_true(&mut recorder, &finding, &versions, omitted);
+    } else if let Some(reason) = refusal_reason(view, found, resolution)
+        && (reason != Reason::NoDefinition || is_expected(view, found, place))
+    {
+        recorder.push(Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason,
+            entity: found.usable_path().cloned().map(EntityId::file),
+            other: None,
+        }));
+    }
+    recorder.into_events()
+}
+
+const fn resolved_block<'f>(
+    episode: EpisodeId,
+    found: &'f FoundCode,
+    containers: &'f MessagePieces,
+    resolution: &'f Resolution,
+) -> ResolvedBlock<'f> {
+    ResolvedBlock {
+        episode,
+        origin: Origin::User,
+        completeness: found.completeness,
+        found,
+        containers,
+        resolution,
+    }
+}
+
+/// The candidates that become versions: those that count at their source and say something new.
+fn new_candidates<'r>(
+    view: &StateView<'_>,
+    session: SessionId,
+    (found, resolution): (&FoundCode, &'r Resolution),
+    repeat: Option<&RepeatedBlock<'_>>,
+    place: &CodeSource,
+    counts: bool,
+) -> Vec<&'r Candidate> {
+    // The order matters: `says_something_new` is asked last, because a candidate that equals the truth is still new where disk
+    // contradicts it, and a repeated or older message must not pass as that decision of the user's.
+    resolution
+        .candidates
+        .iter()
+        .filter(|candidate| {
+            let (entity, slice) = (&candidate.entity, Some(candidate.slice));
+            repeat.is_none_or(|repeat| repeat.counts_for(entity, slice))
+                && (*place != CodeSource::Context || context_counts_for(view, found, entity, slice))
+        })
+        .filter(|candidate| says_something_new(view, session, (found, candidate), place, counts))
+        .collect()
+}
+
+/// The entities that the repeated block would change and that don't count. Those that the file keeps are removed from `omitted`.
+fn entities_passed_over(
+    repeat: &RepeatedBlock<'_>,
+    resolution: &Resolution,
+    omitted: &mut Vec<EntityId>,
+) -> Vec<EntityId> {
+    let candidates = resolution.candidates.iter();
+    let mut passed_over: Vec<EntityId> = candidates
+        .filter(|candidate| repeat.passes_over(&candidate.entity, candidate.slice))
+        .map(|candidate| candidate.entity.clone())
+        .collect();
+    omitted.retain(|entity| {
+        let counts = repeat.counts_for(entity, None);
+        if !counts {
+            passed_over.push(EntityId::file(entity.path.clone()));
+        }
+        counts
+    });
+    passed_over
+}
+
+/// Promotes the new versions, and removes the symbols that the file no longer defines.
+fn make_true(
+    recorder: &mut Recorder<'_>,
+    finding: &ResolvedBlock<'_>,
+    versions: &[Version],
+    omitted: Vec<EntityId>,
+) {
+    let (episode, origin) = (finding.episode, finding.origin);
+    for version in versions {
+        let report = gate::write_head(finding.resolution.level, finding.completeness);
+        let version = (version.id, &version.entity);
+        promote::promote(recorder, episode, origin, version, report);
+    }
+    let promoted = versions.iter().map(|version| &version.entity);
+    promote::supersede_older_whole(recorder, episode, origin, promoted);
+    for entity in omitted {
+        promote::remove_entity(recorder, episode, entity, Reason::OmittedByUpdate);
+    }
+}
+
+fn becomes_true(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
+    resolution.level == Level::Confirmed
+        && found.completeness == Completeness::Full
+        && !edits_what_is_stale(view, found, resolution)
+}
+
+/// An edit of STALE code is refused, even the user's: the lines that it leaves unchanged are unknown.
+fn edits_what_is_stale(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
+    let diverges = |candidate: &Candidate| view.divergence(&candidate.entity).is_some();
+    found.edit.is_some() && resolution.candidates.iter().any(diverges)
+}
+
+/// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
+fn says_something_new(
+    view: &StateView<'_>,
+    session: SessionId,
+    (found, candidate): (&FoundCode, &Candidate),
+    place: &CodeSource,
+    counts: bool,
+) -> bool {
+    let entity = &candidate.entity;
+    let same_as_truth = view
+        .current_version(entity)
+        .is_some_and(|current| current.slice == candidate.slice);
+    match place {
+        _ if same_as_truth => counts && view.divergence(entity).is_some(),
+        CodeSource::Disk(_) => true,
+        CodeSource::CurrentPrompt | CodeSource::RepeatedPrompt | CodeSource::Context => {
+            !quotes_the_model(view, session, found, candidate)
+        }
+    }
+}
+
+/// Whether an older message that the ledger didn't know may change the truth about an entity: there is no file, disk holds
+/// the same, or nothing is true yet. Nobody can tell when it was written, so a newer truth must not yield to it. `slice` is
+/// the message's version; `None` if its file leaves the entity out.
+fn context_counts_for(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    entity: &EntityId,
+    slice: Option<SliceHash>,
+) -> bool {
+    let is_new = || view.current_version(entity).is_none();
+    match view.disk_finding(&entity.path) {
+        None | Some(DiskFinding::Missing) => true,
+        Some(DiskFinding::Unreadable(_)) => is_new(),
+        Some(DiskFinding::File(file)) if file.whole == found.whole => true,
+        Some(DiskFinding::File(_)) => {
+            is_new() || (slice.is_some() && observe::slice_on_disk(view, entity) == slice)
+        }
+    }
+}
+
+/// Whether a candidate only quotes a proposal of the model's, which doesn't make it the user's. It does become the user's if
+/// disk holds it; in the proposal's conversation if disk contradicts the truth, because pasting is a decision then; and in
+/// another conversation, which may be a client's report on a subtask, if there is no file that could hold it.
+fn quotes_the_model(
+    view: &StateView<'_>,
+    session: SessionId,
+    found: &FoundCode,
+    candidate: &Candidate,
+) -> bool {
+    let entity = &candidate.entity;
+    let mut proposals = view.proposals_for(entity);
+    proposals.retain(|proposal| proposal.slice == candidate.slice);
+    if entity.symbol.is_none() {
+        // A block that was proposed as a part of the file is still the model's when it is read as the whole file.
+        let mut parts = view.proposals_under(&entity.path);
+        parts.retain(|proposal| proposal.artifact == found.artifact);
+        proposals.append(&mut parts);
+    }
+    proposals.retain(|proposal| proposal.origin == Origin::Model);
+    if proposals.is_empty() || observe::slice_on_disk(view, entity) == Some(candidate.slice) {
+        return false;
+    }
+    if proposals.iter().any(|proposal| proposal.session == session) {
+        view.divergence(entity).is_none()
+    } else {
+        matches!(view.disk_finding(&entity.path), Some(DiskFinding::File(_)))
+    }
+}
+
+/// Tracked symbols that the whole file no longer defines. A file with parse errors proves nothing to be gone.
+fn omitted_symbols(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    resolution: &Resolution,
+) -> Vec<EntityId> {
+    let (Extent::WholeFile, Some(path), true) =
+        (resolution.extent, &resolution.path, found.is_clean())
+    else {
+        return Vec::new();
+    };
+    let kept: BTreeSet<&EntityId> = resolution
+        .candidates
+        .iter()
+        .map(|candidate| &candidate.entity)
+        .collect();
+    view.symbols_of(path)
+        .into_iter()
+        .map(|symbol| EntityId::symbol(path.clone(), symbol))
+        .filter(|entity| !kept.contains(entity))
+        .collect()
+}
+
+/// Whether the user expects this file to be tracked. Clients also send examples and settings that define nothing; they get
+/// no notice.
+fn is_expected(view: &StateView<'_>, found: &FoundCode, place: &CodeSource) -> bool {
+    let is_tracked = |path| !view.symbols_of(path).is_empty();
+    matches!(place, CodeSource::Disk(_)) || found.usable_path().is_some_and(is_tracked)
+}
+
+/// The notice for code that didn't become true, if the user should get one.
+fn refusal_reason(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    resolution: &Resolution,
+) -> Option<Reason> {
+    if !found.claims_an_entity() {
+        return None;
+    }
+    if edits_what_is_stale(view, found, resolution) {
+        return Some(Reason::Stale);
+    }
+    match (resolution.level, found.completeness) {
+        (Level::Confirmed, Completeness::Elided) => Some(Reason::Elided),
+        (Level::Confirmed, Completeness::Truncated) => Some(Reason::Truncated),
+        _ if found.path.is_none() => Some(Reason::PasteWithoutPath),
+        _ => Some(resolution.reason),
+    }
+}
