@@ -114,30 +114,30 @@ pub fn start(
     workspace: &Path,
 ) -> Result<(OpenLedger, State), StartError> {
     let mut opened = options.open(data_dir, workspace)?;
-    let (reason, state) = match &opened.tables {
-        TablesState::Rebuild { reason } => (Some(reason.clone()), None),
+    let restored = match &opened.tables {
+        TablesState::Rebuild { reason } => Err(reason.clone()),
         TablesState::Doubtful { reason } => {
             tracing::info!(%reason, "checking the projections' tables against all events");
             let (state, archives) =
                 fold_checked(|visit| opened.log.read(Seq(1), visit), &opened.log)?;
-            (damaged_table(&opened.log, &state, &archives), Some(state))
+            damaged_table(&opened.log, &state, &archives).map_or(Ok(state), Err)
         }
         TablesState::Current => match from_tables(&opened.log)? {
             Ok(state) => {
                 opened.log.goes_on_from_tables();
-                (None, Some(state))
+                Ok(state)
             }
-            Err(reason) => (Some(reason), None),
+            Err(reason) => Err(reason),
         },
     };
-    let state = match (reason, state) {
-        (None, Some(state)) => {
+    let state = match restored {
+        Ok(state) => {
             if !opened.log.is_unverified() {
                 opened.log.trust_tables()?;
             }
             state
         }
-        (reason, _) => rebuild_because(&mut opened.log, &reason.unwrap_or_default())?,
+        Err(reason) => rebuild_because(&mut opened.log, &reason)?,
     };
     opened.log.make_durable()?;
     Ok((opened, state))

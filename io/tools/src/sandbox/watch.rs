@@ -109,8 +109,10 @@ fn resources_in_use() -> (u64, u64) {
             continue;
         }
         processes += 1;
-        // A process may have ended since the folder was listed.
-        let figures = fs::read_to_string(entry.path().join("statm")).unwrap_or_default();
+        // A process that has ended since the folder was listed holds nothing any more.
+        let Ok(figures) = fs::read_to_string(entry.path().join("statm")) else {
+            continue;
+        };
         let mut figures = figures
             .split(' ')
             .skip(1)

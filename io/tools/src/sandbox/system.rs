@@ -131,7 +131,7 @@ pub(super) fn wait_for_any() -> io::Result<ReapedProcess> {
     let pid = check_result(unsafe { libc::wait4(-1, &raw mut status, 0, &raw mut usage) })?;
     let time = |time: libc::timeval| {
         let micros = time.tv_sec * 1_000_000 + time.tv_usec;
-        Duration::from_micros(micros.try_into().unwrap_or_default())
+        Duration::from_micros(u64::try_from(micros).expect("no process has used less than no time"))
     };
     Ok(ReapedProcess {
         pid,
@@ -141,7 +141,8 @@ pub(super) fn wait_for_any() -> io::Result<ReapedProcess> {
             Ok(libc::WEXITSTATUS(status))
         },
         cpu: time(usage.ru_utime) + time(usage.ru_stime),
-        rss_bytes_max: u64::try_from(usage.ru_maxrss).unwrap_or_default() * 1024,
+        rss_bytes_max: u64::try_from(usage.ru_maxrss).expect("no process has less than no memory")
+            * 1024,
     })
 }
 
