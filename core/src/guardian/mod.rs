@@ -1,7 +1,7 @@
 //! The Guardian: whether an action of a tool is allowed, by rules, and why (spec §8.5).
 //!
 //! [`evaluate`] is pure: the same goal, action, state and profile give the same report, now and when it is verified. It stops
-//! careless programs early; hostile ones are held by the kernel (`io/src/sandbox`).
+//! careless programs early; hostile ones are held by the kernel (`io/tools/src/sandbox`).
 
 mod budget;
 mod class;

@@ -14,10 +14,10 @@ use crate::cli::{OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::exit::Exit;
-use crate::guardian::profile_file;
-use crate::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
-use crate::observer::{SystemClock, WallClock};
-use crate::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
+use tslp_tools::guardian::profile_file;
+use tslp_tools::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
+use tslp_tools::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
+use tslp_workspace::observer::{SystemClock, WallClock};
 
 pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
     let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;

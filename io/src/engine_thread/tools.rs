@@ -32,12 +32,14 @@ use super::{EngineThread, take_said};
 use crate::auditor::queue::RequestMark;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::config::settings::{ClientTools, ToolsChoice};
-use crate::guardian::profile_file;
-use crate::sandbox::{ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
 use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
+use tslp_tools::guardian::profile_file;
+use tslp_tools::sandbox::{
+    ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
+};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReplyDecoder;
 

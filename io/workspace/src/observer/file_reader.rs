@@ -11,9 +11,9 @@ use tslp_core::path::RelPath;
 
 use super::SystemClock;
 use super::beneath::WorkspaceRoot;
+use super::etv_config::EtvConfig;
 use super::examine::ObserverShared;
 use super::fingerprint::Fingerprint;
-use crate::config::settings::EtvConfig;
 
 /// Reads files as the observer does: only beneath the root, only regular ones, and only consistently. Waits for the file system
 /// without a limit.

@@ -14,15 +14,25 @@ use crate::target::{self, NamedTarget};
 
 /// A file of the tree.
 #[derive(Debug)]
-pub(super) enum WalkedFile {
+pub enum WalkedFile {
     /// To be read.
-    File { path: RelPath, bytes: u64 },
-    /// Not to be read; named as the file system does.
-    Skipped { name: String, why: SkipReason },
+    File {
+        /// Its path in the workspace.
+        path: RelPath,
+        /// Its size.
+        bytes: u64,
+    },
+    /// Not to be read.
+    Skipped {
+        /// Its path in the workspace, as the file system writes it.
+        name: String,
+        /// The reason.
+        why: SkipReason,
+    },
 }
 
 /// Visits every file under the targets once, until `visit` breaks. A target itself is taken even if it is hidden or ignored.
-pub(super) fn visit_files(
+pub fn visit_files(
     workspace: &Path,
     targets: &[NamedTarget],
     visit: &mut dyn FnMut(WalkedFile) -> std::ops::ControlFlow<()>,

@@ -7,6 +7,7 @@
 mod beneath;
 mod cache;
 mod clock;
+mod etv_config;
 mod examine;
 mod file_reader;
 mod files;
@@ -30,11 +31,11 @@ use tslp_core::path::RelPath;
 use tslp_decide::direct::FileText;
 use tslp_replay::pending::DiskCheck;
 
-use crate::config::settings::EtvConfig;
 use beneath::WorkspaceRoot;
 use examine::ObserverShared;
 
 pub use clock::{SystemClock, WallClock};
+pub use etv_config::EtvConfig;
 pub use examine::ObserverCounters;
 pub use file_reader::{ContentHashes, FileReader};
 pub use files::{Files, OpenFile};

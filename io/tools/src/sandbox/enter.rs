@@ -1,7 +1,7 @@
 //! The first helper: it leaves the user's namespaces and starts pid 1 of new ones.
 
 use std::io::{self, Write};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{
@@ -10,7 +10,6 @@ use rustix::thread::{
 
 use super::outcome::{InitReport, RunEnd};
 use super::system;
-use crate::exit::Exit;
 
 /// The user id inside: never root, whoever started tslp, so that an exec drops all capabilities.
 const USER_INSIDE: u32 = 1000;
@@ -25,12 +24,12 @@ const NAMESPACES: UnshareFlags = UnshareFlags::NEWUSER
     .union(UnshareFlags::NEWCGROUP);
 
 /// Enters new namespaces, starts pid 1 in them, and waits for its end.
-pub(super) fn run_first_helper() -> Exit {
+pub(super) fn run_first_helper() -> ExitCode {
     match enter_namespaces().and_then(|()| start_init()) {
-        Ok(()) => Exit::Ok,
+        Ok(()) => ExitCode::SUCCESS,
         Err((what, error)) => {
             report_refusal(format!("{what}: {error}"));
-            Exit::Failure
+            ExitCode::FAILURE
         }
     }
 }

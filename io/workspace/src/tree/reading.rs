@@ -1,7 +1,9 @@
 //! Reads and parses one file on a worker thread, and decides what goes to the engine.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
+use crossbeam_channel::Sender;
 use tslp_core::entity::Symbol;
 use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
 use tslp_core::extract::Grammars;
@@ -11,7 +13,7 @@ use tslp_core::reason::Reason;
 use tslp_decide::found_code::{self, FoundCode};
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
-use super::read_queue::{MemoryShare, ReadJob};
+use super::read_queue::{MemoryShare, ReadJob, ReadQueue};
 use crate::observer::{ContentHashes, FileReader};
 
 /// Bytes kept for one definition: its name, position, figures and hash.
@@ -111,18 +113,22 @@ impl SkipReason {
 
 /// A file after reading and parsing, successful or not.
 #[derive(Debug)]
-pub(super) struct ReadFile {
-    pub(super) number: usize,
-    pub(super) path: RelPath,
-    pub(super) bytes: usize,
-    pub(super) content: FileContent,
+pub struct ReadFile {
+    /// Its position in the walk, from 0.
+    pub number: usize,
+    /// Its path in the workspace.
+    pub path: RelPath,
+    /// Its size; 0 if it couldn't be read.
+    pub bytes: usize,
+    /// What was read of it.
+    pub content: FileContent,
     /// Held until the engine is done with the file.
-    pub(super) memory: MemoryShare,
+    pub memory: MemoryShare,
 }
 
 /// The readable content of a file.
 #[derive(Debug)]
-pub(super) enum FileContent {
+pub enum FileContent {
     /// Nothing was read.
     Nothing(DiskFinding, SkipReason),
     /// Only its hashes.
@@ -131,7 +137,16 @@ pub(super) enum FileContent {
     Code(DiskFile, Box<FoundCode>),
 }
 
-pub(super) fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
+/// The work of one reading thread: reads and parses files of the queue until it is empty, or nobody receives them.
+pub fn read_files(reader: &FileReader, queue: &Arc<ReadQueue>, read: &Sender<ReadFile>) {
+    while let Some(job) = queue.next_job() {
+        if read.send(read_and_parse(reader, job)).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     let ReadJob {
         number,
         path,
@@ -225,7 +240,7 @@ fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
 
 impl FileContent {
     /// The reason why no code of it is taken.
-    pub(super) const fn skip_reason(&self) -> Option<SkipReason> {
+    pub const fn skip_reason(&self) -> Option<SkipReason> {
         match self {
             Self::Nothing(_, skip) | Self::ContentHashes(_, skip) => Some(*skip),
             Self::Code(..) => None,
@@ -233,10 +248,7 @@ impl FileContent {
     }
 
     /// The observation, including the file's true symbols, and the code.
-    pub(super) fn into_finding(
-        self,
-        tracked: Vec<Symbol>,
-    ) -> (DiskFinding, Option<Box<FoundCode>>) {
+    pub fn into_finding(self, tracked: Vec<Symbol>) -> (DiskFinding, Option<Box<FoundCode>>) {
         match self {
             Self::Nothing(finding, _) => (finding, None),
             Self::ContentHashes(hashes, _) => (DiskFinding::File(hashes.disk_file(&tracked)), None),

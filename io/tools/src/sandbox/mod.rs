@@ -35,14 +35,13 @@ mod watch;
 use std::ffi::OsStr;
 use std::io::PipeReader;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 pub use outcome::{KeptOutput, ResourceBound, RunEnd, RunOutcome};
 pub use plan::{
     Pipeline, PlannedProgram, RunCondition, SandboxLimits, SandboxPlan, SandboxTask, WorkspaceLayer,
 };
 pub use programs::{ProgramError, SYSTEM_FOLDERS, find_program};
-
-use crate::exit::Exit;
 
 /// The first argument of a helper, which no person types.
 #[cfg(target_os = "linux")]
@@ -52,7 +51,7 @@ const INIT: &str = "sandbox-init";
 
 /// Runs as a helper, if the first argument says so.
 #[must_use]
-pub fn run_as_helper(first_argument: Option<&OsStr>) -> Option<Exit> {
+pub fn run_as_helper(first_argument: Option<&OsStr>) -> Option<ExitCode> {
     let argument = first_argument?;
     #[cfg(target_os = "linux")]
     if argument == ENTER {

@@ -12,10 +12,10 @@ use tslp_core::path::RelPath;
 use super::DiskCheck;
 use super::cache::{CacheBounds, CachedFile, FingerprintCache, IdentityTrust};
 use super::clock::WallClock;
+use super::etv_config::EtvConfig;
 use super::files::{Files, OpenFile};
 use super::fingerprint::Fingerprint;
 use super::identity::Identity;
-use crate::config::settings::EtvConfig;
 
 /// Most reads of a file that keeps changing while it is read.
 const READS_MAX: usize = 4;

@@ -15,11 +15,11 @@ const PARSE_MEMORY_PER_BYTE: usize = 20;
 const MEMORY_BYTES_MAX: usize = PARSE_BYTES_MAX * PARSE_MEMORY_PER_BYTE;
 
 /// A file and its size in bytes.
-pub(super) type SizedFile = (RelPath, usize);
+pub type SizedFile = (RelPath, usize);
 
 /// The queue, shared by the threads that read files.
 #[derive(Debug)]
-pub(super) struct ReadQueue {
+pub struct ReadQueue {
     walked: Mutex<Enumerate<IntoIter<SizedFile>>>,
     /// Bytes of memory that no file has.
     free: Mutex<usize>,
@@ -36,13 +36,15 @@ pub(super) struct ReadJob {
 
 /// The memory that a file takes until it is decided about, which is when this is dropped.
 #[derive(Debug)]
-pub(super) struct MemoryShare {
+pub struct MemoryShare {
     queue: Arc<ReadQueue>,
     bytes: usize,
 }
 
 impl ReadQueue {
-    pub(super) fn new(walked: Receiver<SizedFile>) -> Arc<Self> {
+    /// A queue of the files that the walk sends.
+    #[must_use]
+    pub fn new(walked: Receiver<SizedFile>) -> Arc<Self> {
         Arc::new(Self {
             walked: Mutex::new(walked.into_iter().enumerate()),
             free: Mutex::new(MEMORY_BYTES_MAX),
