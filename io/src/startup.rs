@@ -82,7 +82,7 @@ impl StartError {
     /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
     pub(crate) fn from_decode_error(stored: &Stored, source: DecodeError) -> Self {
         let seq = stored.seq.0;
-        if source.may_be_newer() {
+        if source.is_unknown_kind() {
             Self::Newer { seq, source }
         } else {
             let reason = source.to_string();
@@ -93,7 +93,7 @@ impl StartError {
     /// Sorts what a replay says of an event.
     pub(crate) fn from_replay_error(flaw: ReplayError, stored: &Stored) -> Self {
         // A replay decodes what fits the chain alone.
-        match tslp_migrations::decode(&stored.kind, &stored.payload) {
+        match tslp_migrations::decode(stored.kind, &stored.payload) {
             Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
                 Self::from_decode_error(stored, source)
             }
@@ -366,7 +366,7 @@ pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
         |visit| reader.read(Seq(1), visit),
         |stored| {
             chain.step(stored)?;
-            let read = tslp_migrations::decode(&stored.kind, &stored.payload);
+            let read = tslp_migrations::decode(stored.kind, &stored.payload);
             read.map(drop).map_err(|error| ReplayError::Undecodable {
                 seq: stored.seq.0,
                 reason: error.to_string(),
