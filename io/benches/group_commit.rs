@@ -11,8 +11,8 @@ use crossbeam_channel::Sender;
 use tslp_core::event::Recorded;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::out::Out;
+use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
-use tslp_projections::table::Changes;
 use tslp_store::ledger::OpenOptions;
 use tslp_store::ledger::writer::{self, Commit, WriterLimits};
 

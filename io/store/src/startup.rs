@@ -6,8 +6,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
+use tslp_projections::changes::Changes;
+use tslp_projections::row::UnfitRow;
 use tslp_projections::state::{State, StateRestorer};
-use tslp_projections::table::{Changes, TableDigest, UnfitRow, Value};
+use tslp_projections::table::{TableDigest, Value};
 use tslp_projections::{EventAt, TABLES};
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
