@@ -13,8 +13,8 @@ use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::ledger::OpenOptions;
 use tslp_io::ledger::writer::{self, Commit, WriterLimits};
 use tslp_io::out::Out;
+use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
-use tslp_projections::table::Changes;
 
 #[path = "replay/turns.rs"]
 mod turns;

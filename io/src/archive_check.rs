@@ -5,7 +5,9 @@
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::table::{Change, Keep, RowChange, Value};
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::row::Cell as _;
+use tslp_projections::table::{Keep, Value};
 
 use crate::ledger::{ArchiveRows, LedgerError};
 
@@ -74,7 +76,7 @@ impl ArchiveCheck {
 
     fn look_up(&mut self, stored: &impl ArchiveRows) {
         self.waiting
-            .sort_by(|one, other| one.table_and_key().cmp(&other.table_and_key()));
+            .sort_by(|one, other| one.table_and_key(TABLES).cmp(&other.table_and_key(TABLES)));
         for change in self.waiting.drain(..) {
             let tally = &mut self.tallies[change.table];
             if tally.flaw.is_some() {
@@ -96,7 +98,7 @@ enum RowMatch {
 }
 
 fn compare_row(change: &RowChange, stored: &impl ArchiveRows) -> Result<RowMatch, String> {
-    let (table, key) = change.table_and_key();
+    let (table, key) = change.table_and_key(TABLES);
     let Change::Put(row) = &change.change else {
         return Err("the fold takes rows out of it, which is a defect of tslp".to_owned());
     };
@@ -124,8 +126,8 @@ fn seq_column(table: usize) -> Option<usize> {
 }
 
 /// The event that put a row.
-fn put_at(table: usize, row: &[Value]) -> Option<u64> {
-    row.get(seq_column(table)?)?.as_u64()
+fn put_at(table: usize, row: &[Value]) -> Option<Seq> {
+    Seq::from_value(row.get(seq_column(table)?)?)
 }
 
 #[cfg(test)]
@@ -147,7 +149,7 @@ mod tests {
 
         fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
             let rows = self.0.values();
-            let known = rows.filter(|row| put_at(table, row).is_some_and(|seq| seq <= until.0));
+            let known = rows.filter(|row| put_at(table, row).is_some_and(|seq| seq <= until));
             Ok(known.count() as u64)
         }
     }

@@ -122,7 +122,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 &config,
                 as_of,
                 output,
-                |rows, at| state::from_rows(rows, at, path),
+                |rows, at| Ok(state::from_rows(rows, at, path)?),
                 |entities| state::state_json(entities, &unread_in(&config, path, entities)),
                 |entities| state::state_lines(entities, &unread_in(&config, path, entities)),
             )
@@ -137,13 +137,8 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let readers = diagnosed_subject(&config).readers;
             let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
             // The page is verified, or says that it isn't.
-            let entries_since = |from| {
-                Ok(recent::entries_since(
-                    &readers.open()?,
-                    from,
-                    recent::AtDamage::End,
-                )?)
-            };
+            let entries_since =
+                |from| recent::entries_since(&readers.open()?, from, recent::AtDamage::End);
             show_page(
                 &config,
                 AsOf::Recorded,
@@ -341,15 +336,8 @@ fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<
     if path.is_empty() {
         return Vec::new();
     }
-    let of = |entity: &EntityState| {
-        let path = entity
-            .entity
-            .split("::")
-            .next()
-            .expect("a split text has a first part");
-        RelPath::from_normalised(path)
-    };
-    let paths: BTreeSet<RelPath> = entities.iter().map(of).collect();
+    let paths = entities.iter().map(|entity| entity.row.entity.path.clone());
+    let paths: BTreeSet<RelPath> = paths.collect();
     let named = RelPath::from_normalised(path);
     let (mut unread, left_out) = in_files(&config.workspace, paths.into_iter().chain([named]));
     unread.dedup();

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_core::recent_map::RecentMap;
+use tslp_projections::edits::EditRow;
+use tslp_projections::row::StoredRow;
+use tslp_projections::sources::OutdatedRow;
 use tslp_projections::store::{Store, Unreadable};
-use tslp_projections::table::Value;
-use tslp_projections::vault::VaultLocation;
-use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
+use tslp_projections::vault::{VaultLocation, VaultRow};
 
-use crate::ledger::{ArchiveRows as _, LedgerError, LedgerReader};
+use crate::ledger::{LedgerError, LedgerReader};
 
 /// Bytes of content in one generation of the cache; there are two, the one being filled and the one before.
 const GENERATION_BYTES_MAX: usize = 2 << 20;
@@ -78,8 +79,8 @@ impl Store for ContentCache {
         if let Some(location) = self.locations.borrow_mut().get(&artifact) {
             return Ok(Some(*location));
         }
-        let found = self.archive_row(VAULT, artifact);
-        let location = parse_row(VAULT, found, VaultLocation::of_row)?;
+        let found = self.archive_row::<VaultRow>((artifact,))?;
+        let location = found.map(VaultLocation::from);
         if let Some(location) = location {
             self.locations.borrow_mut().insert(artifact, location, 1);
         }
@@ -87,52 +88,33 @@ impl Store for ContentCache {
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
-        let found = self.archive_row(OUTDATED, artifact);
-        parse_row(OUTDATED, found, sources::since_of_row)
+        let found = self.archive_row::<OutdatedRow>((artifact,))?;
+        Ok(found.map(|row| row.seq))
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
         if !self.has_archives() {
             return Ok(None);
         }
-        let key = [Value::from(&text.0), Value::from(until.0)];
-        let found = self.reader.row_until(EDITS, &key);
-        parse_row(EDITS, found, edits::made_of_row)
+        let found = readable::<EditRow>(self.reader.find_row_until((text, until)))?;
+        Ok(found.map(|row| row.artifact))
     }
 }
 
 impl ContentCache {
-    fn archive_row(
-        &self,
-        table: usize,
-        key: ArtifactHash,
-    ) -> Result<Option<Vec<Value>>, LedgerError> {
+    fn archive_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, Unreadable> {
         match self.archives {
-            ArchiveTrust::Sound => self.reader.row(table, &[Value::from(&key.0)]),
+            ArchiveTrust::Sound => readable(self.reader.find_row(key)),
             ArchiveTrust::Doubtful => Ok(None),
         }
     }
 }
 
-/// The parsed row, if there is one; logs why it can't be read.
-fn parse_row<T>(
-    table: usize,
-    found: Result<Option<Vec<Value>>, LedgerError>,
-    parse: impl FnOnce(&[Value]) -> Option<T>,
-) -> Result<Option<T>, Unreadable> {
-    let table = tslp_projections::TABLES[table].name;
-    match found {
-        Ok(None) => Ok(None),
-        Ok(Some(row)) => {
-            let parsed = parse(&row);
-            if parsed.is_none() {
-                tracing::error!(table, "a row holds what it can't: run `tslp rebuild`");
-            }
-            parsed.map(Some).ok_or(Unreadable)
-        }
-        Err(error) => {
-            tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
-            Err(Unreadable)
-        }
-    }
+/// The row, if there is one; logs why it can't be read.
+fn readable<R: StoredRow>(found: Result<Option<R>, LedgerError>) -> Result<Option<R>, Unreadable> {
+    found.map_err(|error| {
+        let table = R::TABLE.name;
+        tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
+        Unreadable
+    })
 }

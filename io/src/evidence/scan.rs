@@ -6,8 +6,8 @@ use std::path::Path;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::Seq;
+use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
-use tslp_projections::table::Changes;
 use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Stored};
 

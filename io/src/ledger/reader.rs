@@ -10,14 +10,14 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::{ContentRef, decode_content};
-use tslp_projections::VAULT;
+use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
 use tslp_projections::table::{TableDigest, Value};
-use tslp_projections::vault::VaultLocation;
+use tslp_projections::vault::VaultRow;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
-use super::error::LedgerError;
+use super::error::{LedgerError, TableError};
 use super::open::{DataFiles, OpenOptions};
 use super::recognise::{
     check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
@@ -125,16 +125,72 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the table is missing, or holds what it can't.
-    pub fn rows(&self, table: usize) -> Result<Vec<Vec<Value>>, LedgerError> {
+    pub fn rows<R: StoredRow>(&self) -> Result<Vec<R>, LedgerError> {
         let mut rows = Vec::new();
-        self.read_table(table, &mut |row| {
-            rows.push(row.to_vec());
+        self.visit_rows(&mut |row| {
+            rows.push(row);
             ControlFlow::Continue(())
         })?;
         Ok(rows)
     }
 
     /// Hands every row of a projection's table to `visit`, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn visit_rows<R: StoredRow>(
+        &self,
+        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        let mut unfit = None;
+        self.read_table(R::INDEX, &mut |cells| match R::from_cells(cells) {
+            Ok(row) => visit(row),
+            Err(error) => {
+                unfit = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        match unfit {
+            None => Ok(()),
+            Some(error) => Err(self.unfit_row::<R>(error)),
+        }
+    }
+
+    /// The row with this key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn find_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
+        let cells = self.row(R::INDEX, &key.into_cells())?;
+        self.read_found(cells)
+    }
+
+    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn find_row_until<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
+        let cells = self.row_until(R::INDEX, &key.into_cells())?;
+        self.read_found(cells)
+    }
+
+    fn read_found<R: StoredRow>(
+        &self,
+        cells: Option<Vec<Value>>,
+    ) -> Result<Option<R>, LedgerError> {
+        let row = cells.map(|cells| R::from_cells(&cells)).transpose();
+        row.map_err(|error| self.unfit_row::<R>(error))
+    }
+
+    fn unfit_row<R: StoredRow>(&self, UnfitRow(detail): UnfitRow) -> LedgerError {
+        let error = TableError::Shape {
+            table: R::TABLE.name,
+            detail: detail.to_owned(),
+        };
+        self.database.table_failed("read the tables of", error)
+    }
+
+    /// Hands the cells of every row of a table to `visit`, in the order of its key.
     ///
     /// # Errors
     /// When the table is missing, or holds what it can't.
@@ -232,23 +288,21 @@ impl LedgerReader {
     /// # Errors
     /// When the table or the ledger can't be read, or either isn't what it was.
     pub fn artifact(&self, artifact: ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError> {
-        let Some(row) = self.row(VAULT, &[Value::from(&artifact.0)])? else {
+        let Some(mut at) = self.find_row::<VaultRow>((artifact,))? else {
             return Ok(None);
         };
-        let mut location = VaultLocation::of_row(&row);
-        let mut range = location.map_or(0..0, |at| at.start as usize..at.end as usize);
+        let mut range = at.start as usize..at.end as usize;
         for _ in 0..CONTAINERS_FOLLOWED_MAX {
-            let Some(VaultLocation { seq, container, .. }) = location else {
-                break;
-            };
-            let Some(container) = container else {
-                let bytes = self.content_at(seq)?.get(range).map(<[u8]>::to_vec);
+            let Some(container) = at.container else {
+                let bytes = self.content_at(at.seq)?.get(range).map(<[u8]>::to_vec);
                 return Ok(bytes.filter(|bytes| ArtifactHash::of(bytes) == artifact));
             };
-            let outer = self.row(VAULT, &[Value::from(&container.0)])?;
-            location = outer.and_then(|row| VaultLocation::of_row(&row));
-            let start = location.map_or(0, |at| at.start as usize);
+            let Some(outer) = self.find_row::<VaultRow>((container,))? else {
+                break;
+            };
+            let start = outer.start as usize;
             range = range.start + start..range.end + start;
+            at = outer;
         }
         Ok(None)
     }

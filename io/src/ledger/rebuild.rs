@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use tslp_core::ids::Seq;
-use tslp_projections::table::{Change, RowChange, TableDigest, Value};
+use tslp_projections::TABLES;
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::table::{TableDigest, Value};
 use tslp_replay::log::Stored;
 
 use super::connection;
@@ -142,7 +144,7 @@ fn write(
     digests: &mut [TableDigest],
     waiting: &mut Vec<RowChange>,
 ) -> Result<(), TableError> {
-    waiting.sort_by(|one, other| one.table_and_key().cmp(&other.table_and_key()));
+    waiting.sort_by(|one, other| one.table_and_key(TABLES).cmp(&other.table_and_key(TABLES)));
     let written = log.tables.apply_changes(&log.connection, waiting, digests);
     waiting.clear();
     written

@@ -7,7 +7,8 @@ use rusqlite::{CachedStatement, Connection, ToSql, params};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
-use tslp_projections::table::{RowChange, TableDigest, Value};
+use tslp_projections::changes::RowChange;
+use tslp_projections::table::{TableDigest, Value};
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;

@@ -11,9 +11,8 @@ use std::ops::ControlFlow;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 use tslp_core::ids::Seq;
-use tslp_projections::table::{
-    Change, Column, ColumnType, Keep, RowChange, Table, TableDigest, Value,
-};
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::table::{Column, ColumnType, Keep, Table, TableDigest, Value};
 
 use super::connection::{meta_value, set_meta, to_sql};
 use super::error::{LedgerError, TableError};

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
-use tslp_projections::table::RowChange;
+use tslp_projections::changes::RowChange;
 use tslp_replay::log::{Head, Log};
 
 use super::durable::{DurableHead, WriterFigures};

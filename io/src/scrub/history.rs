@@ -7,7 +7,8 @@ use std::path::Path;
 
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
-use tslp_projections::table::{Changes, TableDigest};
+use tslp_projections::changes::Changes;
+use tslp_projections::table::TableDigest;
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::{Head, Stored};
 

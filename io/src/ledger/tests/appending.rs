@@ -246,7 +246,7 @@ fn readers_see_what_is_committed_and_can_not_write() {
         reader.content_at(Seq(2)),
         Err(LedgerError::NoContent { .. })
     ));
-    assert_eq!(reader.rows(ORDER).unwrap(), [vec![Value::Integer(1)]]);
+    assert_eq!(reader.rows::<OrderRow>().unwrap(), [OrderRow { id: 1 }]);
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
     assert_eq!(reader.journal_mode().unwrap(), "wal");
     let workspace = PathBuf::from("/work/project");

@@ -15,9 +15,10 @@ use tslp_core::event::{Content, ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::encode;
-use tslp_projections::table::{
-    Change, Column, ColumnType, Keep, RowChange, Table, Value, column, nullable,
-};
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::row;
+use tslp_projections::row::{Row as _, StoredRow};
+use tslp_projections::table::{Table, Value};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Log, Stored};
 
@@ -25,43 +26,47 @@ use super::{
     DataFiles, LedgerError, LedgerReader, OpenLedger, OpenOptions, ReaderFactory, SqliteLog,
 };
 
-/// Tables as projections describe them: an archive, one with a compound key, one with a number for a key.
-static TABLES: &[Table] = &[
-    Table {
-        name: "vault",
-        version: 1,
-        columns: &[
-            column("hash", ColumnType::Hash),
-            column("seq", ColumnType::Integer),
-        ],
-        key: 1,
-        keep: Keep::First { seq: 1 },
-    },
-    Table {
-        name: "state",
-        version: 1,
-        columns: STATE_COLUMNS,
-        key: 2,
-        keep: Keep::Latest,
-    },
-    Table {
-        name: "order",
-        version: 1,
-        columns: &[column("id", ColumnType::Integer)],
-        key: 1,
-        keep: Keep::Latest,
-    },
-];
+row! {
+    /// An archive.
+    struct VaultRow in archive "vault", version 1;
+    key {
+        hash: ArtifactHash,
+    }
+    values {
+        seq: Seq,
+    }
+}
 
-const STATE_COLUMNS: &[Column] = &[
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    nullable("note", ColumnType::Text),
-];
+row! {
+    /// A table with a compound key.
+    struct StateRow in table "state", version 1;
+    key {
+        path: String,
+        symbol: String,
+    }
+    values {
+        note: Option<String>,
+    }
+}
+
+row! {
+    /// A table with a number for a key.
+    struct OrderRow in table "order", version 1;
+    key {
+        id: u64,
+    }
+    values {}
+}
+
+static TABLES: &[Table] = &[VaultRow::TABLE, StateRow::TABLE, OrderRow::TABLE];
 
 const VAULT: usize = 0;
 const STATE: usize = 1;
 const ORDER: usize = 2;
+
+impl StoredRow for OrderRow {
+    const INDEX: usize = ORDER;
+}
 
 struct Fixture {
     dir: TempDir,

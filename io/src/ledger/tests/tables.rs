@@ -4,11 +4,12 @@ use super::*;
 use crate::ledger::tables::{ArchiveRows as _, TablesState};
 
 fn state(path: &str, symbol: &str, note: Option<&str>) -> Vec<Value> {
-    vec![
-        Value::text(path),
-        Value::text(symbol),
-        note.map(Value::text).into(),
-    ]
+    let row = StateRow {
+        path: path.into(),
+        symbol: symbol.into(),
+        note: note.map(str::to_owned),
+    };
+    row.into_cells()
 }
 
 fn rows(log: &SqliteLog, table: usize) -> Vec<Vec<Value>> {

@@ -62,7 +62,13 @@ fn commits_that_wait_together_are_written_together() {
     let opened = fixture.open();
     assert_eq!(verified(&opened.log), head);
     assert_eq!(
-        opened.readers.open().unwrap().rows(ORDER).unwrap().len(),
+        opened
+            .readers
+            .open()
+            .unwrap()
+            .rows::<OrderRow>()
+            .unwrap()
+            .len(),
         100
     );
     assert_eq!(
@@ -247,5 +253,5 @@ fn the_wal_stays_bounded_under_a_load_that_never_pauses() {
     assert_eq!(verified(&opened.log).seq, Seq(1200));
     let reader = opened.readers.open().unwrap();
     assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
-    assert_eq!(reader.rows(ORDER).unwrap().len(), 1200);
+    assert_eq!(reader.rows::<OrderRow>().unwrap().len(), 1200);
 }
