@@ -5,8 +5,8 @@ use std::path::Path;
 
 use tslp_core::event::Envelope;
 use tslp_core::ids::UnixMillis;
-use tslp_io::ledger::OpenOptions;
 use tslp_replay::log::{Head, Log as _, Stored};
+use tslp_store::ledger::OpenOptions;
 
 use crate::turns::Turns;
 
