@@ -11,9 +11,9 @@ use tslp_projections::state::State;
 use self::story::EntityStory;
 pub use self::story::{ChapterKind, HistoryEntry, Occurrences};
 use super::log::filter;
+use crate::diagnostics::row_source::RowSource;
 use crate::diagnostics::state::{self, EntityState};
 use crate::diagnostics::utc_moment;
-use crate::diagnostics::verified::RowSource;
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::startup::StartError;
 
