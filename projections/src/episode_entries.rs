@@ -6,7 +6,7 @@ use core::fmt;
 
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::EntityId;
-use tslp_core::event::Event;
+use tslp_core::event::{Event, Recorded};
 use tslp_core::gate::Completeness;
 use tslp_core::ids::EpisodeId;
 use tslp_core::reason::Reason;
@@ -44,10 +44,10 @@ struct CapturedBlock {
 
 impl EpisodeEntries {
     /// Folds one event in.
-    pub fn apply(&mut self, event: &Event) {
-        match event {
+    pub fn apply(&mut self, recorded: &Recorded) {
+        let episode = recorded.episode;
+        match &recorded.event {
             Event::PromptComposed(composed) => {
-                let episode = composed.episode;
                 for hydrated in &composed.hydrated {
                     self.add(episode, "hydrated", Some(&hydrated.entity), hydrated.reason);
                 }
@@ -58,13 +58,13 @@ impl EpisodeEntries {
             Event::PromptAmended(amended) => {
                 let reason = Reason::NoLongerCurrent;
                 for withheld in &amended.withheld {
-                    self.add(amended.episode, "withheld", Some(&withheld.entity), reason);
+                    self.add(episode, "withheld", Some(&withheld.entity), reason);
                 }
             }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
                 self.captured = Some(CapturedBlock {
-                    episode: captured.episode,
+                    episode,
                     file,
                     not_whole: match (captured.origin, captured.completeness) {
                         (Origin::User, Completeness::Elided) => Some(Reason::Elided),
@@ -88,15 +88,15 @@ impl EpisodeEntries {
             }
             Event::Transitioned(moved) => {
                 let state = moved.transition.to().as_str();
-                self.add(moved.episode, state, Some(&moved.entity), moved.cause);
+                self.add(episode, state, Some(&moved.entity), moved.cause);
             }
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                self.add(refused.episode, "PROPOSED", Some(&refused.entity), reason);
+                self.add(episode, "PROPOSED", Some(&refused.entity), reason);
             }
             Event::NoticeIssued(notice) => {
                 let entity = notice.entity.as_ref();
-                self.add(notice.episode, "notice", entity, notice.reason);
+                self.add(episode, "notice", entity, notice.reason);
             }
             _ => {}
         }
@@ -149,8 +149,8 @@ impl fmt::Display for EpisodeEntries {
 mod tests {
     use alloc::vec::Vec;
 
-    use tslp_core::event::NoticeIssued;
-    use tslp_core::ids::SessionId;
+    use tslp_core::event::{Envelope, NoticeIssued};
+    use tslp_core::ids::{Seq, SessionId, UnixMillis};
     use tslp_core::path::RelPath;
 
     use super::*;
@@ -159,13 +159,19 @@ mod tests {
     fn an_episode_keeps_its_first_entries_and_what_happens_outside_its_last() {
         let notice = |episode, number: usize| {
             let path = alloc::format!("{number}.c");
-            Event::NoticeIssued(NoticeIssued {
-                episode,
-                session: SessionId(1),
-                reason: Reason::NoEntity,
-                entity: Some(EntityId::file(RelPath::from_normalised(&path))),
-                other: None,
-            })
+            Recorded {
+                envelope: Envelope {
+                    episode,
+                    ..Envelope::outside(Seq(1), UnixMillis(0))
+                },
+                event: Event::NoticeIssued(NoticeIssued {
+                    episode,
+                    session: SessionId(1),
+                    reason: Reason::NoEntity,
+                    entity: Some(EntityId::file(RelPath::from_normalised(&path))),
+                    other: None,
+                }),
+            }
         };
         let mut entries = EpisodeEntries::default();
         for number in 0..ENTRIES_PER_EPISODE + 2 {

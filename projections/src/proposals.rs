@@ -156,8 +156,8 @@ impl Proposals {
                             .as_ref()
                             .map_or(Proof::Ast, GrammarTag::proof),
                         origin: captured.origin,
-                        episode: captured.episode,
-                        session: sessions.of(captured.episode).unwrap_or_default(),
+                        episode: recorded.episode,
+                        session: sessions.of(recorded.episode).unwrap_or_default(),
                         report: None,
                         rename_of: None,
                         refused_at: None,

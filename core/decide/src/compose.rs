@@ -111,7 +111,6 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         }
     }
     events.push(Event::PromptComposed(PromptComposed {
-        episode: prompt.episode,
         history: prompt.history,
         hydrated: hydration.hydrated,
         dropped: hydration.dropped,
@@ -219,13 +218,11 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     });
     if injection.is_some() || !withheld.is_empty() {
         events.push(Event::PromptAmended(PromptAmended {
-            episode: prompt.episode,
             injected: injection,
             withheld,
         }));
     }
     events.push(Event::PromptComposed(PromptComposed {
-        episode: prompt.episode,
         history: prompt.history,
         hydrated: hydration.hydrated,
         dropped: hydration.dropped,

@@ -12,7 +12,7 @@ use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_replay::log::Stored;
 
-use self::filter::{EventFilter, EventOwners};
+use self::filter::EventFilter;
 use crate::cli::OutputFormat;
 use crate::out::{Out, OutputReader};
 use tslp_store::evidence::line::event_line;
@@ -38,7 +38,6 @@ pub struct EventPrinter {
     scan: LedgerScan,
     filter: EventFilter,
     form: OutputFormat,
-    owners: EventOwners,
     /// Entities seen so far, for suggestions; filled only if a name was given.
     known: BTreeSet<EntityId>,
     met: bool,
@@ -52,7 +51,6 @@ impl EventPrinter {
             scan,
             filter,
             form,
-            owners: EventOwners::default(),
             known: BTreeSet::new(),
             met: false,
         }
@@ -121,7 +119,6 @@ impl EventPrinter {
 
     fn next_wanted(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
         while let Some((stored, event)) = self.scan.next_event()? {
-            let episode = self.owners.episode_of(&event);
             if let Some(wanted) = self.filter.wanted_entity() {
                 self.met |= filter::is_about(&event, wanted);
                 filter::visit_entities(&event, &mut |entity| {
@@ -130,8 +127,7 @@ impl EventPrinter {
                     }
                 });
             }
-            let session = self.owners.session_of(&event, episode);
-            if self.filter.passes(&event, stored.at, episode, session) {
+            if self.filter.passes(&stored, &event) {
                 return Ok(Some((stored, event)));
             }
         }
@@ -146,7 +142,7 @@ impl EventPrinter {
     ) -> io::Result<()> {
         match self.form {
             OutputFormat::Json => out.json(&event_line(stored, event)),
-            OutputFormat::Human => out.line(sentence::log_line(stored.seq, stored.at, event)),
+            OutputFormat::Human => out.line(sentence::log_line(stored, event)),
         }
     }
 }

@@ -111,7 +111,7 @@ impl EntityStory {
             Event::PromotionRefused(refused) => self.add_refusal(recorded, refused),
             Event::DirectiveGiven(directive) => self.add_directive(recorded, directive),
             Event::AuditAnswered(answered) => self.add_audit(recorded, answered),
-            Event::PromptComposed(composed) => self.count_prompts(composed),
+            Event::PromptComposed(composed) => self.count_prompts(recorded, composed),
             Event::RulesInForce(_)
             | Event::DiskObserved(_)
             | Event::Content(_)
@@ -156,7 +156,7 @@ impl EntityStory {
         let Some(captured) = self.captures.remove(&resolved.capture) else {
             return;
         };
-        let episode = captured.episode.0;
+        let episode = recorded.episode.0;
         let reason = resolved.reason.code();
         let mine: Vec<&Version> = resolved
             .versions
@@ -216,9 +216,9 @@ impl EntityStory {
         let text = format!(
             "{} {did} {cause}{}",
             event.version,
-            in_episode(event.episode.0)
+            in_episode(recorded.episode.0)
         );
-        self.add_chapter(recorded, Some(event.episode.0), what, Some(cause), text);
+        self.add_chapter(recorded, Some(recorded.episode.0), what, Some(cause), text);
     }
 
     fn add_refusal(&mut self, recorded: &Recorded, event: &PromotionRefused) {
@@ -230,11 +230,11 @@ impl EntityStory {
             let text = format!(
                 "{} refused{}, stays PROPOSED: {refusal}{renamed}",
                 event.version,
-                in_episode(event.episode.0)
+                in_episode(recorded.episode.0)
             );
             self.add_chapter(
                 recorded,
-                Some(event.episode.0),
+                Some(recorded.episode.0),
                 ChapterKind::Refused,
                 conclusion,
                 text,
@@ -243,11 +243,11 @@ impl EntityStory {
             let text = format!(
                 "{} was refused{}, because it looks like this one under another name or path",
                 event.entity,
-                in_episode(event.episode.0)
+                in_episode(recorded.episode.0)
             );
             self.add_chapter(
                 recorded,
-                Some(event.episode.0),
+                Some(recorded.episode.0),
                 ChapterKind::RenameSuspected,
                 conclusion,
                 text,
@@ -266,11 +266,11 @@ impl EntityStory {
         };
         let text = format!(
             "the user told the proxy {told}{}",
-            in_episode(event.episode.0)
+            in_episode(recorded.episode.0)
         );
         self.add_chapter(
             recorded,
-            Some(event.episode.0),
+            Some(recorded.episode.0),
             ChapterKind::Directive,
             None,
             text,
@@ -283,12 +283,12 @@ impl EntityStory {
             let text = format!(
                 "a shadow audit says of {}{}: {}",
                 verdict.version,
-                in_episode(event.episode.0),
+                in_episode(recorded.episode.0),
                 verdict.status.as_str()
             );
             self.add_chapter(
                 recorded,
-                Some(event.episode.0),
+                Some(recorded.episode.0),
                 ChapterKind::Audited,
                 Some(verdict.status.as_str()),
                 text,
@@ -296,7 +296,7 @@ impl EntityStory {
         }
     }
 
-    fn count_prompts(&mut self, event: &PromptComposed) {
+    fn count_prompts(&mut self, recorded: &Recorded, event: &PromptComposed) {
         let shown = event.hydrated.iter().find(|it| it.entity == self.entity);
         let dropped = event.dropped.iter().find(|it| it.entity == self.entity);
         for (count, reason) in [
@@ -305,7 +305,7 @@ impl EntityStory {
         ] {
             if let Some(reason) = reason {
                 count.times += 1;
-                count.last_episode = event.episode.0;
+                count.last_episode = recorded.episode.0;
                 count.last_reason = reason.code();
             }
         }
