@@ -11,10 +11,10 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::limits::SESSIONS_KEPT;
+use tslp_core::message::Attempt;
 use tslp_core::policy::Policy;
 
 use crate::engine::Engine;
-use crate::engine::retrace::PromptOccurrence;
 use crate::step;
 use crate::trace::{Difference, DifferenceCause};
 use tslp_projections::state::State;
@@ -117,12 +117,10 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         let at = head.at;
         match &head.event {
             Event::PromptReceived(prompt) => {
-                let standing = self
-                    .engine
-                    .prompt_standing(prompt, PromptOccurrence::First, &step);
+                let standing = self.engine.prompt_standing(prompt, Attempt::First, &step);
                 self.observe_until(head, &mut step);
                 let differences = self.engine.retrace_step(step, |engine| {
-                    engine.retrace_prompt(at, prompt, PromptOccurrence::First, standing);
+                    engine.retrace_prompt(at, prompt, Attempt::First, standing);
                 });
                 self.remember_prompt(prompt.clone());
                 differences
@@ -133,11 +131,9 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 };
                 let mut differences =
                     retrace_leading_looks(&mut self.engine, &mut step, composed.episode);
-                let standing = self
-                    .engine
-                    .prompt_standing(prompt, PromptOccurrence::Retry, &[]);
+                let standing = self.engine.prompt_standing(prompt, Attempt::Retry, &[]);
                 differences.extend(self.engine.retrace_step(step, |engine| {
-                    engine.retrace_prompt(at, prompt, PromptOccurrence::Retry, standing);
+                    engine.retrace_prompt(at, prompt, Attempt::Retry, standing);
                 }));
                 differences
             }

@@ -36,15 +36,6 @@ use crate::pending::{
 use crate::trace::{Difference, DifferenceCause, RecordedStep};
 use tslp_projections::store::Store;
 
-/// Whether a recorded prompt is new, or repeats an earlier one of the ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PromptOccurrence {
-    /// It is new.
-    First,
-    /// The client sent it again.
-    Retry,
-}
-
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Makes a step's decisions again and returns the differences from `queue`, its recorded events. The recorded events are
     /// folded, not today's, so that a difference doesn't cause others in later steps.
@@ -83,7 +74,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         at: UnixMillis,
         prompt: &PromptReceived,
-        turn: PromptOccurrence,
+        attempt: Attempt,
         standing: PromptStanding,
     ) {
         let budget = self.trace.iter().flat_map(|trace| &trace.queue);
@@ -122,10 +113,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             messages,
             session_name: prompt.session_name.clone(),
             continues: None,
-            attempt: match turn {
-                PromptOccurrence::First => Attempt::First,
-                PromptOccurrence::Retry => Attempt::Retry,
-            },
+            attempt,
             tools: prompt.tools,
         };
         let mut work = BatchBuilder::on_record();
