@@ -1,13 +1,16 @@
 //! Artifacts: their origin, the certainty of their entity, and the state machine of the law's §5.
 
+use serde::{Deserialize, Serialize};
+
 use crate::entity::EntityId;
 use crate::hash::SliceHash;
 use crate::ids::VersionId;
 use crate::slice::{Figures, Span};
+use crate::stored::{Archive, Load, Store, stored_words};
 use crate::words;
 use alloc::vec::Vec;
 
-words! {
+stored_words! {
     /// Who supplied a piece of code. Ordered by authority (spec §15.2).
     Origin, "origin" {
         /// The model wrote it.
@@ -17,7 +20,7 @@ words! {
     }
 }
 
-words! {
+stored_words! {
     /// How surely code belongs to an entity (spec §4).
     Level, "level" {
         /// No provable entity: logged only.
@@ -43,7 +46,7 @@ words! {
     }
 }
 
-words! {
+stored_words! {
     /// The four arrows of the law's state machine (spec §5). There is no way to write any other.
     Transition, "transition" {
         /// PROPOSED → AUTHORITATIVE.
@@ -79,7 +82,8 @@ impl Transition {
 }
 
 /// One definition of one entity, as captured once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Version {
     /// Its id in the state machine.
     pub id: VersionId,
@@ -90,6 +94,7 @@ pub struct Version {
     /// The ranges of the definition in the captured artifact, in source order.
     pub spans: Vec<Span>,
     /// Structure, for parity.
+    #[serde(flatten)]
     pub figures: Figures,
 }
 

@@ -3,7 +3,10 @@
 use alloc::sync::Arc;
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::path::RelPath;
+use crate::stored::{Archive, Load, Store, stored_text};
 
 /// A definition's name in its language's own qualified form, such as `ns::Class::method`. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +38,16 @@ impl Symbol {
     }
 }
 
+stored_text!(Symbol, as_str, |text| Ok(Symbol::new(text)));
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for Symbol {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        u.choose(&["one", "ns::one", "two", "T::two"])
+            .map(|name| Self::new(name))
+    }
+}
+
 impl From<Symbol> for Arc<str> {
     /// Without a copy.
     fn from(symbol: Symbol) -> Self {
@@ -63,7 +76,10 @@ impl fmt::Display for Symbol {
 }
 
 /// `filepath::symbol`, or the file as a whole when there is no symbol.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Store, Load, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct EntityId {
     /// The file, relative to the workspace.
     pub path: RelPath,

@@ -1,17 +1,23 @@
 //! The one event enum of the ledger: observations (what crossed the boundary) and decisions (what was concluded).
 //!
-//! These types carry no serialisation; their stored byte layouts belong to the `migrations` crate.
+//! An event is declared once: its stored layout (rkyv), its JSON (serde) and its arbitrary values (`arbitrary`) are derived here,
+//! and each type that means more than its bytes is checked where it is read (`stored`). The numbers of the kinds, and from the
+//! first release on the layouts of types that have changed, belong to the `migrations` crate.
 
 mod action;
 
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 pub use action::{
     ActionJudged, ActionRequested, CallId, CapabilityChanged, Denial, GrantChange, LinkSeen,
     PolicyApproved, RequestedCommand, ToolOutcome, ToolRan,
 };
+
+use rkyv::rancor::{Fallible, Source};
+use serde::{Deserialize, Serialize};
 
 use crate::artifact::{Level, Origin, Transition, Version};
 use crate::entity::{EntityId, Symbol};
@@ -23,6 +29,10 @@ use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::slice::Span;
+#[cfg(feature = "arbitrary")]
+use crate::stored::few;
+use crate::stored::{Archive, Load, Meaningless, SharedBytes, Store, stored_words, text_or_base64};
 use crate::words;
 
 /// One row of the ledger.
@@ -39,13 +49,14 @@ pub struct Recorded {
 macro_rules! events {
     ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
         /// What can happen.
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "kind", content = "event")]
         pub enum Event {
-            $($(#[$doc])+ $kind($kind),)+
+            $($(#[$doc])+ #[serde(rename = $name)] $kind($kind),)+
         }
 
         words! {
-            /// What kind an event is of; the word is its name in the ledger, without a layout version.
+            /// What kind an event is of.
             EventKind, "kind of event" { $($(#[$doc])+ $kind = $name,)+ }
         }
 
@@ -56,7 +67,19 @@ macro_rules! events {
                 match self { $(Self::$kind(_) => EventKind::$kind,)+ }
             }
 
-            /// The event's name in the ledger, without a layout version.
+            /// An arbitrary event of a kind.
+            ///
+            /// # Errors
+            /// Never in practice: where the bytes run out, what is left is empty.
+            #[cfg(feature = "arbitrary")]
+            pub fn arbitrary_of(
+                kind: EventKind,
+                u: &mut arbitrary::Unstructured<'_>,
+            ) -> arbitrary::Result<Self> {
+                Ok(match kind { $(EventKind::$kind => Self::$kind(u.arbitrary()?),)+ })
+            }
+
+            /// The event's name.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 self.kind().as_str()
@@ -123,7 +146,8 @@ events! {
 
 /// The rules by which everything that follows is decided. Recorded only where they differ from those before, and only
 /// together with something that they decide.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct RulesInForce {
     /// The version of tslp.
     pub program: String,
@@ -137,7 +161,7 @@ pub struct RulesInForce {
     pub policy: Policy,
 }
 
-words! {
+stored_words! {
     /// What some bytes of the Vault are.
     ContentKind, "content kind" {
         /// A message's text as the client sent it.
@@ -158,18 +182,23 @@ words! {
 }
 
 /// Bytes that enter the Vault. Each is recorded once; later events name it by hash.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Content {
     /// Address: BLAKE3 of `bytes`.
     pub hash: ArtifactHash,
     /// What they are.
     pub kind: ContentKind,
     /// The bytes, with credentials redacted; shared, because they are needed until they can be read from the ledger.
+    #[rkyv(with = SharedBytes)]
+    #[serde(flatten, with = "text_or_base64")]
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::bytes))]
     pub bytes: Arc<[u8]>,
 }
 
 /// One message by reference.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct MessageRef {
     /// Who speaks.
     pub role: Role,
@@ -180,16 +209,114 @@ pub struct MessageRef {
 }
 
 /// Where a session's history branches off another's, after an edited or regenerated turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Fork {
     /// The session whose history is shared.
     pub session: SessionId,
     /// How many messages of the conversation are shared.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
     pub messages: u32,
 }
 
+/// The messages of a prompt: older ones, which are context of the client's own, and then the prompt itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Store, Serialize)]
+pub struct PromptMessages {
+    messages: Vec<MessageRef>,
+    older: u32,
+}
+
+impl PromptMessages {
+    /// Older messages and the prompt itself.
+    ///
+    /// # Panics
+    /// With more than four billion older messages: no request holds so many.
+    #[must_use]
+    pub fn new(older: Vec<MessageRef>, current: &[MessageRef]) -> Self {
+        let count = u32::try_from(older.len()).expect("a request's bytes are bounded");
+        let mut messages = older;
+        messages.extend_from_slice(current);
+        Self {
+            messages,
+            older: count,
+        }
+    }
+
+    /// Messages of which so many, in front, are older than the prompt.
+    fn read(messages: Vec<MessageRef>, older: u32) -> Result<Self, Meaningless> {
+        if older as usize <= messages.len() {
+            Ok(Self { messages, older })
+        } else {
+            Err(Meaningless::Older {
+                older,
+                messages: messages.len(),
+            })
+        }
+    }
+
+    /// How many messages are older than the prompt.
+    #[must_use]
+    pub const fn older_count(&self) -> usize {
+        self.older as usize
+    }
+
+    /// The messages that are older than the prompt.
+    #[must_use]
+    pub fn older(&self) -> &[MessageRef] {
+        &self.messages[..self.older_count()]
+    }
+
+    /// The prompt itself.
+    #[must_use]
+    pub fn current(&self) -> &[MessageRef] {
+        &self.messages[self.older_count()..]
+    }
+}
+
+impl Deref for PromptMessages {
+    type Target = [MessageRef];
+
+    fn deref(&self) -> &[MessageRef] {
+        &self.messages
+    }
+}
+
+impl<D> Load<PromptMessages, D> for ArchivedPromptMessages
+where
+    D: Fallible + ?Sized,
+    D::Error: Source,
+{
+    fn deserialize(&self, deserializer: &mut D) -> Result<PromptMessages, D::Error> {
+        let messages = self.messages.deserialize(deserializer)?;
+        PromptMessages::read(messages, self.older.to_native()).map_err(Source::new)
+    }
+}
+
+impl<'de> Deserialize<'de> for PromptMessages {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Members {
+            messages: Vec<MessageRef>,
+            older: u32,
+        }
+        let Members { messages, older } = Members::deserialize(deserializer)?;
+        Self::read(messages, older).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for PromptMessages {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        Ok(Self::new(
+            u.arbitrary()?,
+            &u.arbitrary::<Vec<MessageRef>>()?,
+        ))
+    }
+}
+
 /// A prompt came in: opens an episode.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptReceived {
     /// The episode that this prompt opens.
     pub episode: EpisodeId,
@@ -202,36 +329,41 @@ pub struct PromptReceived {
     /// The conversation up to and including this prompt, as the client sent it, system messages left out.
     pub transcript: TranscriptHash,
     /// How many messages that is.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
     pub length: u32,
     /// The model that the client asked for.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::name))]
     pub model: String,
     /// Texts of the system messages, joined.
     pub system: Option<ArtifactHash>,
     /// Messages that the ledger didn't hold before, and the current prompt's, oldest first. System messages are left
     /// out.
-    pub messages: Vec<MessageRef>,
-    /// How many of `messages` come before the current prompt: context of the client's own.
-    pub older: u32,
+    #[serde(flatten)]
+    pub messages: PromptMessages,
     /// Whether the client offers tools to the model.
     pub tools: Tools,
 }
 
 /// A request outside of a conversation, such as for its title: it goes out as it came, and nothing in it or in its reply
 /// becomes true.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SideRequestReceived {
     /// The episode that it opens; it belongs to no session.
     pub episode: EpisodeId,
     /// The model that the client asked for.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::name))]
     pub model: String,
     /// How many messages it has.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
     pub messages: u32,
     /// Hash of its messages' texts, which are not stored: clients put a conversation into them that is on record.
     pub transcript: TranscriptHash,
 }
 
 /// A piece of a reply's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ReplySegment {
     /// The episode that the reply belongs to.
     pub episode: EpisodeId,
@@ -239,7 +371,7 @@ pub struct ReplySegment {
     pub content: ArtifactHash,
 }
 
-words! {
+stored_words! {
     /// What a reply may hold besides the text and the calls of its first choice.
     PartKind, "kind of a reply's part" {
         /// What the model thought before it spoke (`reasoning_content`, `reasoning`, `thinking`).
@@ -257,7 +389,8 @@ words! {
 
 /// A piece of what a reply holds besides the text and the calls that are judged. The pieces of one kind and choice are one
 /// text. Nothing is decided by it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ReplyPart {
     /// The episode that the reply belongs to.
     pub episode: EpisodeId,
@@ -272,7 +405,23 @@ pub struct ReplyPart {
 }
 
 /// How a reply ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Archive,
+    Store,
+    Load,
+    Serialize,
+    Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+#[serde(rename_all = "snake_case")]
 pub enum ReplyOutcome {
     /// The upstream said that it was done.
     Completed,
@@ -289,7 +438,8 @@ pub enum ReplyOutcome {
 }
 
 /// A tool call in a reply, by reference.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ToolCallRef {
     /// The tool's name.
     pub name: String,
@@ -298,7 +448,8 @@ pub struct ToolCallRef {
 }
 
 /// A reply came to an end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ReplyEnded {
     /// The episode that the reply belongs to.
     pub episode: EpisodeId,
@@ -314,7 +465,7 @@ pub struct ReplyEnded {
     pub tool_calls: Vec<ToolCallRef>,
 }
 
-words! {
+stored_words! {
     /// Why a file could not be read.
     ReadFailure, "read failure" {
         /// No permission.
@@ -335,7 +486,10 @@ words! {
 }
 
 /// What disk holds of one tracked symbol.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Archive, Store, Load, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DiskSlice {
     /// The symbol that was looked for.
     pub symbol: Symbol,
@@ -344,7 +498,9 @@ pub struct DiskSlice {
 }
 
 /// What was found at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+#[serde(rename_all = "snake_case")]
 pub enum DiskFinding {
     /// No such file. Not a divergence (spec §15.4).
     Missing,
@@ -355,20 +511,23 @@ pub enum DiskFinding {
 }
 
 /// A readable file's fingerprint.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DiskFile {
     /// Hash of the whole file's canonical form.
     pub whole: SliceHash,
     /// The symbols looked for, sorted by symbol; empty if the file has no grammar or could not be parsed.
     pub slices: Vec<DiskSlice>,
     /// How many top-level definitions the file has.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
     pub definitions: u32,
     /// The grammar that cut the slices; `None` if only the whole file was hashed.
     pub grammar: Option<GrammarTag>,
 }
 
 /// A file was looked at and differs from what was seen there last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DiskObserved {
     /// The file.
     pub path: RelPath,
@@ -376,7 +535,7 @@ pub struct DiskObserved {
     pub finding: DiskFinding,
 }
 
-words! {
+stored_words! {
     /// What a user can tell the proxy.
     Verb, "verb" {
         /// Take what disk holds as the write-head's word; `tslp adopt` is recorded as one, too.
@@ -407,7 +566,8 @@ impl Verb {
 }
 
 /// The user told the proxy to do something (`@tslp accept|reject|confirm|allow|revoke|stop|resume`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DirectiveGiven {
     /// The episode whose prompt says so.
     pub episode: EpisodeId,
@@ -417,7 +577,7 @@ pub struct DirectiveGiven {
     pub target: String,
 }
 
-words! {
+stored_words! {
     /// What says which file a block of code belongs to; stronger kinds are greater (engine: "Resolution").
     PathEvidence, "path evidence" {
         /// Nothing.
@@ -435,7 +595,7 @@ words! {
     }
 }
 
-words! {
+stored_words! {
     /// The family of formats that a block of code is written in (`formats`).
     Format, "format" {
         /// A fenced block, or a pair of tags used as one.
@@ -457,7 +617,7 @@ words! {
     }
 }
 
-words! {
+stored_words! {
     /// Whether a block is a whole file or a part of one.
     Extent, "extent" {
         /// All of the file.
@@ -468,18 +628,19 @@ words! {
 }
 
 /// Code that is a verbatim part of a stored message, so that its bytes aren't stored again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Within {
     /// The content that holds it.
     pub container: ArtifactHash,
-    /// First byte in the container.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
+    /// Where in the container.
+    #[serde(flatten)]
+    pub span: Span,
 }
 
 /// An edit and what it was applied to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct EditRef {
     /// The edit as it was written, block by block, in the Vault.
     pub texts: Vec<ArtifactHash>,
@@ -488,7 +649,8 @@ pub struct EditRef {
 }
 
 /// A block of code was found in a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ArtifactCaptured {
     /// Names this finding.
     pub capture: CaptureId,
@@ -515,7 +677,8 @@ pub struct ArtifactCaptured {
 }
 
 /// A captured block was, or was not, linked to entities (spec §4).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ArtifactResolved {
     /// The block.
     pub capture: CaptureId,
@@ -534,7 +697,8 @@ pub struct ArtifactResolved {
 }
 
 /// A version moved along one arrow of the state machine (spec §5).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Transitioned {
     /// The episode that caused it.
     pub episode: EpisodeId,
@@ -554,7 +718,8 @@ pub struct Transitioned {
 
 /// A version failed a gate, or belongs to a block of which another one did: a block is refused as a whole. It stays PROPOSED.
 /// Code whose entity isn't CONFIRMED is refused without this event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromotionRefused {
     /// The episode in which it was judged.
     pub episode: EpisodeId,
@@ -569,7 +734,8 @@ pub struct PromotionRefused {
 }
 
 /// A version that an audit is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Audited {
     /// The version.
     pub version: VersionId,
@@ -578,7 +744,8 @@ pub struct Audited {
 }
 
 /// A shadow audit begins (spec §10).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct AuditAsked {
     /// The episode whose reply is audited.
     pub episode: EpisodeId,
@@ -586,7 +753,7 @@ pub struct AuditAsked {
     pub about: Vec<Audited>,
 }
 
-words! {
+stored_words! {
     /// What an audit says of an entity (spec §10).
     AuditStatus, "audit status" {
         /// All of what was asked for is there.
@@ -598,7 +765,7 @@ words! {
     }
 }
 
-words! {
+stored_words! {
     /// How an audit ended.
     AuditOutcome, "audit outcome" {
         /// With an answer in the form that was asked for.
@@ -613,7 +780,8 @@ words! {
 }
 
 /// What an audit says of one version.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct AuditVerdict {
     /// The version.
     pub version: VersionId,
@@ -624,7 +792,8 @@ pub struct AuditVerdict {
 }
 
 /// A shadow audit came to its end (spec §10).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct AuditAnswered {
     /// The episode whose reply was audited.
     pub episode: EpisodeId,
@@ -637,7 +806,8 @@ pub struct AuditAnswered {
 }
 
 /// Something to tell the model, once, in the next prompt of the session, and the user in `/recent`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct NoticeIssued {
     /// The episode in which it arose.
     pub episode: EpisodeId,
@@ -651,7 +821,7 @@ pub struct NoticeIssued {
     pub other: Option<EntityId>,
 }
 
-words! {
+stored_words! {
     /// How a request's older messages are treated (engine: "Prompt assembly").
     History, "history policy" {
         /// Older turns are replaced by the Recent Context block.
@@ -662,7 +832,8 @@ words! {
 }
 
 /// An entity whose code the model was shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Hydrated {
     /// The entity.
     pub entity: EntityId,
@@ -675,7 +846,8 @@ pub struct Hydrated {
 }
 
 /// A candidate that the model was not shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Dropped {
     /// The entity.
     pub entity: EntityId,
@@ -684,7 +856,8 @@ pub struct Dropped {
 }
 
 /// What the model was given to see.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptComposed {
     /// The episode.
     pub episode: EpisodeId,
@@ -700,7 +873,7 @@ pub struct PromptComposed {
     pub budget_tokens: u32,
 }
 
-words! {
+stored_words! {
     /// On which side of a message's own text something was put.
     Side, "side of a message" {
         /// In front of it: of the user's words.
@@ -711,11 +884,13 @@ words! {
 }
 
 /// A text of the proxy's own that is part of a client's message from now on, whenever the client sends it again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Injected {
     /// The message.
     pub message: MessageKey,
     /// How many messages there are in the conversation up to it, system messages left out.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
     pub position: u32,
     /// Where in it.
     pub side: Side,
@@ -724,19 +899,24 @@ pub struct Injected {
 }
 
 /// A version that one of the client's messages shows and that is withheld from it from now on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Archive, Store, Load, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Withheld {
     /// Its entity.
     pub entity: EntityId,
     /// Hash of its canonical form.
     pub slice: SliceHash,
     /// How many messages there are in the conversation up to the one that shows it, system messages left out.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
     pub position: u32,
 }
 
 /// What was put into the client's own messages, or withheld from them, for the first time. A model that was shown
 /// something is shown it again byte for byte, as long as it isn't wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptAmended {
     /// The episode.
     pub episode: EpisodeId,
@@ -747,7 +927,23 @@ pub struct PromptAmended {
 }
 
 /// How much of one prompt there is, and how much of it the model server has to read anew.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Archive,
+    Store,
+    Load,
+    Serialize,
+    Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptCost {
     /// Characters of the prompt's JSON: its tools and its messages.
     pub chars_total: u32,
@@ -757,7 +953,23 @@ pub struct PromptCost {
 }
 
 /// What the model server itself says of a prompt, in tokens; `None` where it doesn't say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Archive,
+    Store,
+    Load,
+    Serialize,
+    Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ServerUsage {
     /// The whole prompt.
     pub prompt_tokens: Option<u32>,
@@ -768,7 +980,8 @@ pub struct ServerUsage {
 }
 
 /// It turned out what a prompt cost the model server. Recorded with the end of the reply; nothing is decided by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptMeasured {
     /// The episode.
     pub episode: EpisodeId,
@@ -781,16 +994,19 @@ pub struct PromptMeasured {
 }
 
 /// A prompt on record that another one begins like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptBase {
     /// Its episode; the last prompt that was sent in it.
     pub episode: EpisodeId,
     /// How many messages the two have in common.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
     pub messages: u32,
 }
 
 /// A prompt went to the model. Recorded after it went; nothing is decided by it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptSent {
     /// The episode.
     pub episode: EpisodeId,

@@ -4,17 +4,23 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use crate::entity::Symbol;
 use crate::hash::{ArtifactHash, SliceHash};
 use crate::path::RelPath;
 use crate::slice::{self, Figures, Span};
+use crate::stored::{Archive, Load, Store};
 
 /// A language with a grammar: an index into the implementor's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LanguageId(pub u8);
 
 /// The grammar that read a text, recorded so that a later one can't rewrite history unseen.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Store, Load, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct GrammarTag {
     /// The language's name, such as `c` or `cpp`.
     pub language: String,

@@ -2,14 +2,17 @@
 
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use crate::artifact::Level;
 use crate::damage::{self, Comparison, Damage};
 use crate::reason::Reason;
 use crate::slice::Figures;
-use crate::words;
+use crate::stored::{Archive, Load, Store, stored_words};
 
 /// One rule's verdict with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Verdict {
     /// The rule, as the reason code for meeting it.
     pub rule: Reason,
@@ -22,7 +25,8 @@ pub struct Verdict {
 }
 
 /// Both gates' verdicts, rule by rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct GateReport {
     /// In the order of evaluation; gate A's rules, then ETV, then the grants of gate B.
     pub verdicts: Vec<Verdict>,
@@ -32,7 +36,7 @@ pub struct GateReport {
     pub passed: bool,
 }
 
-words! {
+stored_words! {
     /// How strict gate B is (engine: "Promotion").
     #[derive(Default)]
     GateProfile, "profile" {
@@ -45,7 +49,8 @@ words! {
 }
 
 /// Least shares, in percent, by which rules are met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Thresholds {
     /// Least share of the base's AST nodes; less is a collapse.
     pub nodes_percent: u8,
@@ -68,7 +73,7 @@ impl Default for Thresholds {
     }
 }
 
-words! {
+stored_words! {
     /// Whether a text is the full definition.
     Completeness, "completeness" {
         /// It is complete.

@@ -2,11 +2,38 @@
 
 use core::fmt;
 
+use crate::stored::{Archive, Load, Meaningless, Store, read_text};
+
 macro_rules! hash {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Store, Load)]
         pub struct $name(pub [u8; 32]);
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                read_text(deserializer, |text| match blake3::Hash::from_hex(text) {
+                    Ok(hash) => Ok(Self(hash.into())),
+                    Err(_) => Err(Meaningless::Word {
+                        title: "hash of 64 hexadecimal digits",
+                        value: text.into(),
+                    }),
+                })
+            }
+        }
+
+        #[cfg(feature = "arbitrary")]
+        impl<'a> arbitrary::Arbitrary<'a> for $name {
+            fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+                u.int_in_range(0..=5_u8).map(|byte| Self([byte; 32]))
+            }
+        }
 
         impl fmt::Display for $name {
             /// All 64 hexadecimal digits; `{:.12}` gives the first 12.

@@ -2,11 +2,22 @@
 
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
+
+use crate::stored::{Archive, Load, Store};
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub u64);
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Store, Load,
+            Serialize, Deserialize,
+        )]
+        #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+        pub struct $name(
+            #[cfg_attr(feature = "arbitrary", arbitrary(with = crate::stored::few::number))]
+            pub u64,
+        );
 
         impl $name {
             /// The id that follows this one; the last one follows itself.
@@ -58,5 +69,21 @@ impl EpisodeId {
 
 /// A recorded moment: milliseconds since the Unix epoch, from the clock at the edge. Order is by [`Seq`], never by
 /// this.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Archive,
+    Store,
+    Load,
+    Serialize,
+    Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct UnixMillis(pub i64);

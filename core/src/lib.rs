@@ -7,6 +7,9 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+// What `arbitrary` derives counts its depth in a thread-local.
+#[cfg(feature = "arbitrary")]
+extern crate std;
 
 /// The version of the rules: it rises with every change of this crate or of `decide` that can change an outcome (what is captured, resolved,
 /// judged or composed) under the same settings, so that deep verification can tell such a change from a defect or a forgery.
@@ -26,6 +29,7 @@ pub mod path;
 pub mod reason;
 pub mod recent_map;
 pub mod slice;
+pub mod stored;
 
 pub mod audit;
 pub mod capture;

@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use crate::delimiter;
 use crate::hash::MessageKey;
 use crate::redact;
-use crate::words;
+use crate::stored::stored_words;
 
-words! {
+stored_words! {
     /// The author of a message.
     Role, "role" {
         /// `system` or `developer`.
@@ -158,7 +158,7 @@ pub enum Attempt {
     Retry,
 }
 
-words! {
+stored_words! {
     /// Whether a request offers tools to the model.
     #[derive(Default)]
     Tools, "word on tools" {

@@ -7,11 +7,22 @@ use core::fmt;
 use crate::delimiter;
 use crate::limits::PATH_BYTES_MAX;
 use crate::reason::Reason;
+use crate::stored::{Meaningless, stored_text};
 
 /// A normalised path below the workspace root: `/`-separated, relative, without `.`, `..`, empty parts, control
 /// characters or NUL. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(Arc<str>);
+
+stored_text!(RelPath, as_str, RelPath::read);
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for RelPath {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        u.choose(&["a.c", "src/a.c", "lib/b.c"])
+            .map(|path| Self::from_normalised(path))
+    }
+}
 
 impl From<RelPath> for Arc<str> {
     /// Without a copy.
@@ -70,6 +81,22 @@ impl RelPath {
             return Err(Reason::PathEscapesWorkspace);
         }
         Ok(Self(path.into()))
+    }
+
+    /// Reads a path that was normalised before it was stored.
+    ///
+    /// # Errors
+    /// [`Meaningless::Path`] if it isn't: it could lead out of the workspace.
+    pub fn read(stored: &str) -> Result<Self, Meaningless> {
+        let is_normalised = !stored.contains(['\0', '\\'])
+            && stored
+                .split('/')
+                .all(|part| !matches!(part, "" | "." | ".."));
+        if is_normalised {
+            Ok(Self(stored.into()))
+        } else {
+            Err(Meaningless::Path(stored.into()))
+        }
     }
 
     /// Takes a path that is already normalised, for example one that a ledger holds.

@@ -2,11 +2,13 @@
 
 use alloc::string::{String, ToString};
 
+use serde::{Deserialize, Serialize};
+
 use crate::gate::{GateProfile, Thresholds};
 use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
-use crate::words;
+use crate::stored::{Archive, Load, Store, stored_words};
 
-words! {
+stored_words! {
     /// How older messages are treated.
     #[derive(Default)]
     HistoryChoice, "choice of history" {
@@ -20,7 +22,7 @@ words! {
     }
 }
 
-words! {
+stored_words! {
     /// Where the proxy's text goes.
     #[derive(Default)]
     Placement, "placement" {
@@ -32,7 +34,7 @@ words! {
     }
 }
 
-words! {
+stored_words! {
     /// When a shadow audit is asked for (spec §10).
     #[derive(Default)]
     AuditChoice, "choice of audits" {
@@ -48,13 +50,15 @@ words! {
 
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Policy {
     /// The workspace's absolute path, `/`-separated.
     pub workspace_root: String,
     /// Gate B's strictness.
     pub profile: GateProfile,
     /// Thresholds of the guards.
+    #[serde(flatten)]
     pub thresholds: Thresholds,
     /// When a shadow audit is asked for.
     pub audit: AuditChoice,

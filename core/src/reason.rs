@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::stored::{Meaningless, stored_text};
+
 macro_rules! reasons {
     ($($(#[$doc:meta])+ $name:ident = $code:literal,)+) => {
         /// The reason for a decision. The codes are stable, because ledgers hold them.
@@ -216,8 +218,6 @@ reasons! {
     OverBudget = "over_budget",
     /// The whole file is hydrated already.
     CoveredByFile = "covered_by_file",
-    /// The current prompt itself holds the code.
-    InPrompt = "in_prompt",
     /// The conversation shows the current version already, where the model sees it.
     InSight = "in_sight",
     /// An older message shows a version that isn't current any more, and nothing after it shows the current one.
@@ -338,6 +338,21 @@ impl Reason {
     #[must_use]
     pub const fn halts_all_tools(self) -> bool {
         matches!(self, Self::ToolsStopped | Self::SandboxBreach)
+    }
+}
+
+// By its code: reasons are declared by topic, so their order changes.
+stored_text!(Reason, code, |code| {
+    Reason::from_code(code).ok_or_else(|| Meaningless::Word {
+        title: "reason known to this version of tslp",
+        value: code.into(),
+    })
+});
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for Reason {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        u.choose(Self::ALL).copied()
     }
 }
 

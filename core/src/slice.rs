@@ -4,10 +4,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use rkyv::rancor::{Fallible, Source};
+use serde::{Deserialize, Serialize};
+
 use crate::hash::SliceHash;
+#[cfg(feature = "arbitrary")]
+use crate::stored::few;
+use crate::stored::{Archive, Load, Meaningless, Store};
 
 /// A half-open byte range of an artifact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Archive, Store, Serialize)]
 pub struct Span {
     /// First byte.
     pub start: u32,
@@ -15,7 +21,52 @@ pub struct Span {
     pub end: u32,
 }
 
+impl<D> Load<Span, D> for ArchivedSpan
+where
+    D: Fallible + ?Sized,
+    D::Error: Source,
+{
+    fn deserialize(&self, _: &mut D) -> Result<Span, D::Error> {
+        Span::read(self.start.to_native(), self.end.to_native()).map_err(Source::new)
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Bounds {
+            start: u32,
+            end: u32,
+        }
+        let bounds = Bounds::deserialize(deserializer)?;
+        Self::read(bounds.start, bounds.end).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for Span {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        let (one, other) = (few::count(u)?, few::count(u)?);
+        Ok(Self {
+            start: one.min(other),
+            end: one.max(other),
+        })
+    }
+}
+
 impl Span {
+    /// Reads a stored range: it comes out of the ledger ordered, so that no reader has to think of it.
+    ///
+    /// # Errors
+    /// [`Meaningless::Range`] if it ends before it starts.
+    pub fn read(start: u32, end: u32) -> Result<Self, Meaningless> {
+        if start <= end {
+            Ok(Self { start, end })
+        } else {
+            Err(Meaningless::Range { start, end })
+        }
+    }
+
     /// The bytes this span covers; empty if it lies outside.
     #[must_use]
     pub fn of(self, source: &[u8]) -> &[u8] {
@@ -44,7 +95,23 @@ impl Span {
 }
 
 /// The amount of structure in a definition, which parity compares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Archive,
+    Store,
+    Load,
+    Serialize,
+    Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Figures {
     /// Named AST nodes, comments left out.
     pub nodes: u32,

@@ -11,7 +11,7 @@ use tslp_core::guardian::{
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_grammars::shell;
-use tslp_io::guardian::profile_file;
+use tslp_tools::guardian::profile_file;
 
 /// Bash with no program to be found and nearly all builtins off: a command that it would run goes to the handler, which
 /// prints its words and gives the line's first argument as the status.

@@ -9,10 +9,10 @@ use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
-use tslp_io::config::settings::EtvConfig;
-use tslp_io::observer::{Observer, WallClock, WorkspaceObserver as _};
 use tslp_io::out::Out;
 use tslp_replay::pending::DiskCheck;
+use tslp_workspace::observer::EtvConfig;
+use tslp_workspace::observer::{Observer, WallClock, WorkspaceObserver as _};
 
 const FILES: usize = 20;
 const ROUNDS: usize = 2001;

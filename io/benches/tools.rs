@@ -13,7 +13,7 @@ use tslp_core::guardian::{
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_io::out::Out;
-use tslp_io::sandbox::{
+use tslp_tools::sandbox::{
     Pipeline, PlannedProgram, RunCondition, RunEnd, RunOutcome, Sandbox, SandboxLimits,
     SandboxPlan, SandboxTask, WorkspaceLayer,
 };

@@ -16,9 +16,9 @@ use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
-use crate::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
 use crate::startup::{self, StartError};
-use crate::target::{self, NamedTarget, TargetError};
+use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
+use tslp_workspace::target::{self, NamedTarget, TargetError};
 
 /// The result for one target.
 #[derive(Clone, Debug, PartialEq, Eq)]

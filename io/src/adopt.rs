@@ -5,10 +5,7 @@
 //! in the order of the walk, so the same tree gives the same ledger.
 
 mod progress;
-mod read_queue;
-mod reading;
 mod summary;
-mod walk;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -25,23 +22,22 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
+use tslp_workspace::observer::{FileReader, SystemClock, WallClock};
+use tslp_workspace::target::NamedTarget;
+use tslp_workspace::tree::read_queue::{ReadQueue, SizedFile};
+use tslp_workspace::tree::reading::{self, ReadFile, SkipReason};
+use tslp_workspace::tree::walk::{self, WalkedFile};
+use tslp_workspace::unread_code;
 
 use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
-use crate::diagnostics::unread;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
 use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
-use crate::observer::{FileReader, SystemClock, WallClock};
 use crate::startup::{self, StartError};
-use crate::target::NamedTarget;
-use read_queue::{ReadQueue, SizedFile};
-use reading::ReadFile;
-use walk::WalkedFile;
 
 pub use progress::AdoptProgress;
-pub use reading::SkipReason;
 pub use summary::AdoptSummary;
 
 /// Most files that the walk may be ahead of the threads that read.
@@ -70,8 +66,8 @@ const UNREAD_MAX: usize = 20;
 fn unread_lines(path: &RelPath, found: Option<&FoundCode>) -> Option<String> {
     let found = found.filter(|found| !found.is_clean())?;
     let extraction = found.extraction.as_ref().ok()?;
-    let lines = unread::unread_lines(found.code.as_bytes(), extraction);
-    Some(unread::unread_words(path.as_str(), &lines))
+    let lines = unread_code::unread_lines(found.code.as_bytes(), extraction);
+    Some(unread_code::unread_words(path.as_str(), &lines))
 }
 
 /// Whether anything is appended.
@@ -134,7 +130,9 @@ pub fn adopt(
             workers.push(
                 thread::Builder::new()
                     .name("read".into())
-                    .spawn_scoped(scope, move || read_files(&reader, &queue, &to_engine))?,
+                    .spawn_scoped(scope, move || {
+                        reading::read_files(&reader, &queue, &to_engine)
+                    })?,
             );
         }
         // Dropped here, so that a thread which waits for the other end notices.
@@ -186,17 +184,6 @@ fn walk_targets(
         ControlFlow::Continue(())
     });
     skipped
-}
-
-fn read_files(reader: &FileReader, queue: &Arc<ReadQueue>, to_engine: &Sender<ReadFile>) {
-    while let Some(job) = queue.next_job() {
-        if to_engine
-            .send(reading::read_and_parse(reader, job))
-            .is_err()
-        {
-            return;
-        }
-    }
 }
 
 /// Decides about one file after the other.

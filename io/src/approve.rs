@@ -8,8 +8,8 @@ use crate::config::ServeConfig;
 use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::data_dir;
 use crate::ledger::OpenOptions;
-use crate::observer::{SystemClock, WallClock};
 use crate::startup::{self, StartError};
+use tslp_workspace::observer::{SystemClock, WallClock};
 
 /// Records a profile that was read and is sound; gives the hash by which it is known from now on.
 ///

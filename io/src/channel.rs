@@ -8,7 +8,7 @@ use tslp_core::ids::{EpisodeId, Seq};
 
 use crate::auditor::queue::RequestMark;
 use crate::config::secret::Secret;
-use crate::sandbox::RunOutcome;
+use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
 pub use tslp_wire::http::head::OwnAnswer;
 

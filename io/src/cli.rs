@@ -585,8 +585,11 @@ mod tests {
                 with(&format!("salvage {}", to.display()), &flags.0, None)
             }
             CliCommand::Connect { client, flags } => {
-                let client = client.as_deref().unwrap_or_default();
-                with(&format!("connect {client}"), &flags.0, None)
+                let command = match client {
+                    Some(client) => format!("connect {client}"),
+                    None => "connect".to_owned(),
+                };
+                with(&command, &flags.0, None)
             }
             CliCommand::Tool(ToolCommand::Check(args)) => tool("check", args),
             CliCommand::Tool(ToolCommand::Run(args)) => tool("run", args),

@@ -31,7 +31,6 @@ use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::tool_check::ToolCheck;
-use crate::diagnostics::unread::in_files;
 use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
 use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
 use crate::exit::Exit;
@@ -39,16 +38,13 @@ use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible_text};
 use crate::progress::WalkProgress;
 use crate::startup::StartError;
-use crate::target::{self, NamedTarget};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, sandbox, serve};
+use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use tslp_workspace::target::{self, NamedTarget};
+use tslp_workspace::unread_code::in_files;
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
 pub fn run_command(line: impl IntoIterator<Item = OsString>) -> Exit {
-    let line: Vec<OsString> = line.into_iter().collect();
-    if let Some(exit) = sandbox::run_as_helper(line.get(1).map(OsString::as_os_str)) {
-        return exit;
-    }
     let command = match cli::parse_command(line) {
         Ok(command) => command,
         Err(error) => return cli::print_refusal(&error),
@@ -114,8 +110,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             output,
         } => {
             let (config, _) = read_config(&flags.0)?;
-            let path = path.unwrap_or_default();
-            let path = path.strip_prefix("./").unwrap_or(&path);
+            // Every path begins with nothing, so none given means all.
+            let path = path.as_deref().unwrap_or("");
+            let path = path.strip_prefix("./").unwrap_or(path);
             let as_of = if check {
                 AsOf::Now(&config)
             } else {
@@ -451,11 +448,9 @@ fn show_deep(
     };
     let human = || {
         let mut lines = report.text_lines();
-        lines.extend(
-            deep.as_ref()
-                .map(DeepReport::text_lines)
-                .unwrap_or_default(),
-        );
+        if let Ok(deep) = &deep {
+            lines.extend(deep.text_lines());
+        }
         lines
     };
     print_page(output, json, human)?;

@@ -197,7 +197,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
         ensure_that(reason == "elided", "the refusal names the placeholder")?;
         self.print_line(&format!(
             "  Refused: `{reason}`. The truth is still {}.",
-            short_hash(&before["artifact"])
+            short_hash(&before["artifact"])?
         ))
     }
 
@@ -271,8 +271,8 @@ impl<'o, W: io::Write> Tour<'o, W> {
     fn tell_entity(&mut self, entity: &Value) -> Result<(), TourError> {
         self.print_line(&format!(
             "  {ENTITY} is AUTHORITATIVE: artifact {}, from the {}.",
-            short_hash(&entity["artifact"]),
-            entity["origin"].as_str().unwrap_or_default()
+            short_hash(&entity["artifact"])?,
+            text_of(&entity["origin"])?
         ))
     }
 
@@ -383,25 +383,23 @@ impl TourProxy {
     /// The system message that the model saw last.
     fn last_prompt(&self) -> Result<String, TourError> {
         let page = self.get("/debug/last-prompt")?;
-        let messages = page["request"]["messages"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        let system = messages.iter().find(|message| message["role"] == "system");
-        Ok(system
-            .and_then(|message| message["content"].as_str())
-            .unwrap_or_default()
-            .to_owned())
+        let messages = page["request"]["messages"].as_array();
+        let system = messages
+            .into_iter()
+            .flatten()
+            .find(|message| message["role"] == "system")
+            .ok_or_else(|| TourError::Check("the model gets a system message".into()))?;
+        Ok(text_of(&system["content"])?.to_owned())
     }
 
     /// The reason why the last episode's artifact stayed PROPOSED.
     fn last_refusal(&self) -> Result<String, TourError> {
         let recent = self.get("/recent?limit=1")?;
-        let states = recent["episodes"][0]["artifact_states"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        let proposed = states.iter().find(|state| state["state"] == "PROPOSED");
+        let states = recent["episodes"][0]["artifact_states"].as_array();
+        let proposed = states
+            .into_iter()
+            .flatten()
+            .find(|state| state["state"] == "PROPOSED");
         let reason = proposed.and_then(|state| state["reason"].as_str());
         reason
             .map(str::to_owned)
@@ -417,10 +415,15 @@ fn ensure_that(holds: bool, what: impl fmt::Display) -> Result<(), TourError> {
     }
 }
 
-fn short_hash(hash: &Value) -> &str {
-    hash.as_str()
-        .and_then(|hash| hash.get(..12))
-        .unwrap_or_default()
+fn text_of(value: &Value) -> Result<&str, TourError> {
+    let text = value.as_str();
+    text.ok_or_else(|| TourError::Check(format!("{value} is a text")))
+}
+
+fn short_hash(hash: &Value) -> Result<&str, TourError> {
+    let hash = text_of(hash)?;
+    let short = hash.get(..12);
+    short.ok_or_else(|| TourError::Check(format!("{hash} is a hash")))
 }
 
 /// The code of the first fenced block.

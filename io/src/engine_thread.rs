@@ -44,7 +44,6 @@ use crate::ledger::{DurableHead, WriterStopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::Metrics;
-use crate::observer::{WallClock, WorkspaceObserver};
 use crate::prompt_cost::{CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use tools::{ToolLoop, ToolReply};
@@ -57,6 +56,7 @@ use tslp_wire::chat::rewrite::RewrittenMessages;
 use tslp_wire::chat::sent::{SentMessage, SentPrompts};
 use tslp_wire::chat::template::KnownText;
 use tslp_wire::http::error::Refusal;
+use tslp_workspace::observer::{WallClock, WorkspaceObserver};
 
 /// Text after which memory is given back, at the first idle moment of this length.
 const GIVE_BACK_BYTES: usize = 64 << 10;

@@ -3,8 +3,6 @@
 //! All of them read through a connection that can't write, page by page, so that a running proxy isn't held up; what
 //! they show is verified link by link, and damage is shown as damage.
 
-pub mod json;
-pub mod kind;
 pub mod line;
 
 pub mod scan;

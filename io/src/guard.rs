@@ -164,7 +164,7 @@ pub fn check_chat_content(head: &RequestHead) -> Result<(), Refusal> {
     // LiteLLM sends Ollama no type at all. A web page can do that, too, but not without its Origin, which was checked.
     if let Some(media_type) = head.headers.first("content-type") {
         let mut parts = media_type.split(|byte| *byte == b';');
-        let media_type = parts.next().unwrap_or_default().trim_ascii();
+        let media_type = parts.next().expect("a split has a first part").trim_ascii();
         if !media_type.eq_ignore_ascii_case(b"application/json") {
             return Err(Refusal::new(
                 415,

@@ -10,7 +10,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub mod main_loop;
 
 pub mod guard;
-pub mod guardian;
 pub mod loop_config;
 pub mod routes;
 pub mod socket;
@@ -23,8 +22,6 @@ mod connect;
 pub mod content_cache;
 pub mod memory;
 pub mod metrics;
-pub mod observer;
-pub mod sandbox;
 
 pub mod progress;
 
@@ -37,7 +34,6 @@ pub mod maintenance;
 pub mod scrub;
 pub mod startup;
 mod state_check;
-pub mod target;
 pub mod tool_loop;
 
 pub mod deep;

@@ -12,7 +12,7 @@ use crate::config::settings::{LogConfig, LogFormat};
 /// The words for levels, quietest first.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Checks a level, or levels by target: `info`, `info,tslp_io::http=debug`.
+/// Checks a level, or levels by target: `info`, `info,tslp_io::main_loop=debug`.
 ///
 /// # Errors
 /// The allowed values, as a sentence's end.
@@ -26,7 +26,7 @@ pub fn check_level(text: &str) -> Result<String, String> {
         Ok(text.to_ascii_lowercase())
     } else {
         Err(format!(
-            "must be one of {}, or levels by target such as info,tslp_io::http=debug",
+            "must be one of {}, or levels by target such as info,tslp_io::main_loop=debug",
             LEVELS.join(", ")
         ))
     }
@@ -77,7 +77,7 @@ mod tests {
     fn levels_and_levels_by_target_are_accepted() {
         check("info", true);
         check("OFF", true);
-        check("warn,tslp_io::http=debug,rustls=off", true);
+        check("warn,tslp_io::main_loop=debug,rustls=off", true);
     }
 
     #[test]
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn the_filter_follows_the_target() {
-        let filter = target_filter("warn,tslp_io::http=debug");
-        assert!(filter.would_enable("tslp_io::http::parse", &tracing::Level::DEBUG));
+        let filter = target_filter("warn,tslp_io::main_loop=debug");
+        assert!(filter.would_enable("tslp_io::main_loop::parse", &tracing::Level::DEBUG));
         assert!(!filter.would_enable("tslp_io::ledger", &tracing::Level::INFO));
     }
 }

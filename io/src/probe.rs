@@ -72,7 +72,8 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
 /// If it gives no answer; the text, for people, says why.
 pub fn ask_server(target: &ProbeTarget<'_>) -> Result<ModelServer, String> {
     let models = listed_models(target, STEP).map_err(|error| error.to_string())?;
-    let listed = models["data"].as_array().cloned().unwrap_or_default();
+    // A server without a list of models is a server all the same.
+    let listed = models["data"].as_array().map_or(&[][..], Vec::as_slice);
     let names = listed.iter().filter_map(|model| model["id"].as_str());
     // vLLM reports it with the model; llama.cpp has a page of its own, which others answer with 404.
     let of_first_model = listed

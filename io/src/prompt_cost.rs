@@ -38,8 +38,8 @@ pub struct CostPair {
 
 struct RememberedPrompt {
     exchange: ExchangeId,
-    /// Each model has a cache of its own.
-    model: u64,
+    /// Each model has a cache of its own; `None` is the one that the server takes if none is named.
+    model: Option<u64>,
     client: Vec<u64>,
     sent: Vec<u64>,
 }
@@ -57,7 +57,7 @@ impl PromptCosts {
         client: impl Iterator<Item = &'p [u8]>,
         sent: impl Iterator<Item = &'p [u8]>,
     ) -> CostPair {
-        let model = quick_hash(model.unwrap_or_default().as_bytes());
+        let model = model.map(|model| quick_hash(model.as_bytes()));
         let (client, sent) = (BlockHashes::of_pieces(client), BlockHashes::of_pieces(sent));
         let known = || self.prompts.iter().filter(|prompt| prompt.model == model);
         let costs = CostPair {

@@ -133,6 +133,7 @@ fn state_query(query: Option<&str>) -> Result<StateQuery, Refusal> {
         return Err(Refusal::malformed("limit must be above 0"));
     }
     Ok(StateQuery {
+        // Every path begins with nothing, so none given means all.
         path: text("path").unwrap_or_default(),
         after: text("after"),
         limit,
@@ -150,6 +151,6 @@ fn limit_parameter(query: Option<&str>) -> Result<Option<usize>, Refusal> {
 }
 
 fn query_parameter<'q>(query: Option<&'q str>, name: &str) -> Option<&'q str> {
-    let mut pairs = query.unwrap_or_default().split('&');
+    let mut pairs = query?.split('&');
     pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
 }

@@ -74,7 +74,6 @@ impl SharedProgress {
 }
 
 /// The checks that a scrub has claimed; `None` for one that was made before.
-#[derive(Default)]
 struct ClaimedChecks {
     pages: Option<CheckInProgress>,
     events: Option<CheckInProgress>,
@@ -133,10 +132,15 @@ impl Scrub {
 
     /// Claims the checks in advance, so that a writer waits for their result.
     pub fn claim_checks(&mut self) {
-        self.claimed.get_or_insert_with(|| ClaimedChecks {
+        let claimed = self.claimed.take();
+        self.claimed = Some(claimed.unwrap_or_else(|| self.new_claim()));
+    }
+
+    fn new_claim(&self) -> ClaimedChecks {
+        ClaimedChecks {
             pages: self.soundness.pages.begin_check(),
             events: self.soundness.events.begin_check(),
-        });
+        }
     }
 
     /// Makes the checks; `course` is asked between two pieces of work. After a flaw the ledger takes nothing more.
@@ -147,9 +151,9 @@ impl Scrub {
         &mut self,
         course: impl FnMut() -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, ScrubFlaw> {
-        self.claim_checks();
         // Held until the outcome is known: when a claim is dropped, a waiting writer makes the check itself.
-        let mut claimed = self.claimed.take().unwrap_or_default();
+        let claimed = self.claimed.take();
+        let mut claimed = claimed.unwrap_or_else(|| self.new_claim());
         let outcome = match self.begin_check(&mut claimed, course) {
             Err(flaw) if flaw.is_interruption() => Ok(ControlFlow::Break(())),
             outcome => outcome,

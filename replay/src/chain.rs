@@ -16,14 +16,13 @@ impl ChainHash {
     ///
     /// The payload is hashed by itself first, so that the link hashed here stays small: this binds replay.
     #[must_use]
-    pub fn extended(self, seq: Seq, at: UnixMillis, kind: &str, payload: &[u8]) -> Self {
+    pub fn extended(self, seq: Seq, at: UnixMillis, kind: u32, payload: &[u8]) -> Self {
         let digest = blake3::hash(payload);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0);
         hasher.update(&seq.0.to_le_bytes());
         hasher.update(&at.0.to_le_bytes());
-        hasher.update(&(kind.len() as u64).to_le_bytes());
-        hasher.update(kind.as_bytes());
+        hasher.update(&kind.to_le_bytes());
         hasher.update(digest.as_bytes());
         Self(*hasher.finalize().as_bytes())
     }
@@ -41,26 +40,23 @@ mod tests {
 
     #[test]
     fn every_part_of_an_event_changes_the_chain() {
-        let chain = ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), "kind.v1", b"payload");
+        let chain = ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), 7, b"payload");
         assert_ne!(
             chain,
-            ChainHash::GENESIS.extended(Seq(2), UnixMillis(2), "kind.v1", b"payload")
+            ChainHash::GENESIS.extended(Seq(2), UnixMillis(2), 7, b"payload")
         );
         assert_ne!(
             chain,
-            ChainHash::GENESIS.extended(Seq(1), UnixMillis(3), "kind.v1", b"payload")
+            ChainHash::GENESIS.extended(Seq(1), UnixMillis(3), 7, b"payload")
         );
         assert_ne!(
             chain,
-            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), "kind.v2", b"payload")
+            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), 8, b"payload")
         );
         assert_ne!(
             chain,
-            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), "kind.v1", b"payloae")
+            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), 7, b"payloae")
         );
-        assert_ne!(
-            chain,
-            chain.extended(Seq(1), UnixMillis(2), "kind.v1", b"payload")
-        );
+        assert_ne!(chain, chain.extended(Seq(1), UnixMillis(2), 7, b"payload"));
     }
 }

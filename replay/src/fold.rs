@@ -72,7 +72,7 @@ impl ChainCheck {
         let chain = self
             .head
             .chain
-            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+            .extended(stored.seq, stored.at, stored.kind, &stored.payload);
         if chain != stored.chain {
             return Err(ReplayError::ChainBroken(stored.seq.0));
         }
@@ -90,12 +90,12 @@ impl ChainCheck {
     pub fn step_decoded<E: core::fmt::Display>(
         &mut self,
         stored: &Stored,
-        decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
+        decode: impl FnOnce(u32, &[u8]) -> Result<Event, E>,
     ) -> Result<Event, ReplayError> {
         let mut next = *self;
         next.step(stored)?;
         let event =
-            decode(&stored.kind, &stored.payload).map_err(|error| ReplayError::Undecodable {
+            decode(stored.kind, &stored.payload).map_err(|error| ReplayError::Undecodable {
                 seq: stored.seq.0,
                 reason: alloc::format!("{error}"),
             })?;
@@ -138,7 +138,7 @@ impl Replay {
     pub fn step<E: core::fmt::Display>(
         &mut self,
         stored: &Stored,
-        decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
+        decode: impl FnOnce(u32, &[u8]) -> Result<Event, E>,
     ) -> Result<(), ReplayError> {
         self.step_with(stored, decode, &mut Changes::discarding())
     }
@@ -150,7 +150,7 @@ impl Replay {
     pub fn step_with<E: core::fmt::Display>(
         &mut self,
         stored: &Stored,
-        decode: impl FnOnce(&str, &[u8]) -> Result<Event, E>,
+        decode: impl FnOnce(u32, &[u8]) -> Result<Event, E>,
         changes: &mut Changes,
     ) -> Result<(), ReplayError> {
         let event = self.chain.step_decoded(stored, decode)?;

@@ -15,8 +15,8 @@ pub struct Stored {
     pub seq: Seq,
     /// The time at which the io layer handed it in.
     pub at: UnixMillis,
-    /// Name and layout version, such as `prompt_received.v1`.
-    pub kind: String,
+    /// The number of its kind and layout.
+    pub kind: u32,
     /// The encoded event.
     pub payload: Vec<u8>,
     /// The chain's hash up to and including this event.

@@ -128,11 +128,11 @@ fn state_of_stored_bytes(ledger: &[Recorded]) -> State {
         let stored = Stored {
             seq: recorded.seq,
             at: recorded.at,
-            kind: encoded.kind.into(),
+            kind: encoded.kind,
             payload: encoded.payload,
             chain,
         };
-        let decoded = tslp_migrations::decode(&stored.kind, &stored.payload);
+        let decoded = tslp_migrations::decode(stored.kind, &stored.payload);
         assert_eq!(decoded.as_ref(), Ok(&recorded.event), "{}", recorded.seq);
         replay
             .step(&stored, tslp_migrations::decode)

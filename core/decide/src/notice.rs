@@ -299,7 +299,6 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         | Reason::UnderProposal
         | Reason::AmbiguousName
         | Reason::CoveredByFile
-        | Reason::InPrompt
         | Reason::InSight
         | Reason::NoLongerCurrent
         | Reason::LeftToTools

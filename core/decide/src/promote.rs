@@ -16,6 +16,7 @@ use tslp_core::gate::{Completeness, GateReport};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::reason::Reason;
+use tslp_core::slice::Span;
 use tslp_projections::proposals::Proposal;
 
 /// The pieces in which the Vault holds a message's text: address, start and end in the message, in bytes.
@@ -53,8 +54,10 @@ impl MessagePieces {
             .find(|(_, start, end)| *start <= range.start && range.end <= *end)?;
         Some(Within {
             container: *container,
-            start: u32::try_from(range.start - start).ok()?,
-            end: u32::try_from(range.end - start).ok()?,
+            span: Span {
+                start: u32::try_from(range.start - start).ok()?,
+                end: u32::try_from(range.end - start).ok()?,
+            },
         })
     }
 }

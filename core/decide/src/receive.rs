@@ -5,7 +5,8 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use tslp_core::event::{
-    ContentKind, Event, Fork, History, MessageRef, PromptReceived, SideRequestReceived,
+    ContentKind, Event, Fork, History, MessageRef, PromptMessages, PromptReceived,
+    SideRequestReceived,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -95,9 +96,8 @@ fn record_prompt(
         SessionChoice::Starts => (view.next_session(), None),
     };
     let mut recorder = Recorder::new(view);
-    let mut messages = Vec::new();
+    let (mut older, mut current) = (Vec::new(), Vec::new());
     let mut new_user_messages = Vec::new();
-    let mut older = 0;
     for (position, spoken) in conversation.messages.iter().enumerate() {
         // Also by its bytes, because some clients rewrite or shorten their history: an older message that is on record says nothing
         // new, wherever it was said.
@@ -112,8 +112,11 @@ fn record_prompt(
         if spoken.role == Role::User && !has_acted {
             new_user_messages.push(spoken.index);
         }
-        older += u32::from(spoken.age == MessageAge::Older);
         recorder.store_as(spoken.content, ContentKind::Message, spoken.text.as_bytes());
+        let messages = match spoken.age {
+            MessageAge::Older => &mut older,
+            MessageAge::Current => &mut current,
+        };
         messages.push(MessageRef {
             role: spoken.role,
             key: spoken.key,
@@ -130,8 +133,7 @@ fn record_prompt(
         length: conversation.length(),
         model: request.model.clone(),
         system,
-        messages,
-        older,
+        messages: PromptMessages::new(older, &current),
         tools: request.tools,
     }));
     ReceivedPrompt {

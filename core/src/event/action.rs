@@ -5,13 +5,30 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId, UnixMillis};
-use crate::words;
+use crate::stored::{Archive, Load, Store, stored_words};
 
 /// One call of a tool: the number that it has in its reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Archive,
+    Store,
+    Load,
+    Serialize,
+    Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct CallId {
     /// The episode whose reply asks for it.
     pub episode: EpisodeId,
@@ -26,7 +43,8 @@ impl fmt::Display for CallId {
 }
 
 /// One command of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct RequestedCommand {
     /// How it goes on from the one before.
     pub join: Join,
@@ -35,7 +53,10 @@ pub struct RequestedCommand {
 }
 
 /// A path that symbolic links lead elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Archive, Store, Load, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct LinkSeen {
     /// The path, absolute and normal.
     pub path: String,
@@ -44,9 +65,11 @@ pub struct LinkSeen {
 }
 
 /// A reply asks for a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ActionRequested {
     /// The call.
+    #[serde(flatten)]
     pub call: CallId,
     /// The session of its episode.
     pub session: SessionId,
@@ -69,7 +92,8 @@ pub struct ActionRequested {
 }
 
 /// Why one command of a line is denied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Denial {
     /// The command, from 0.
     pub command: u32,
@@ -82,9 +106,11 @@ pub struct Denial {
 }
 
 /// The Guardian's decision on a call. It is durable before anything is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ActionJudged {
     /// The call.
+    #[serde(flatten)]
     pub call: CallId,
     /// The gravest class of its commands.
     pub class: Class,
@@ -113,7 +139,9 @@ impl ActionJudged {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+#[serde(rename_all = "snake_case")]
 pub enum ToolOutcome {
     /// The last program ended by itself, with this status.
     Exited(i32),
@@ -149,9 +177,11 @@ impl fmt::Display for ToolOutcome {
 }
 
 /// What came of an allowed call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ToolRan {
     /// The call.
+    #[serde(flatten)]
     pub call: CallId,
     /// How it ended.
     pub outcome: ToolOutcome,
@@ -170,7 +200,8 @@ pub struct ToolRan {
 }
 
 /// The Operator approved a policy profile: it is in force from now on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PolicyApproved {
     /// What the profile calls itself.
     pub profile_id: String,
@@ -178,7 +209,7 @@ pub struct PolicyApproved {
     pub text: ArtifactHash,
 }
 
-words! {
+stored_words! {
     /// What happened to a grant.
     GrantChange, "change of a grant" {
         /// It was given.
@@ -191,7 +222,8 @@ words! {
 }
 
 /// A grant was given, prolonged or taken back. Its end by time is no event: whoever asks compares times.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct CapabilityChanged {
     /// The session that it is for.
     pub session: SessionId,

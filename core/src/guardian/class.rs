@@ -1,8 +1,8 @@
 //! Classes of commands, the capabilities that they need, and their risk.
 
-use crate::words;
+use crate::stored::stored_words;
 
-words! {
+stored_words! {
     /// What a command does, the gravest last: of several that fit, the last counts.
     Class, "class of commands" {
         /// Looks, and changes nothing.
@@ -50,7 +50,7 @@ impl Class {
     }
 }
 
-words! {
+stored_words! {
     /// What a tool can be allowed to do.
     Capability, "capability" {
         /// To read the workspace; every tool may.
@@ -74,7 +74,7 @@ impl Capability {
     }
 }
 
-words! {
+stored_words! {
     /// How much is at stake. Only the Operator sets CRITICAL.
     Risk, "risk" {
         /// Little.

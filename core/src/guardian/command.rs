@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use thiserror::Error;
 
-use crate::words;
+use crate::stored::stored_words;
 
 /// Longest command line that is looked at; people and models write a few hundred bytes.
 pub const LINE_BYTES_MAX: usize = 8 << 10;
@@ -14,7 +14,7 @@ pub const LINE_BYTES_MAX: usize = 8 << 10;
 /// Most commands in one line.
 pub const COMMANDS_MAX: usize = 32;
 
-words! {
+stored_words! {
     /// How a command goes on from the one before it.
     Join, "join of commands" {
         /// It is the first one.

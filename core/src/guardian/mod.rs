@@ -1,7 +1,7 @@
 //! The Guardian: whether an action of a tool is allowed, by rules, and why (spec §8.5).
 //!
 //! [`evaluate`] is pure: the same goal, action, state and profile give the same report, now and when it is verified. It stops
-//! careless programs early; hostile ones are held by the kernel (`io/src/sandbox`).
+//! careless programs early; hostile ones are held by the kernel (`io/tools/src/sandbox`).
 
 mod budget;
 mod class;
@@ -38,9 +38,9 @@ pub use profile::{ActionLimits, PolicyRule, RULES_MAX, RuleEffect, ToolProfile};
 
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
-use crate::words;
+use crate::stored::stored_words;
 
-words! {
+stored_words! {
     /// Who asks for an action.
     Door, "door" {
         /// A model, by a tool block in its reply.
@@ -131,7 +131,7 @@ pub struct JudgingState {
     pub jail: Jail,
 }
 
-words! {
+stored_words! {
     /// The eight questions, in the order in which they are asked.
     Step, "step of the Guardian" {
         /// Conditions that no rule can lift.
@@ -238,7 +238,7 @@ impl fmt::Display for DenialCause {
     }
 }
 
-words! {
+stored_words! {
     /// Whether an action is run.
     Decision, "decision on an action" {
         /// It isn't run.

@@ -1,8 +1,9 @@
 //! Whether tools may run at all (spec §8.5; fail closed).
 
+use crate::stored::stored_words;
 use crate::words;
 
-words! {
+stored_words! {
     /// What tslp as a whole is able to do, the strictest last: of several, the last counts.
     Mode, "mode" {
         /// Everything works.

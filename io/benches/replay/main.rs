@@ -96,7 +96,7 @@ fn read_and_hash(database: &Path, events: u64) -> Result<(), Box<dyn Error>> {
     let mut seen = 0;
     while let Some(row) = rows.next()? {
         let seq = Seq(u64::try_from(row.get::<_, i64>(0)?)?);
-        let (kind, payload) = (row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_blob()?);
+        let (kind, payload) = (row.get(2)?, row.get_ref(3)?.as_blob()?);
         chain = chain.extended(seq, UnixMillis(row.get(1)?), kind, payload);
         if row.get_ref(4)?.as_blob()? != chain.0 {
             return Err("the chain is broken".into());

@@ -4,8 +4,8 @@ use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     ArtifactCaptured, ArtifactResolved, Content, ContentKind, Event, Extent, Format, History,
-    Hydrated, MessageRef, PathEvidence, PromptComposed, PromptReceived, ReplyEnded, ReplyOutcome,
-    ReplySegment, Transitioned, Within,
+    Hydrated, MessageRef, PathEvidence, PromptComposed, PromptMessages, PromptReceived, ReplyEnded,
+    ReplyOutcome, ReplySegment, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::Completeness;
@@ -67,12 +67,14 @@ impl Turns {
                     .unwrap_or(u32::MAX),
                 model: "qwen2.5-coder:7b".into(),
                 system: Some(ArtifactHash::of(b"You are a careful programmer.")),
-                messages: vec![MessageRef {
-                    role: Role::User,
-                    key: MessageKey(asked.0),
-                    content: asked,
-                }],
-                older: 0,
+                messages: PromptMessages::new(
+                    Vec::new(),
+                    &[MessageRef {
+                        role: Role::User,
+                        key: MessageKey(asked.0),
+                        content: asked,
+                    }],
+                ),
                 tools: Tools::None,
             }),
         ];
@@ -113,8 +115,7 @@ impl Turns {
                 artifact: self.hash("artifact"),
                 within: Some(Within {
                     container,
-                    start: 16,
-                    end,
+                    span: Span { start: 16, end },
                 }),
                 format: Format::Fence,
                 edit: None,

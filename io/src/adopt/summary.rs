@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
-use super::{AdoptMode, SkipReason};
+use tslp_workspace::tree::reading::SkipReason;
+
+use super::AdoptMode;
 
 /// Most names shown of the files that were skipped for one reason.
 const NAMES_MAX: usize = 5;

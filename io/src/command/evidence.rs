@@ -22,7 +22,6 @@ use crate::config::ServeConfig;
 use crate::evidence::backup as backups;
 use crate::evidence::export::{self as exports, ExportError};
 use crate::evidence::import::{self as imports, ImportError};
-use crate::evidence::kind::kind_of_name;
 use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError, moments};
 use crate::evidence::scan::LedgerScan;
@@ -158,7 +157,7 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
 }
 
 fn event_kind(name: &str) -> Result<EventKind, String> {
-    kind_of_name(name).ok_or_else(|| {
+    EventKind::of_word(name).ok_or_else(|| {
         let names = EventKind::WORDS;
         let hint = suggestions::did_you_mean(name, names.iter().copied());
         format!(

@@ -18,9 +18,9 @@ use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
 use crate::diagnostics::utc_moment;
 use crate::exit::Exit;
-use crate::guardian::profile_file;
 use crate::ledger::LedgerError;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
+use tslp_tools::guardian::profile_file;
 
 /// Calls that people are shown; the JSON has all that are kept.
 const CALLS_SHOWN: usize = 10;

@@ -14,10 +14,10 @@ use crate::cli::{OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::exit::Exit;
-use crate::guardian::profile_file;
-use crate::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
-use crate::observer::{SystemClock, WallClock};
-use crate::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
+use tslp_tools::guardian::profile_file;
+use tslp_tools::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
+use tslp_tools::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
+use tslp_workspace::observer::{SystemClock, WallClock};
 
 pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
     let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;
@@ -209,14 +209,14 @@ impl JudgedRequest {
     }
 
     fn json_page(&self, judged: &Result<JudgedLine, SplitError>) -> Value {
-        let commands = judged.as_ref().map(|line| {
-            let commands = line.commands.iter().map(command_json);
-            commands.collect::<Vec<_>>()
-        });
+        let commands: Vec<Value> = judged
+            .iter()
+            .flat_map(|line| line.commands.iter().map(command_json))
+            .collect();
         json!({
             "allowed": judged.as_ref().is_ok_and(JudgedLine::is_allowed),
             "class": judged.as_ref().map(|line| line.gravest_class().as_str()).ok(),
-            "commands": commands.unwrap_or_default(),
+            "commands": commands,
             "refused": judged.as_ref().err().map(ToString::to_string),
             "tools_off": self.hindrance,
         })

@@ -28,7 +28,8 @@ impl Environment {
     pub fn of_process() -> Self {
         let user = etcetera::choose_base_strategy().ok();
         let mut environment = Self {
-            current_dir: std::env::current_dir().unwrap_or_default(),
+            // A folder that was deleted has no path any more. Whatever is looked for in it fails with this one in the message.
+            current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             home_dir: user.as_ref().map(|user| user.home_dir().to_owned()),
             config_dir: user.as_ref().map(BaseStrategy::config_dir),
             data_dir: user.as_ref().map(BaseStrategy::data_dir),

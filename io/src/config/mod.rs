@@ -32,8 +32,8 @@ use environment::Environment;
 use error::ConfigError;
 use layers::{ConfigLayers, WrittenFlags};
 use settings::{
-    AccessConfig, AuditConfig, EtvConfig, HttpConfig, LogConfig, Settings, TokenBudget,
-    ToolsConfig, UpstreamConfig,
+    AccessConfig, AuditConfig, HttpConfig, LogConfig, Settings, TokenBudget, ToolsConfig,
+    UpstreamConfig,
 };
 
 /// Everything that a running proxy, or a command on its data, needs to know.
@@ -60,7 +60,7 @@ pub struct ServeConfig {
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
-    pub etv: EtvConfig,
+    pub etv: tslp_workspace::observer::EtvConfig,
     /// Tools that replies ask for.
     pub tools: ToolsConfig,
     /// Bounds of client connections.

@@ -12,8 +12,7 @@ pub fn lines(layers: &ConfigLayers) -> Vec<String> {
     let width = |column: usize| {
         rows.iter()
             .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or_default()
+            .fold(0, usize::max)
     };
     let (names, values) = (width(0), width(1));
     let mut lines = vec![format!("{:names$}  {:values$}  SOURCE", "KEY", "VALUE")];

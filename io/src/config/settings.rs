@@ -12,6 +12,7 @@ use tslp_core::words;
 use super::secret::Secret;
 use super::upstream::{ServerForModels, UpstreamSetting};
 use super::written::WrittenValue;
+use tslp_workspace::observer::EtvConfig;
 
 /// All settings, before they are checked on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,17 +122,6 @@ pub struct AuditConfig {
     pub choice: AuditChoice,
     /// Longest time for all of it.
     pub timeout: Duration,
-}
-
-/// Looking at the workspace's files (spec §15).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EtvConfig {
-    /// Larger files count as unreadable.
-    pub read_bytes_max: u64,
-    /// Longest wait for the file system in front of a prompt.
-    pub timeout: Duration,
-    /// Whether files that somebody names, and of which nothing is known, are taken as they are.
-    pub adopt_on_touch: bool,
 }
 
 /// Tools that replies ask for (spec §8.5).
@@ -277,7 +267,7 @@ impl UpstreamConfig {
                 }
             }
         }
-        self.place = place.unwrap_or_default();
+        self.place = place.unwrap_or(UpstreamSetting::Auto);
         Ok(())
     }
 }
@@ -301,16 +291,6 @@ impl Default for AuditConfig {
         Self {
             choice: AuditChoice::default(),
             timeout: Duration::from_secs(120),
-        }
-    }
-}
-
-impl Default for EtvConfig {
-    fn default() -> Self {
-        Self {
-            read_bytes_max: 16 << 20,
-            timeout: Duration::from_millis(250),
-            adopt_on_touch: true,
         }
     }
 }

@@ -277,7 +277,7 @@ keys! {
         kind: ValueKind::Text("LEVEL"), unit: "",
         set: |s, written| crate::logging::check_level(written.text()).map(|level| s.log.level = level),
         show: |s| s.log.level.clone() },
-        "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::http=debug`. Where it isn't set, commands other than `serve` log warnings only.", variable "TSLP_LOG";
+        "What is logged to standard error: off, error, warn, info, debug or trace, or levels by target such as `info,tslp_io::main_loop=debug`. Where it isn't set, commands other than `serve` log warnings only.", variable "TSLP_LOG";
     "log_format": Everyone, choice!(LogFormat, log.format),
         "`text` for people, `json` for programs.";
 }

@@ -12,7 +12,7 @@ use tslp_projections::guardian::GuardianState;
 use tslp_projections::table::Changes;
 use tslp_replay::trace::{Difference, DifferenceCause};
 
-use crate::guardian::profile_file;
+use tslp_tools::guardian::profile_file;
 
 /// The state before the current event that judging a call depends on.
 #[derive(Default)]

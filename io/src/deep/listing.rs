@@ -8,7 +8,7 @@ use tslp_core::event::{Content, Event};
 use tslp_replay::trace::{Difference, DifferenceCause};
 
 use super::DeepReport;
-use crate::evidence::json;
+use crate::evidence::line::event_fields;
 use crate::evidence::log::filter;
 use crate::evidence::log::sentence;
 
@@ -178,11 +178,11 @@ fn event_text(event: Option<&Event>) -> String {
 /// The event's fields, without the bytes of content.
 fn event_json(event: &Event) -> Value {
     let mut value = match event {
-        Event::Content(content) => json::of_event(&Event::Content(Content {
+        Event::Content(content) => event_fields(&Event::Content(Content {
             bytes: Arc::default(),
             ..content.clone()
         })),
-        event => json::of_event(event),
+        event => event_fields(event),
     };
     value["event"] = event.name().into();
     value

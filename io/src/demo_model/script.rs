@@ -26,7 +26,9 @@ struct ShownEntity<'a> {
 
 impl<'a> ShownEntity<'a> {
     fn path(&self) -> &'a str {
-        self.entity.split("::").next().unwrap_or_default()
+        self.entity
+            .split_once("::")
+            .map_or(self.entity, |(path, _)| path)
     }
 
     /// The last part of the symbol's name, which is how people mention it.
@@ -35,7 +37,9 @@ impl<'a> ShownEntity<'a> {
             .entity
             .split_once("::")
             .map_or("", |(_, symbol)| symbol);
-        symbol.rsplit(['.', ':']).next().unwrap_or_default()
+        symbol
+            .rsplit_once(['.', ':'])
+            .map_or(symbol, |(_, last)| last)
     }
 
     fn extension(&self) -> &'a str {
@@ -99,14 +103,10 @@ fn audit_answer(prompt: &str) -> String {
 }
 
 fn message_texts(request: &Value) -> Vec<(String, String)> {
-    let messages = request["messages"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let messages = request["messages"].as_array().into_iter().flatten();
     messages
-        .iter()
-        .map(|message| {
-            let role = message["role"].as_str().unwrap_or_default().to_owned();
+        .filter_map(|message| {
+            let role = message["role"].as_str()?.to_owned();
             let text = match &message["content"] {
                 Value::String(text) => text.clone(),
                 Value::Array(parts) => parts
@@ -116,20 +116,22 @@ fn message_texts(request: &Value) -> Vec<(String, String)> {
                     .join("\n"),
                 _ => String::new(),
             };
-            (role, text)
+            Some((role, text))
         })
         .collect()
 }
 
 /// The prompt without the blocks that may have been put before it.
 fn question_text(prompt: &str) -> &str {
-    prompt.rsplit(BLOCK_END).next().unwrap_or_default()
+    prompt
+        .rsplit_once(BLOCK_END)
+        .map_or(prompt, |(_, question)| question)
 }
 
 fn shown_in(text: &str) -> Vec<ShownEntity<'_>> {
     let mut shown = Vec::new();
     for part in text.split(BLOCK_START).skip(1) {
-        let block = part.split(BLOCK_END).next().unwrap_or_default();
+        let block = part.split_once(BLOCK_END).map_or(part, |(block, _)| block);
         let (header, code) = block.split_once("\n\n").unwrap_or((block, ""));
         let field = |name: &str| {
             header
@@ -295,7 +297,7 @@ fn with_statement(code: &str, extension: &str) -> String {
             let first = body
                 .lines()
                 .find(|line| !line.trim().is_empty())
-                .unwrap_or_default();
+                .unwrap_or("");
             let indent = match first.len() - first.trim_start().len() {
                 0 => "    ",
                 width => &first[..width],

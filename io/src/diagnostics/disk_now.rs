@@ -18,7 +18,7 @@ use tslp_replay::pending::DiskCheck;
 use super::{TableRow as _, entity_name};
 use crate::config::ServeConfig;
 use crate::ledger::{LedgerError, LedgerReader};
-use crate::observer::{Observer, SystemClock, WorkspaceObserver as _};
+use tslp_workspace::observer::{Observer, SystemClock, WorkspaceObserver as _};
 
 /// Nobody waits for this look but the person who asked for the page.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -9,8 +9,8 @@ use tslp_projections::state::State;
 use tslp_projections::store::EmptyStore;
 
 use crate::config::ServeConfig;
-use crate::observer::{Observer, SystemClock, WallClock as _, WorkspaceObserver as _};
 use crate::startup;
+use tslp_workspace::observer::{Observer, SystemClock, WallClock as _, WorkspaceObserver as _};
 
 /// Nobody waits for this look but the person who asked for it.
 const PATIENCE: Duration = Duration::from_secs(60);

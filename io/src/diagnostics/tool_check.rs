@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::config::ServeConfig;
 use crate::config::settings::ToolsChoice;
-use crate::guardian::ToolScope;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
+use tslp_tools::guardian::ToolScope;
 
 /// Age after which an answer is checked again.
 const HOLDS: Duration = Duration::from_secs(24 * 60 * 60);

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::PipeWriter;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use serde_json::Value;
@@ -32,12 +32,14 @@ use super::{EngineThread, take_said};
 use crate::auditor::queue::RequestMark;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::config::settings::{ClientTools, ToolsChoice};
-use crate::guardian::profile_file;
-use crate::sandbox::{ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
 use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
+use tslp_tools::guardian::profile_file;
+use tslp_tools::sandbox::{
+    ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
+};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::reply::ReplyDecoder;
 
@@ -428,7 +430,7 @@ impl EngineThread {
         };
         let round = reply.round;
         let limit = &tools.config;
-        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = limit.time.saturating_sub(spent);
         let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
@@ -527,7 +529,7 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return;
         };
-        let spent = reply.began.map(|began| began.elapsed()).unwrap_or_default();
+        let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = tools.config.time.saturating_sub(spent);
         let under_way = |stop| RunningTool {
             call,
@@ -998,7 +1000,7 @@ fn quoted_text(word: &str) -> String {
 
 /// The part of a command line that people are shown, between backticks.
 fn line_beginning(line: &str) -> String {
-    let first = line.lines().next().unwrap_or_default();
+    let first = line.split_once('\n').map_or(line, |(first, _)| first);
     let end = boundary_before(first, SHOWN_LINE_BYTES_MAX);
     let rest = if end < line.len() { "…" } else { "" };
     format!("{}{rest}", first[..end].replace('`', "'"))

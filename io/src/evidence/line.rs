@@ -3,18 +3,21 @@
 //! A line has exactly one form. Whoever reads one prints it again and compares: what was edited in any way, be it by a
 //! blank or a field that nobody knows, isn't the same line any more.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-use tslp_core::event::Event;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tslp_core::event::{Event, EventKind};
+use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::stored::TextOrBase64;
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
-
-use super::json::{self, JsonMismatch, member_value, read_member};
-use super::kind::kind_of_name;
 
 /// The value of `format` in a header.
 const FORMAT: &str = "tslp-export";
@@ -25,19 +28,19 @@ const VERSION: u64 = 1;
 /// An error in a line of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// It isn't JSON.
-    #[error("it is no JSON: {0}")]
+    /// It isn't JSON, or a field is missing or wrong.
+    #[error("it can't be read: {0}")]
     Json(#[from] serde_json::Error),
-    /// A field is missing or wrong.
-    #[error(transparent)]
-    Field(#[from] JsonMismatch),
     /// It is no header of an export.
     #[error("it is no header of a tslp export")]
     NoHeader,
     /// A newer program wrote it.
     #[error("the export has version {0}, this version of tslp reads {VERSION}; update tslp")]
     Version(u64),
-    /// There is no such kind of event, or not with this layout.
+    /// There is no such layout of an event.
+    #[error("{0} is no number of that kind of event known to this version of tslp; update tslp")]
+    Number(u32),
+    /// There is no such kind of event.
     #[error("`{0}` is no kind of event known to this version of tslp; update tslp")]
     Kind(String),
     /// The event can't be stored.
@@ -60,21 +63,40 @@ pub struct ExportHeader {
     pub head: Head,
 }
 
+/// A header's members but for its last one, the hash of the line up to there: the chain vouches for the events alone.
+#[derive(Serialize, Deserialize)]
+struct HeaderMembers<'a> {
+    format: &'a str,
+    version: u64,
+    workspace: TextOrBase64<'a>,
+    head: HeadMembers,
+    #[serde(with = "chain_text")]
+    genesis: ChainHash,
+}
+
+#[derive(Serialize, Deserialize)]
+struct HeadMembers {
+    seq: Seq,
+    #[serde(with = "chain_text")]
+    chain: ChainHash,
+}
+
 impl ExportHeader {
     /// The line, without its end.
     #[must_use]
     pub fn to_line(&self) -> String {
-        let (form, workspace) = json::text_or_base64(self.workspace.as_os_str().as_bytes());
-        let object = json!({
-            "format": FORMAT,
-            "version": VERSION,
-            "workspace": { form: workspace },
-            "head": { "seq": self.head.seq.0, "chain": self.head.chain.to_string() },
-            "genesis": ChainHash::GENESIS.to_string(),
-        });
-        let text = object.to_string();
+        let members = HeaderMembers {
+            format: FORMAT,
+            version: VERSION,
+            workspace: self.workspace.as_os_str().as_bytes().into(),
+            head: HeadMembers {
+                seq: self.head.seq,
+                chain: self.head.chain,
+            },
+            genesis: ChainHash::GENESIS,
+        };
+        let text = serde_json::to_string(&members).expect("all its keys are names");
         let open = text.strip_suffix('}').unwrap_or(&text);
-        // The chain vouches for the events alone; this does for the workspace.
         let check = blake3::hash(open.as_bytes());
         format!("{open},\"check\":\"{check}\"}}")
     }
@@ -85,20 +107,21 @@ impl ExportHeader {
     /// When it isn't exactly what [`Self::to_line`] prints.
     pub fn read(line: &str) -> Result<Self, LineError> {
         let value: Value = serde_json::from_str(line)?;
-        if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
+        if value["format"] != FORMAT {
             return Err(LineError::NoHeader);
         }
-        match read_member(&value, "version")? {
-            VERSION => {}
-            other => return Err(LineError::Version(other)),
+        match value["version"].as_u64() {
+            Some(VERSION) => {}
+            Some(other) => return Err(LineError::Version(other)),
+            None => return Err(LineError::NoHeader),
         }
-        let head = member_value(&value, "head")?;
+        let members: HeaderMembers<'_> = serde_json::from_str(line)?;
+        let workspace = members.workspace.into_bytes().ok_or(LineError::Edited)?;
         let header = Self {
-            workspace: OsString::from_vec(json::member_bytes(member_value(&value, "workspace")?)?)
-                .into(),
+            workspace: OsString::from_vec(workspace).into(),
             head: Head {
-                seq: read_member(head, "seq")?,
-                chain: read_member(head, "chain")?,
+                seq: members.head.seq,
+                chain: members.head.chain,
             },
         };
         if header.to_line() == line {
@@ -109,68 +132,118 @@ impl ExportHeader {
     }
 }
 
+/// An event's line.
+#[derive(Serialize, Deserialize)]
+struct Line<'a> {
+    seq: Seq,
+    at: UnixMillis,
+    number: u32,
+    #[serde(flatten)]
+    event: Cow<'a, Event>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<String>,
+    digest: String,
+    #[serde(with = "chain_text")]
+    chain: ChainHash,
+}
+
+impl<'a> Line<'a> {
+    fn new(stored: &Stored, event: Cow<'a, Event>) -> Self {
+        let follows =
+            encode(&event).is_ok_and(|it| it.kind == stored.kind && it.payload == stored.payload);
+        Self {
+            seq: stored.seq,
+            at: stored.at,
+            number: stored.kind,
+            event,
+            payload: (!follows).then(|| BASE64_STANDARD.encode(&stored.payload)),
+            digest: blake3::hash(&stored.payload).to_string(),
+            chain: stored.chain,
+        }
+    }
+
+    fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("all its keys are names")
+    }
+
+    /// The stored event; its chain is not looked at.
+    fn to_stored(&self) -> Result<Stored, LineError> {
+        let payload = match &self.payload {
+            Some(text) => BASE64_STANDARD
+                .decode(text)
+                .ok()
+                .filter(|payload| decode(self.number, payload).as_ref() == Ok(&*self.event))
+                .ok_or(LineError::Payload)?,
+            None => {
+                let encoded = encode(&self.event)?;
+                if encoded.kind != self.number {
+                    return Err(LineError::Number(self.number));
+                }
+                encoded.payload
+            }
+        };
+        Ok(Stored {
+            seq: self.seq,
+            at: self.at,
+            kind: self.number,
+            payload,
+            chain: self.chain,
+        })
+    }
+}
+
+mod chain_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use tslp_replay::chain::ChainHash;
+
+    pub(super) fn serialize<S: Serializer>(chain: &ChainHash, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(chain)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ChainHash, D::Error> {
+        let text = String::deserialize(from)?;
+        match blake3::Hash::from_hex(&text) {
+            Ok(hash) => Ok(ChainHash(hash.into())),
+            Err(_) => Err(serde::de::Error::custom("`chain` is no hash")),
+        }
+    }
+}
+
 /// An event's line, without its end.
 ///
 /// The payload itself is left out where encoding the event gives it, which is always so for events of this program's own
 /// layouts.
 #[must_use]
 pub fn event_line(stored: &Stored, event: &Event) -> String {
-    let follows =
-        encode(event).is_ok_and(|it| it.kind == stored.kind && it.payload == stored.payload);
-    let mut line = json!({
-        "seq": stored.seq.0,
-        "at": stored.at.0,
-        "kind": stored.kind,
-        "event": json::of_event(event),
-    });
-    if !follows {
-        line["payload"] = json::base64(&stored.payload).into();
-    }
-    line["digest"] = blake3::hash(&stored.payload).to_string().into();
-    line["chain"] = stored.chain.to_string().into();
-    line.to_string()
+    Line::new(stored, Cow::Borrowed(event)).to_text()
 }
 
 /// Reads an event's line; its chain is not looked at.
 ///
 /// # Errors
 /// When it isn't exactly what [`event_line`] prints.
-pub fn read_event(line: &str) -> Result<Stored, LineError> {
-    let value: Value = serde_json::from_str(line)?;
-    let kind: String = read_member(&value, "kind")?;
-    let unknown = || LineError::Kind(kind.clone());
-    let event = json::read_event(
-        kind_of_name(&kind).ok_or_else(unknown)?,
-        member_value(&value, "event")?,
-    )?;
-    let payload = match value.get("payload") {
-        Some(_) => {
-            let text: String = read_member(&value, "payload")?;
-            let payload = json::bytes_of_base64(&text).ok_or(LineError::Payload)?;
-            let same = decode(&kind, &payload).is_ok_and(|decoded| decoded == event);
-            if !same {
-                return Err(LineError::Payload);
-            }
-            payload
-        }
-        None => {
-            let encoded = encode(&event)?;
-            if encoded.kind != kind {
-                return Err(unknown());
-            }
-            encoded.payload
-        }
-    };
-    let stored = Stored {
-        seq: read_member(&value, "seq")?,
-        at: read_member(&value, "at")?,
-        kind,
-        payload,
-        chain: read_member(&value, "chain")?,
-    };
-    if event_line(&stored, &event) == line {
+pub fn read_event(text: &str) -> Result<Stored, LineError> {
+    let line: Line<'_> = serde_json::from_str(text).map_err(|error| unreadable(text, error))?;
+    let stored = line.to_stored()?;
+    if Line::new(&stored, line.event).to_text() == text {
         Ok(stored)
     } else {
         Err(LineError::Edited)
     }
+}
+
+/// Why a line can't be read: a newer tslp may know its kind of event.
+fn unreadable(text: &str, error: serde_json::Error) -> LineError {
+    let value: Option<Value> = serde_json::from_str(text).ok();
+    match value.as_ref().and_then(|value| value["kind"].as_str()) {
+        Some(kind) if EventKind::of_word(kind).is_none() => LineError::Kind(kind.to_owned()),
+        _ => LineError::Json(error),
+    }
+}
+
+/// The event's fields as a JSON object.
+#[must_use]
+pub fn event_fields(event: &Event) -> Value {
+    let mut whole = serde_json::to_value(event).expect("all its keys are names");
+    whole["event"].take()
 }

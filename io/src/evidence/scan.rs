@@ -113,7 +113,7 @@ impl LedgerScan {
         {
             return Err(self.anchor_mismatch(anchor, AnchorMismatch::OtherHistory));
         }
-        let event = tslp_migrations::decode(&stored.kind, &stored.payload)
+        let event = tslp_migrations::decode(stored.kind, &stored.payload)
             .map_err(|error| StartError::from_decode_error(&stored, error))?;
         Ok(Some((stored, event)))
     }
@@ -152,7 +152,7 @@ impl LedgerScan {
             ControlFlow::Break(())
         })?;
         let Some(stored) = found else { return Ok(None) };
-        let event = tslp_migrations::decode(&stored.kind, &stored.payload)
+        let event = tslp_migrations::decode(stored.kind, &stored.payload)
             .map_err(|error| StartError::from_decode_error(&stored, error))?;
         Ok(Some((stored, event)))
     }

@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use tslp_core::event::{Event, PromptSent};
+use tslp_core::event::{Event, EventKind, PromptSent};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 
 use crate::ledger::{LedgerError, LedgerReader};
 use tslp_wire::chat::sent::frame_halves;
 use tslp_wire::chat::template::{TemplateError, expand_template};
-
-/// The names of the events about sent prompts.
-const PROMPT_SENT: &str = "prompt_sent.v1";
 
 /// The reason why a prompt can't be shown, for the person who asks.
 #[derive(Debug, thiserror::Error)]
@@ -120,8 +117,8 @@ impl SentIndex {
 /// See [`NotShown`].
 pub fn last_sent(reader: &LedgerReader) -> Result<Option<(EpisodeId, Vec<u8>)>, NotShown> {
     let mut chain: Vec<PromptSent> = Vec::new();
-    reader.read_back(PROMPT_SENT, &mut |payload| {
-        let Ok(Event::PromptSent(sent)) = tslp_migrations::decode(PROMPT_SENT, payload) else {
+    reader.read_back(EventKind::PromptSent, &mut |kind, payload| {
+        let Ok(Event::PromptSent(sent)) = tslp_migrations::decode(kind, payload) else {
             return ControlFlow::Break(());
         };
         let wanted = chain.last().map(|later| later.base);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
-use tslp_core::event::Recorded;
+use tslp_core::event::{EventKind, Recorded};
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::ChainCheck;
@@ -227,7 +227,8 @@ pub(crate) fn visit_without_contents(
     from: Seq,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
-    visit_selected(connection, "kind NOT GLOB 'content.*'", from, visit)
+    let condition = format!("kind NOT IN ({})", numbers_of(EventKind::Content));
+    visit_selected(connection, &condition, from, visit)
 }
 
 fn visit_selected(
@@ -255,17 +256,28 @@ fn visit_selected(
     Ok(())
 }
 
-/// Hands the events of one stored kind to `visit`, the last first.
+/// The numbers of a kind, of all its layouts, as a list in a statement.
+pub(super) fn numbers_of(kind: EventKind) -> String {
+    let numbers = tslp_migrations::NUMBERS.iter().copied();
+    let all = numbers.filter(|number| tslp_migrations::kind_of(*number) == Some(kind));
+    all.map(|number| number.to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Hands the number and the payload of each event of one kind to `visit`, the last first.
 pub(crate) fn stream_back(
     connection: &Connection,
-    kind: &str,
-    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    kind: EventKind,
+    visit: &mut dyn FnMut(u32, &[u8]) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection
-        .prepare_cached("SELECT payload FROM ledger WHERE kind = ?1 ORDER BY seq DESC")?;
-    let mut rows = statement.query([kind])?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT kind, payload FROM ledger WHERE kind IN ({}) ORDER BY seq DESC",
+        numbers_of(kind)
+    ))?;
+    let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if visit(row.get_ref(0)?.as_blob()?).is_break() {
+        if visit(row.get(0)?, row.get_ref(1)?.as_blob()?).is_break() {
             break;
         }
     }

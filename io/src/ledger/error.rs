@@ -345,7 +345,7 @@ impl LedgerError {
     /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
     pub(crate) fn from_decode_error(path: &Path, seq: Seq, source: DecodeError) -> Self {
         let path = path.to_owned();
-        if source.may_be_newer() {
+        if source.is_unknown_kind() {
             Self::NewerEvent { path, seq, source }
         } else {
             Self::Decode { path, seq, source }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::{Event, EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
@@ -100,9 +100,9 @@ impl LedgerReader {
             .map_err(&failed)?;
         let found = statement
             .query_row([to_sql(seq)], |row| {
-                let kind: String = row.get(0)?;
+                let kind: u32 = row.get(0)?;
                 let payload = row.get_ref(1)?.as_blob()?;
-                Ok(match decode_content(&kind, payload) {
+                Ok(match decode_content(kind, payload) {
                     Ok(Some(found)) if found.is_intact() => Ok(look(found)),
                     Ok(Some(_)) => Err(LedgerError::Corrupt {
                         path: self.database.path.clone(),
@@ -198,7 +198,7 @@ impl LedgerReader {
     ) -> Result<(), LedgerError> {
         let mut decoded = Ok(());
         let read = connection::visit_without_contents(&self.connection, from, &mut |stored| {
-            match tslp_migrations::decode(&stored.kind, &stored.payload) {
+            match tslp_migrations::decode(stored.kind, &stored.payload) {
                 Ok(event) => {
                     visit(&event);
                     ControlFlow::Continue(())
@@ -214,15 +214,14 @@ impl LedgerReader {
         decoded
     }
 
-    /// Hands the payloads of all events of one stored kind, such as `content.v1`, to `visit`, the last first, until it
-    /// breaks.
+    /// Hands the number and the payload of each event of one kind to `visit`, the last first, until it breaks.
     ///
     /// # Errors
     /// When the database can't be read.
     pub fn read_back(
         &self,
-        kind: &str,
-        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+        kind: EventKind,
+        visit: &mut dyn FnMut(u32, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         connection::stream_back(&self.connection, kind, visit)
             .map_err(self.database.sqlite_error("read"))

@@ -1,17 +1,18 @@
 //! Checks that a file is one of our databases, and sound enough to be continued.
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
-use tslp_core::event::Event;
+use rusqlite::{Connection, ErrorCode};
+use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, SCHEMA};
 
 use super::anchor::{self, AnchorState};
-use super::connection::{Database, meta_value, pragma_number};
+use super::connection::{self, Database, meta_value, pragma_number};
 use super::disk::Disk;
 use super::error::LedgerError;
 use super::open::DataFiles;
@@ -229,19 +230,14 @@ pub(super) fn other_workspace(database: &Database, found: &Path) -> LedgerError 
 
 /// The workspace of the rules that were recorded last, if any were.
 pub(super) fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let last = connection
-        .query_row(
-            "SELECT kind, payload FROM ledger WHERE kind LIKE 'rules_in_force.%' ORDER BY seq DESC LIMIT 1",
-            [],
-            |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)),
-        )
-        .optional()?;
-    Ok(last.and_then(
-        |(kind, payload)| match tslp_migrations::decode(&kind, &payload) {
-            Ok(Event::RulesInForce(rules)) => Some(rules.policy.workspace_root),
-            _ => None,
-        },
-    ))
+    let mut last = None;
+    connection::stream_back(connection, EventKind::RulesInForce, &mut |kind, payload| {
+        if let Ok(Event::RulesInForce(rules)) = tslp_migrations::decode(kind, payload) {
+            last = Some(rules.policy.workspace_root);
+        }
+        ControlFlow::Break(())
+    })?;
+    Ok(last)
 }
 
 /// The workspace that the database says it belongs to; empty if it says nothing.

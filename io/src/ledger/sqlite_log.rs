@@ -484,7 +484,7 @@ impl Batch<'_> {
         let chain = self
             .head
             .chain
-            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+            .extended(stored.seq, stored.at, stored.kind, &stored.payload);
         if chain != stored.chain {
             return Err(LedgerError::OutOfOrder {
                 head: self.head.seq,
@@ -505,7 +505,7 @@ impl Batch<'_> {
                     &mut insert,
                     head,
                     stored.at.0,
-                    &stored.kind,
+                    stored.kind,
                     stored.payload.as_slice(),
                 )
             });
@@ -598,7 +598,7 @@ fn insert_event(
     insert: &mut CachedStatement<'_>,
     head: Head,
     at: i64,
-    kind: &str,
+    kind: u32,
     payload: impl ToSql,
 ) -> rusqlite::Result<usize> {
     for (place, value) in (1..).zip(params![to_sql(head.seq), at, kind]) {

@@ -387,7 +387,7 @@ impl MainLoop {
             .first_text("x-stainless-retry-count")
             .and_then(|count| count.parse::<u32>().ok());
         let prompt = ToEngine::Prompt {
-            dialect: exchange.dialect.unwrap_or_default(),
+            dialect: exchange.chat_dialect(),
             exchange: exchange.id,
             session_name: headers
                 .first_text("x-tslp-session")

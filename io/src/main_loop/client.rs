@@ -194,6 +194,17 @@ impl Exchange {
         }
     }
 
+    /// The dialect of a chat request.
+    pub(super) fn chat_dialect(&self) -> Dialect {
+        self.dialect
+            .expect("only chat requests are composed, and their paths name the dialect")
+    }
+
+    /// The dialect in which errors are told. To requests that are relayed as they come that is OpenAI's: most of their routes are.
+    pub(super) fn dialect_of_errors(&self) -> Dialect {
+        self.dialect.unwrap_or(Dialect::ChatCompletions)
+    }
+
     pub(super) fn response_to(&self) -> ResponseTo {
         let content = if self.head.method == "HEAD" {
             ResponseContent::HeadOnly
@@ -204,7 +215,7 @@ impl Exchange {
             version: self.head.version,
             persistence: self.persistence,
             content,
-            errors: self.dialect.map(Dialect::error_shape).unwrap_or_default(),
+            errors: self.dialect_of_errors().error_shape(),
         }
     }
 

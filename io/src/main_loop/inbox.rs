@@ -103,8 +103,8 @@ impl MainLoop {
         let client = self.connections.client(key);
         let exchange = client.and_then(|client| client.exchange.as_deref());
         let dialect = exchange
-            .and_then(|exchange| exchange.dialect)
-            .unwrap_or_default();
+            .expect("a client is found by the exchange that it has")
+            .chat_dialect();
         let reply = ChatReply {
             dialect,
             durable_at,

@@ -396,7 +396,7 @@ impl MainLoop {
         let Some(exchange) = client.exchange.as_deref_mut() else {
             return;
         };
-        let dialect = exchange.dialect.unwrap_or_default();
+        let dialect = exchange.chat_dialect();
         let server = &self.connections.server(exchange.server).config;
         let ending = ResponseEnd::Complete {
             status: head.status,
@@ -599,6 +599,7 @@ impl MainLoop {
             return;
         };
         let whole = exchange.response_to().content == ResponseContent::Whole;
+        let dialect = exchange.dialect_of_errors();
         let id = exchange.id;
         let ExchangeStage::Upstream(call) = &mut exchange.stage else {
             return;
@@ -626,7 +627,6 @@ impl MainLoop {
         {
             // The blank line ends whatever the upstream left half-said.
             let mut event = b"\n\n".to_vec();
-            let dialect = exchange.dialect.unwrap_or_default();
             event.extend_from_slice(&refusal.stream_end(dialect));
             match framing {
                 // Without the last chunk: the message stays visibly incomplete.

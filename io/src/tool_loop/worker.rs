@@ -10,9 +10,9 @@ use tslp_core::event::{CallId, LinkSeen};
 use tslp_core::ids::Seq;
 
 use crate::channel::{ExchangeId, ToEngine};
-use crate::guardian::beyond_links;
 use crate::ledger::DurableHead;
-use crate::sandbox::{RunOutcome, Sandbox, SandboxPlan};
+use tslp_tools::guardian::beyond_links;
+use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxPlan};
 
 /// A job of the thread.
 #[derive(Debug)]

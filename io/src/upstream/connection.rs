@@ -43,9 +43,8 @@ impl RequestBytes {
     /// The bytes that still have to be written, in two pieces.
     #[must_use]
     pub fn unsent_pieces(&self) -> (&[u8], &[u8]) {
-        let head = self.head.get(self.sent..).unwrap_or_default();
-        let body_sent = self.sent.saturating_sub(self.head.len());
-        (head, self.body.get(body_sent..).unwrap_or_default())
+        let head_sent = self.sent.min(self.head.len());
+        (&self.head[head_sent..], &self.body[self.sent - head_sent..])
     }
 
     /// The number of bytes that still have to be written.
@@ -57,7 +56,7 @@ impl RequestBytes {
     /// Notes that the socket took `count` bytes.
     pub fn mark_sent(&mut self, count: usize) {
         self.sent += count;
-        debug_assert!(
+        assert!(
             self.sent <= self.head.len() + self.body.len(),
             "sent more than there was"
         );

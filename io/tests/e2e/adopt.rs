@@ -130,7 +130,7 @@ fn the_same_tree_twice_appends_nothing_and_a_change_only_itself() {
 fn bytes_that_the_ledger_holds_are_not_appended_again() {
     let places = project();
     adopt(&places, &["."]);
-    let contents = |places: &Places| ledger_file::kinds(&places.data)["content.v1"];
+    let contents = |places: &Places| ledger_file::kinds(&places.data)["content"];
     places.write("src/add.c", "int sub(int a, int b) { return a - b; }\n");
     adopt(&places, &["."]);
     let before = contents(&places);

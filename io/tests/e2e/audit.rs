@@ -89,9 +89,9 @@ fn an_audit_in_time_promotes_what_lacked_only_a_grant() {
     assert_eq!(tslp.last_episode()["episode_id"], reply.episode());
     let kinds = kinds(&places.data);
     let count = |kind: &str| kinds.get(kind).copied();
-    assert_eq!(count("prompt_received.v1"), Some(2), "{kinds:?}");
-    assert_eq!(count("audit_asked.v1"), Some(1), "{kinds:?}");
-    assert_eq!(count("audit_answered.v1"), Some(1), "{kinds:?}");
+    assert_eq!(count("prompt_received"), Some(2), "{kinds:?}");
+    assert_eq!(count("audit_asked"), Some(1), "{kinds:?}");
+    assert_eq!(count("audit_answered"), Some(1), "{kinds:?}");
     let (_, state) = places.cli_json(&["state"]);
     assert!(
         state["entities"][RING_PUT]["contested"].is_null(),
@@ -293,7 +293,7 @@ fn check_asks_nothing(arguments: &[&str]) {
     tslp.say("hello");
     assert!(!is_audit(&upstream.next()));
     assert!(upstream.saw_nothing());
-    assert!(!kinds(&places.data).contains_key("audit_asked.v1"));
+    assert!(!kinds(&places.data).contains_key("audit_asked"));
 }
 
 #[test]

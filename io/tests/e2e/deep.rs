@@ -162,7 +162,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
         .unwrap();
     let mut events: Vec<Event> = stored
         .iter()
-        .map(|stored| decode(&stored.kind, &stored.payload).unwrap())
+        .map(|stored| decode(stored.kind, &stored.payload).unwrap())
         .collect();
     forge(&mut events);
     let mut chain = ChainHash::GENESIS;
@@ -170,7 +170,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
         let encoded = encode(event).unwrap();
         stored.kind = encoded.kind.into();
         stored.payload = encoded.payload;
-        chain = chain.extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+        chain = chain.extended(stored.seq, stored.at, stored.kind, &stored.payload);
         stored.chain = chain;
     }
     let mut forged = Places::new();

@@ -96,10 +96,10 @@ fn the_log_is_filtered() {
             &places,
             &["--reason", "elided", "--kind", "promotion_refused"]
         ),
-        ["promotion_refused.v1"]
+        ["promotion_refused"]
     );
     let first = kinds(&places, &["--episode", "1", "--kind", "transitioned"]);
-    assert_eq!(first, ["transitioned.v1"; 2], "the file and its function");
+    assert_eq!(first, ["transitioned"; 2], "the file and its function");
     let moved = kinds(&places, &["--entity", RING_PUT, "--kind", "transitioned"]);
     assert!(moved.len() >= 3, "{moved:?}");
     assert_eq!(
@@ -116,7 +116,7 @@ fn the_log_is_filtered() {
     );
     assert_eq!(
         kinds(&places, &["--session", "2", "--kind", "prompt_received"]),
-        ["prompt_received.v1"]
+        ["prompt_received"]
     );
     assert_eq!(kinds(&places, &["--until", "1d"]), [""; 0]);
     let all = kinds(&places, &["--since", "1d", "--limit", "0"]);

@@ -377,7 +377,7 @@ fn the_list_of_faults_names_tests_that_exist() {
         include_str!("stale.rs"),
         include_str!("adopt.rs"),
         include_str!("sandbox.rs"),
-        include_str!("../../src/observer/tests.rs"),
+        include_str!("../../workspace/src/observer/tests.rs"),
     ];
     let rows = list
         .lines()

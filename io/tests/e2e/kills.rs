@@ -151,7 +151,7 @@ fn kept(data: &Path) -> Kept {
         _ => {}
     };
     let read = readers.open().unwrap().read(Seq(1), &mut |stored| {
-        take(tslp_migrations::decode(&stored.kind, &stored.payload).unwrap());
+        take(tslp_migrations::decode(stored.kind, &stored.payload).unwrap());
         ControlFlow::Continue(())
     });
     read.unwrap();

@@ -17,7 +17,8 @@ pub(crate) fn kinds(data: &Path) -> BTreeMap<String, i64> {
     let mut statement = connection
         .prepare("SELECT kind, count(*) FROM ledger GROUP BY kind")
         .unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    let word = |number| tslp_migrations::kind_of(number).unwrap().to_string();
+    let rows = statement.query_map([], |row| Ok((word(row.get(0)?), row.get(1)?)));
     rows.unwrap().map(Result::unwrap).collect()
 }
 

@@ -150,11 +150,12 @@ fn recent_lists_what_happened_before_the_damage() {
     tslp.say("What does `ring_put` do?");
     tslp.stop_with(0);
     let (_, sound) = places.cli_json(&["recent"]);
-    let damaged = ledger_file::open(&places.data).execute_batch(
+    let damaged = ledger_file::open(&places.data).execute_batch(&format!(
         "DROP TRIGGER ledger_refuses_update;
          UPDATE ledger SET payload = x'00'
-         WHERE seq = (SELECT max(seq) FROM ledger WHERE kind LIKE 'prompt_composed.%')",
-    );
+         WHERE seq = (SELECT max(seq) FROM ledger WHERE kind = {})",
+        tslp_migrations::number_of(tslp_core::event::EventKind::PromptComposed)
+    ));
     damaged.unwrap();
     ledger_file::doubt(&places.data);
     let (code, of_command) = places.cli_json(&["recent"]);

@@ -30,9 +30,7 @@ fn exported(places: &Places, kind: &str) -> Vec<Value> {
     let output = places.in_workspace(&["export"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines
-        .filter(|line: &Value| line["kind"].as_str().is_some_and(|it| it.starts_with(kind)))
-        .collect()
+    lines.filter(|line: &Value| line["kind"] == kind).collect()
 }
 
 fn call(id: &str, name: &str, arguments: &Value) -> Value {

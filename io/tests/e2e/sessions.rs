@@ -105,7 +105,7 @@ fn a_retry_is_no_new_episode() {
     let again = tslp.chat_with(&[("X-Stainless-Retry-Count", "1")], &prompt("hello"));
     assert_eq!(again.episode(), first.episode());
     let kinds = ledger_file::kinds(&places.data);
-    assert_eq!(kinds["prompt_received.v1"], 1, "{kinds:?}");
+    assert_eq!(kinds["prompt_received"], 1, "{kinds:?}");
     let episode = crate::harness::eventually(|| {
         let episode = tslp.last_episode();
         (episode["outcome"] == "completed").then_some(episode)
@@ -194,12 +194,12 @@ fn context_that_is_sent_again_unchanged_appends_nothing_of_it() {
         .collect();
     // The prompt, what was made of it, the reply, and what it cost: two texts that weren't there, and two messages.
     let expected = [
-        ("content.v1", 4),
-        ("prompt_composed.v1", 1),
-        ("prompt_measured.v1", 1),
-        ("prompt_received.v1", 1),
-        ("prompt_sent.v1", 1),
-        ("reply_ended.v1", 1),
+        ("content", 4),
+        ("prompt_composed", 1),
+        ("prompt_measured", 1),
+        ("prompt_received", 1),
+        ("prompt_sent", 1),
+        ("reply_ended", 1),
     ];
     assert_eq!(grown, expected);
     assert_eq!(tslp.last_episode()["session_id"], 1);

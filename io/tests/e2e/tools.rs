@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 use serde_json::Value;
-use tslp_io::sandbox::{
+use tslp_tools::sandbox::{
     Pipeline, PlannedProgram, ResourceBound, RunCondition, RunEnd, RunOutcome, Sandbox,
     SandboxLimits, SandboxPlan, SandboxTask, WorkspaceLayer,
 };

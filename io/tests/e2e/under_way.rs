@@ -19,7 +19,7 @@ fn recorded(data: &Path) -> Vec<Event> {
     let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut events = Vec::new();
     let read = readers.open().unwrap().read(Seq(1), &mut |stored| {
-        events.push(tslp_migrations::decode(&stored.kind, &stored.payload).unwrap());
+        events.push(tslp_migrations::decode(stored.kind, &stored.payload).unwrap());
         ControlFlow::Continue(())
     });
     read.unwrap();

@@ -353,7 +353,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     let shown = shown.map(|hydrated| (&hydrated.entity, hydrated.reason));
                     let dropped = composed.dropped.iter();
                     let dropped = dropped.map(|dropped| (&dropped.entity, dropped.reason));
-                    let is_in_sight = |reason| matches!(reason, Reason::InSight | Reason::InPrompt);
+                    let is_in_sight = |reason| reason == Reason::InSight;
                     let in_sight = shown.chain(dropped).filter(|(_, it)| is_in_sight(*it));
                     seen.in_sight = in_sight.map(|(entity, _)| entity.clone()).collect();
                 }

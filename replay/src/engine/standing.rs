@@ -31,8 +31,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         attempt: Attempt,
         step: &[Recorded],
     ) -> PromptStanding {
-        let current = prompt.messages.get(prompt.older as usize..);
-        let current = current.unwrap_or_default();
+        let current = prompt.messages.current();
         let length = u32::try_from(current.len()).unwrap_or(u32::MAX);
         let older = prompt.length.saturating_sub(length);
         let behind = || {
@@ -59,7 +58,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let messages = prompt.messages.iter().enumerate();
         let users = messages.filter(|(_, message)| message.role == Role::User);
         let acts = |index: usize, content| {
-            index < prompt.older as usize
+            index < prompt.messages.older_count()
                 || repetition != PromptRepetition::Answered
                 || is_new(content)
         };

@@ -226,8 +226,7 @@ impl Law {
             }
             Event::ArtifactCaptured(captured) => {
                 if let Some(within) = captured.within {
-                    let bytes =
-                        &self.vault[&within.container][within.start as usize..within.end as usize];
+                    let bytes = &self.vault[&within.container][within.span.range()];
                     assert_eq!(captured.artifact, ArtifactHash::of(bytes));
                     self.vault.insert(captured.artifact, bytes.to_vec());
                 }

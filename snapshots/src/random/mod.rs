@@ -10,4 +10,3 @@ pub mod invariants;
 pub mod player;
 
 mod deeds;
-pub mod tool_events;

@@ -210,7 +210,7 @@ impl Player {
         let ledger = self.stage.ledger().iter();
         let mut contents: Vec<_> = ledger
             .filter_map(|recorded| match &recorded.event {
-                Event::PromptReceived(prompt) => Some(&prompt.messages),
+                Event::PromptReceived(prompt) => Some(prompt.messages.iter()),
                 _ => None,
             })
             .flatten()

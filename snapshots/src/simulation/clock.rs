@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tslp_core::ids::UnixMillis;
-use tslp_io::observer::WallClock;
+use tslp_workspace::observer::WallClock;
 
 /// The wall clock's time at the beginning of every run: 1 January 2026.
 const BEGIN_MILLIS: i64 = 1_767_225_600_000;

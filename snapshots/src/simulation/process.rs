@@ -12,7 +12,6 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
-use tslp_io::config::settings::EtvConfig;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::content_cache::{ArchiveTrust, ContentCache};
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
@@ -22,11 +21,12 @@ use tslp_io::ledger::writer::{
 };
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
-use tslp_io::observer::DirectObserver;
 use tslp_io::scrub::{Scrub, ScrubFlaw};
 use tslp_io::startup::{self, StartError};
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
+use tslp_workspace::observer::DirectObserver;
+use tslp_workspace::observer::EtvConfig;
 
 use super::clock::SimClock;
 use super::wire::Network;

@@ -426,8 +426,7 @@ fn check_history(recorded: &[Recorded]) {
                 stored.insert(content.hash);
             }
             Event::PromptReceived(received) => {
-                let older = received.messages.iter().take(received.older as usize);
-                for message in older {
+                for message in received.messages.older() {
                     assert!(
                         stored.contains(&message.content),
                         "{} names a message again that the ledger has",

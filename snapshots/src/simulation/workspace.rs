@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tslp_core::event::ReadFailure;
 use tslp_core::path::RelPath;
-use tslp_io::observer::{ChangeTimes, Files, Identity, OpenFile, WallClock as _};
+use tslp_workspace::observer::{ChangeTimes, Files, Identity, OpenFile, WallClock as _};
 
 use super::clock::SimClock;
 use crate::disk::{Disk, DiskEntry};

@@ -9,7 +9,7 @@ use tslp_projections::{
     ACKNOWLEDGED, DISK, EDITS, FORMER_VERSIONS, OUTDATED, PARTLY_TRUE, PROPOSALS, STALE, STATE_MAP,
     TOMBSTONES, TOOL_CALLS, VAULT,
 };
-use tslp_snapshots::random::tool_events::tool_event;
+use tslp_snapshots::random::events::tool_event;
 use tslp_snapshots::random::{entropy, player};
 use tslp_snapshots::stage::EngineMemory;
 

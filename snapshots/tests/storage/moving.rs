@@ -14,7 +14,7 @@ fn commit(group: &Group) -> Commit {
     let recorded = group.stored.iter().map(|stored| Recorded {
         seq: stored.seq,
         at: stored.at,
-        event: decode(&stored.kind, &stored.payload).unwrap(),
+        event: decode(stored.kind, &stored.payload).unwrap(),
     });
     Commit {
         recorded: recorded.collect(),

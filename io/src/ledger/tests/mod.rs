@@ -192,7 +192,7 @@ fn stored(chain: ChainHash, seq: u64) -> Stored {
     Stored {
         seq: recorded.seq,
         at: recorded.at,
-        kind: encoded.kind.to_owned(),
+        kind: encoded.kind,
         chain: chain.extended(recorded.seq, recorded.at, encoded.kind, &encoded.payload),
         payload: encoded.payload,
     }
@@ -226,7 +226,7 @@ fn verified(log: &impl Log<Error = LedgerError>) -> Head {
         head.seq = stored.seq;
         head.chain = head
             .chain
-            .extended(stored.seq, stored.at, &stored.kind, &stored.payload);
+            .extended(stored.seq, stored.at, stored.kind, &stored.payload);
         assert_eq!(head.chain, stored.chain, "at {}", stored.seq);
         ControlFlow::Continue(())
     })

@@ -54,6 +54,16 @@ pub(super) fn read_object<'b, T: Deserialize<'b>>(json: &'b str) -> Result<T, se
     serde_json::from_str(json)
 }
 
+/// A field that may be missing or null, both of which mean that there is nothing in it.
+///
+/// # Errors
+/// When it is something else than a `T`.
+pub(super) fn empty_if_null<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
 /// A field that is there, even if it is null.
 ///
 /// # Errors

@@ -272,8 +272,9 @@ impl ReportedUsage<'_> {
     /// Later figures replace earlier ones.
     fn add_to(&self, known: &mut ServerUsage) {
         let read = |raw: Option<&RawValue>| {
-            let read = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-            read.unwrap_or_default()
+            // What is nested too deeply for a value reports nothing.
+            let read = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            read.unwrap_or(Value::Null)
         };
         let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
         let (usage, timings) = (read(self.usage), read(self.timings));

@@ -183,6 +183,7 @@ pub fn read_request<'b>(
         body.system_role.push_str("system");
     }
     let walked = &body.walked;
+    // A model that isn't named by a text is left to the server, which refuses it or takes its own.
     let model: Option<String> = walked
         .field_text("model")
         .and_then(|json| serde_json::from_str(json).ok());
@@ -192,7 +193,9 @@ pub fn read_request<'b>(
             .is_some_and(|json| !matches!(json, "null" | "[]"))
     };
     let request = Request {
-        model: redact::without_credentials(&model.unwrap_or_default()).into_owned(),
+        model: model.map_or_else(String::new, |model| {
+            redact::without_credentials(&model).into_owned()
+        }),
         messages,
         session_name: envelope.session_name,
         continues: None,

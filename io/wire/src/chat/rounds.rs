@@ -237,7 +237,7 @@ impl ResponseRounds {
                     self.shared = shared_of(&body);
                 }
                 let text = &body["choices"][0]["message"]["content"];
-                self.said.push_str(text.as_str().unwrap_or_default());
+                self.said.push_str(text.as_str().unwrap_or(""));
             }
             self.held = held;
             return Vec::new();

@@ -9,7 +9,9 @@ use serde_json::value::RawValue;
 use tslp_core::message::{Message, Role, ToolCall};
 use tslp_core::outgoing::OutgoingMessage;
 
-use super::json_text::{JsonReplacement, canonical_json, json_string, place_in, read_object};
+use super::json_text::{
+    JsonReplacement, canonical_json, empty_if_null, json_string, place_in, read_object,
+};
 
 /// A message and the places of its texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,8 +213,8 @@ pub(super) struct WirePart<'b> {
     pub(super) kind: Option<Cow<'b, str>>,
     #[serde(borrow, default)]
     pub(super) text: Option<&'b RawValue>,
-    #[serde(borrow, default)]
-    pub(super) name: Option<Cow<'b, str>>,
+    #[serde(borrow, default, deserialize_with = "empty_if_null")]
+    pub(super) name: Cow<'b, str>,
     #[serde(borrow, default)]
     pub(super) input: Option<&'b RawValue>,
     #[serde(borrow, default)]
@@ -273,7 +275,7 @@ fn read_part(
     let is_text = |text: &&RawValue| text.get().starts_with('"');
     match (part.kind.as_deref(), part.text.filter(is_text)) {
         (Some("tool_use"), _) => {
-            let name = part.name.as_deref().unwrap_or_default().to_owned();
+            let name = part.name.clone().into_owned();
             match part.input {
                 Some(input) => own.add_call(unit, name, input, ArgumentsForm::Json)?,
                 None => own.add_bare_call(name),

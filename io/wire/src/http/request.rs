@@ -106,7 +106,9 @@ impl RequestHead {
     /// The target without its query.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.target.split('?').next().unwrap_or_default()
+        self.target
+            .split_once('?')
+            .map_or(&*self.target, |(path, _)| path)
     }
 
     /// The text after the first `?`.
@@ -170,13 +172,15 @@ fn read_head(bytes: &[u8], limits: &HeadLimits) -> Result<RequestHead, Refusal> 
         check_value(field.value)?;
         headers.push(field.name, field.value);
     }
-    let method = parsed.method.unwrap_or_default().to_owned();
-    let (target, authority) = read_target(parsed.path.unwrap_or_default(), &method)?;
+    let (Some(method), Some(path)) = (parsed.method, parsed.path) else {
+        return Err(Refusal::malformed("the request line is malformed"));
+    };
+    let (target, authority) = read_target(path, method)?;
     Ok(RequestHead {
         body: read_length(&headers, version)?,
         expects_continue: read_expectation(&headers, version)?,
         persistence: read_persistence(&headers, version),
-        method,
+        method: method.to_owned(),
         target,
         authority,
         version,
@@ -201,11 +205,10 @@ fn parse_refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
 }
 
 fn version_refusal(bytes: &[u8]) -> Refusal {
-    let line = bytes
-        .split(|byte| *byte == b'\r')
-        .next()
-        .unwrap_or_default();
-    let name = line.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    let mut lines = bytes.split(|byte| *byte == b'\r');
+    let line = lines.next().expect("a split has a first part");
+    let mut words = line.rsplit(|byte| *byte == b' ');
+    let name = words.next().expect("a split has a last part");
     let well_formed = line.iter().filter(|byte| **byte == b' ').count() == 2
         && name.len() == 8
         && name.starts_with(b"HTTP/")

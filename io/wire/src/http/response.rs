@@ -76,8 +76,8 @@ impl ResponseHead {
         self.headers
             .first_text("content-type")
             .is_some_and(|value| {
-                let media_type = value.split(';').next().unwrap_or_default().trim();
-                media_type.eq_ignore_ascii_case(wanted)
+                let media_type = value.split_once(';').map_or(value, |(kind, _)| kind);
+                media_type.trim().eq_ignore_ascii_case(wanted)
             })
     }
 }

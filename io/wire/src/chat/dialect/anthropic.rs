@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
-use crate::chat::json_text::{canonical_json, present_value, read_object};
+use crate::chat::json_text::{canonical_json, empty_if_null, present_value, read_object};
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{WireMessage, own_last, read_content};
 
@@ -74,8 +74,8 @@ struct StreamEvent {
     #[serde(default)]
     message: Option<Value>,
     /// The blocks of a message that came as one body.
-    #[serde(default)]
-    content: Option<Vec<ContentBlock>>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    content: Vec<ContentBlock>,
     #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default)]
@@ -88,22 +88,22 @@ struct StreamEvent {
 struct ContentBlock {
     #[serde(rename = "type", default)]
     kind: String,
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    thinking: Option<String>,
-    #[serde(default)]
-    name: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    text: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    thinking: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    name: String,
     #[serde(default)]
     input: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
 struct BlockDelta {
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    thinking: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    text: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    thinking: String,
     #[serde(default)]
     partial_json: Option<String>,
     #[serde(default)]
@@ -125,12 +125,12 @@ pub(in crate::chat) fn take_reply(
     if let Some(block) = event.content_block {
         take_block(reply, index, block, BlockWholeness::Begun, said);
     }
-    for (index, block) in (0..).zip(event.content.unwrap_or_default()) {
+    for (index, block) in (0..).zip(event.content) {
         take_block(reply, index, block, BlockWholeness::Whole, said);
     }
     if let Some(delta) = event.delta {
-        reply.add_block_text(index.into(), &delta.text.unwrap_or_default(), said);
-        said.add_part(PartKind::Reasoning, 0, &delta.thinking.unwrap_or_default());
+        reply.add_block_text(index.into(), &delta.text, said);
+        said.add_part(PartKind::Reasoning, 0, &delta.thinking);
         if let Some(json) = delta.partial_json {
             reply.add_call_piece(index as usize, "", &json);
         }
@@ -175,14 +175,10 @@ fn take_block(
                 // What a block begins with is a place holder.
                 _ => String::new(),
             };
-            let name = block.name.unwrap_or_default();
-            reply.add_call_piece(index as usize, &name, &arguments);
+            reply.add_call_piece(index as usize, &block.name, &arguments);
         }
-        "thinking" => {
-            let thought = block.thinking.unwrap_or_default();
-            said.add_part(PartKind::Reasoning, 0, &thought);
-        }
-        _ => reply.add_block_text(index.into(), &block.text.unwrap_or_default(), said),
+        "thinking" => said.add_part(PartKind::Reasoning, 0, &block.thinking),
+        _ => reply.add_block_text(index.into(), &block.text, said),
     }
 }
 

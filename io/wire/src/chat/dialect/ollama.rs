@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 
-use crate::chat::json_text::canonical_json;
+use crate::chat::json_text::{canonical_json, empty_if_null};
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 
 #[derive(Deserialize)]
@@ -13,10 +13,10 @@ struct StreamLine {
     #[serde(default)]
     message: Option<LineMessage>,
     /// The text of a reply to generate.
-    #[serde(default)]
-    response: Option<String>,
-    #[serde(default)]
-    thinking: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    response: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    thinking: String,
     #[serde(default)]
     done: bool,
     #[serde(default)]
@@ -29,10 +29,10 @@ struct StreamLine {
 
 #[derive(Deserialize)]
 struct LineMessage {
-    #[serde(default)]
-    content: Option<String>,
-    #[serde(default)]
-    thinking: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    content: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    thinking: String,
     #[serde(default)]
     tool_calls: Option<Vec<LineCall>>,
 }
@@ -62,15 +62,11 @@ pub(in crate::chat) fn take_reply(
     if let Some(error) = line.error.filter(|error| !error.is_null()) {
         reply.note_error(&error, said);
     }
-    said.add_text(0, &line.response.unwrap_or_default());
-    said.add_part(PartKind::Reasoning, 0, &line.thinking.unwrap_or_default());
+    said.add_text(0, &line.response);
+    said.add_part(PartKind::Reasoning, 0, &line.thinking);
     if let Some(message) = line.message {
-        said.add_text(0, &message.content.unwrap_or_default());
-        said.add_part(
-            PartKind::Reasoning,
-            0,
-            &message.thinking.unwrap_or_default(),
-        );
+        said.add_text(0, &message.content);
+        said.add_part(PartKind::Reasoning, 0, &message.thinking);
         // Each call comes whole.
         for LineCall { function } in message.tool_calls.into_iter().flatten() {
             let arguments = function

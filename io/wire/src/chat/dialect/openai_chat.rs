@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
-use crate::chat::json_text::{present_value, read_object};
+use crate::chat::json_text::{empty_if_null, present_value, read_object};
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{
     ArgumentsForm, TextInsertion, WireMessage, own_last, read_content,
@@ -85,7 +85,7 @@ pub(in crate::chat) fn take_reply(
         reply.note_error(&error, said);
     }
     let mut is_read = false;
-    for choice in chunk.choices.unwrap_or_default() {
+    for choice in chunk.choices {
         let index = choice.index.unwrap_or(0);
         if index == 0
             && let Some(reason) = choice.finish_reason
@@ -119,9 +119,8 @@ fn take_delta(reply: &mut ReplyContent, choice: u32, delta: ChoiceDelta, said: &
         content.push_to(&mut text, &mut thoughts);
     }
     let mut calls = String::new();
-    for (position, fragment) in delta.tool_calls.unwrap_or_default().into_iter().enumerate() {
+    for (position, fragment) in delta.tool_calls.into_iter().enumerate() {
         let FunctionFragment { name, arguments } = fragment.function;
-        let (name, arguments) = (name.unwrap_or_default(), arguments.unwrap_or_default());
         if choice == 0 {
             reply.add_call_piece(fragment.index.unwrap_or(position), &name, &arguments);
         } else {
@@ -132,19 +131,15 @@ fn take_delta(reply: &mut ReplyContent, choice: u32, delta: ChoiceDelta, said: &
         }
     }
     said.add_part(PartKind::Reasoning, choice, &thoughts);
-    said.add_part(
-        PartKind::Refusal,
-        choice,
-        &delta.refusal.unwrap_or_default(),
-    );
+    said.add_part(PartKind::Refusal, choice, &delta.refusal);
     said.add_text(choice, &text);
     said.add_part(PartKind::OtherToolCalls, choice, &calls);
 }
 
 #[derive(Deserialize)]
 struct StreamChunk {
-    #[serde(default)]
-    choices: Option<Vec<ChunkChoice>>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    choices: Vec<ChunkChoice>,
     #[serde(default)]
     error: Option<serde_json::Value>,
 }
@@ -168,16 +163,16 @@ struct ChunkChoice {
 struct ChoiceDelta {
     #[serde(default)]
     content: Option<DeltaContent>,
-    #[serde(default)]
-    tool_calls: Option<Vec<CallFragment>>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    tool_calls: Vec<CallFragment>,
     #[serde(default)]
     reasoning_content: Option<DeltaContent>,
     #[serde(default)]
     reasoning: Option<DeltaContent>,
     #[serde(default)]
     thinking: Option<DeltaContent>,
-    #[serde(default)]
-    refusal: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    refusal: String,
 }
 
 /// Reasoning models of some servers answer in parts, as clients may ask.
@@ -191,8 +186,8 @@ enum DeltaContent {
 
 #[derive(Deserialize)]
 struct ContentPart {
-    #[serde(default)]
-    text: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    text: String,
     #[serde(default)]
     thinking: Option<DeltaContent>,
 }
@@ -203,7 +198,7 @@ impl DeltaContent {
             Self::Text(text) => said.push_str(&text),
             Self::Parts(parts) => {
                 for part in parts {
-                    said.push_str(&part.text.unwrap_or_default());
+                    said.push_str(&part.text);
                     if let Some(thinking) = part.thinking {
                         let mut thought = String::new();
                         thinking.push_to(&mut thought, &mut String::new());
@@ -226,8 +221,8 @@ struct CallFragment {
 
 #[derive(Default, Deserialize)]
 struct FunctionFragment {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    arguments: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    name: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    arguments: String,
 }

@@ -9,7 +9,7 @@ use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
 use super::anthropic::is_clients_text;
-use crate::chat::json_text::{present_value, read_object};
+use crate::chat::json_text::{empty_if_null, present_value, read_object};
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{
     ArgumentsForm, WireMessage, input_arguments, own_last, read_content,
@@ -19,12 +19,12 @@ use crate::chat::wire_message::{
 struct InputItem<'b> {
     #[serde(rename = "type", borrow, default)]
     kind: Option<Cow<'b, str>>,
-    #[serde(borrow, default)]
-    role: Option<Cow<'b, str>>,
+    #[serde(borrow, default, deserialize_with = "empty_if_null")]
+    role: Cow<'b, str>,
     #[serde(borrow, default, deserialize_with = "present_value")]
     content: Option<&'b RawValue>,
-    #[serde(borrow, default)]
-    name: Option<Cow<'b, str>>,
+    #[serde(borrow, default, deserialize_with = "empty_if_null")]
+    name: Cow<'b, str>,
     #[serde(borrow, default)]
     arguments: Option<&'b RawValue>,
     #[serde(borrow, default)]
@@ -36,7 +36,7 @@ struct InputItem<'b> {
 impl InputItem<'_> {
     fn is_of_model(&self) -> bool {
         match self.kind.as_deref() {
-            None | Some("message") => self.role.as_deref() == Some("assistant"),
+            None | Some("message") => self.role == "assistant",
             Some(kind) => matches!(
                 kind,
                 "reasoning" | "function_call" | "custom_tool_call" | "local_shell_call"
@@ -83,7 +83,7 @@ fn add_to_turn(
     item: InputItem<'_>,
     turn: &mut WireMessage,
 ) -> Result<(), serde_json::Error> {
-    let name = || item.name.as_deref().unwrap_or_default().to_owned();
+    let name = || item.name.clone().into_owned();
     match item.kind.as_deref() {
         Some("function_call") => match item.arguments {
             Some(arguments) => {
@@ -113,10 +113,7 @@ fn read_other(unit: &str, item: InputItem<'_>) -> Result<Vec<WireMessage>, serde
         .is_some_and(|kind| kind.ends_with("_output"));
     let (role, content) = match item.kind.as_deref() {
         _ if is_output => (Role::Tool, item.output),
-        None | Some("message") => {
-            let role = item.role.as_deref().unwrap_or_default();
-            (Role::parse(role), item.content)
-        }
+        None | Some("message") => (Role::parse(&item.role), item.content),
         Some(_) => (Role::Other, None),
     };
     let mut own = WireMessage::new(role);
@@ -161,7 +158,7 @@ struct StreamEvent {
     #[serde(default)]
     incomplete_details: Option<Value>,
     #[serde(default)]
-    usage: Option<Value>,
+    usage: Value,
 }
 
 #[derive(Deserialize)]
@@ -173,7 +170,7 @@ struct ResponseObject {
     #[serde(default)]
     incomplete_details: Option<Value>,
     #[serde(default)]
-    usage: Option<Value>,
+    usage: Value,
     #[serde(default)]
     error: Option<Value>,
 }
@@ -182,24 +179,24 @@ struct ResponseObject {
 struct OutputItem {
     #[serde(rename = "type", default)]
     kind: String,
-    #[serde(default)]
-    content: Option<Vec<OutputPart>>,
-    #[serde(default)]
-    summary: Option<Vec<OutputPart>>,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    arguments: Option<String>,
-    #[serde(default)]
-    input: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    content: Vec<OutputPart>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    summary: Vec<OutputPart>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    name: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    arguments: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    input: String,
 }
 
 #[derive(Deserialize)]
 struct OutputPart {
-    #[serde(default)]
-    text: Option<String>,
-    #[serde(default)]
-    refusal: Option<String>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    text: String,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    refusal: String,
 }
 
 /// Takes an event of a reply, or a whole one.
@@ -212,11 +209,8 @@ pub(in crate::chat) fn take_reply(
     reply.count_json_bytes(json.len());
     let item = event.output_index.unwrap_or(0);
     let block = block_number(item, event.content_index.unwrap_or(0));
-    let delta = event
-        .delta
-        .as_ref()
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    // Of other events, which have none or an object, nobody asks for it.
+    let delta = event.delta.as_ref().and_then(Value::as_str).unwrap_or("");
     match event.kind.as_str() {
         "response.output_text.delta" => reply.add_block_text(block, delta, said),
         "response.refusal.delta" => said.add_part(PartKind::Refusal, 0, delta),
@@ -228,12 +222,9 @@ pub(in crate::chat) fn take_reply(
             reply.add_call_piece(item as usize, "", delta);
         }
         "response.output_item.added" => {
-            if let Some(OutputItem {
-                kind,
-                name: Some(name),
-                ..
-            }) = event.item
+            if let Some(OutputItem { kind, name, .. }) = event.item
                 && kind == "function_call"
+                && !name.is_empty()
             {
                 reply.add_call_piece(item as usize, &name, "");
             }
@@ -250,7 +241,7 @@ pub(in crate::chat) fn take_reply(
             reply.end_was_said();
         }
         "error" => {
-            let message = || event.message.map(Value::from).unwrap_or_default();
+            let message = || Value::from(event.message);
             let error = event.error.filter(|error| !error.is_null());
             reply.note_error(&error.unwrap_or_else(message), said);
         }
@@ -281,30 +272,28 @@ fn block_number(item: u32, part: u32) -> u64 {
 fn take_item(reply: &mut ReplyContent, index: u32, item: OutputItem, said: &mut DecodedPiece) {
     match item.kind.as_str() {
         "function_call" => {
-            let arguments = item.arguments.unwrap_or_default();
-            reply.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
+            reply.set_call(index as usize, &item.name, item.arguments);
         }
         "custom_tool_call" => {
-            let arguments = input_arguments(&item.input.unwrap_or_default());
-            reply.set_call(index as usize, &item.name.unwrap_or_default(), arguments);
+            let arguments = input_arguments(&item.input);
+            reply.set_call(index as usize, &item.name, arguments);
         }
         "local_shell_call" => {
             reply.set_call(index as usize, "local_shell", String::new());
         }
         "message" => {
-            for (part, content) in (0..).zip(item.content.unwrap_or_default()) {
+            for (part, content) in (0..).zip(item.content) {
                 let block = block_number(index, part);
                 if !reply.has_block_text(block) {
-                    reply.add_block_text(block, &content.text.unwrap_or_default(), said);
-                    let refusal = content.refusal.unwrap_or_default();
-                    said.add_part(PartKind::Refusal, 0, &refusal);
+                    reply.add_block_text(block, &content.text, said);
+                    said.add_part(PartKind::Refusal, 0, &content.refusal);
                 }
             }
         }
         "reasoning" if !reply.has_thoughts() => {
-            let parts = item.content.into_iter().chain(item.summary).flatten();
+            let parts = item.content.into_iter().chain(item.summary);
             for part in parts {
-                said.add_part(PartKind::Reasoning, 0, &part.text.unwrap_or_default());
+                said.add_part(PartKind::Reasoning, 0, &part.text);
             }
         }
         _ => {}
@@ -323,7 +312,7 @@ fn take_end(reply: &mut ReplyContent, response: ResponseObject, said: &mut Decod
     if let Some(reason) = why.map(str::to_owned).or(response.status) {
         reply.set_finish_reason(reason);
     }
-    let usage = response.usage.unwrap_or_default();
+    let usage = response.usage;
     let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
     let cached = usage.get("input_tokens_details");
     let cached = figure(cached.and_then(|details| details.get("cached_tokens")));
