@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
+use tslp_projections::store::Unreadable;
 
 use super::Recorder;
 use super::found_code::FoundCode;
@@ -186,6 +187,7 @@ fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
     slice::within_joined(&nested, spans)
 }
 
+/// Sort key: worst damage first, then the smallest share kept.
 fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
     let Comparison {
         damage,
@@ -453,18 +455,20 @@ impl<'v> BlockJudge<'v> {
         let (definitions, missing) =
             self.definitions_at_stake(finding, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
-        let comparison = StructureCompared::of(finding.found, candidate, current.as_ref());
+        let structure = StructureComparison::of(finding.found, candidate, current.as_ref());
+        let users_figures = self.users_figures(candidate, current.as_ref());
+        let comparison = self.comparison_with_truth(finding, candidate, current.as_ref());
         GateFacts {
             level: finding.resolution.level,
             completeness: finding.completeness,
-            bodies_stubbed: saturating_u32(comparison.bodies_stubbed),
+            bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(finding, candidate)),
-            figures: comparison.figures,
-            base: comparison.base,
-            users_figures: self.users_figures(candidate, current.as_ref()),
+            figures: structure.figures,
+            base: structure.base,
+            users_figures: users_figures.unwrap_or(None),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
-            comparison: self.comparison_with_truth(finding, candidate, current.as_ref()),
+            comparison: users_figures.and(comparison).ok(),
             name: match rename {
                 None => NameVerdict::Kept,
                 Some(it) if it.known.path == candidate.entity.path => {
@@ -480,43 +484,55 @@ impl<'v> BlockJudge<'v> {
 
     /// The figures of the last version that the user supplied or confirmed, if the model changed it since, and the candidate
     /// removes more without being asked to.
+    ///
+    /// # Errors
+    /// When the Vault can't give that version.
     fn users_figures(
         &self,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,
-    ) -> Option<Figures> {
-        let current = current.filter(|current| current.origin == Origin::Model)?;
+    ) -> Result<Option<Figures>, Unreadable> {
+        let Some(current) = current.filter(|current| current.origin == Origin::Model) else {
+            return Ok(None);
+        };
         let takes_away = candidate.figures.tokens < current.figures.tokens
             || candidate.figures.nodes < current.figures.nodes;
         if candidate.entity.symbol.is_none() || !takes_away || asks_for_removal(self.judging.asked)
         {
-            return None;
+            return Ok(None);
         }
         let former = self.view.former_versions(&candidate.entity);
-        let confirmed = former
-            .iter()
-            .rfind(|former| former.origin == Origin::User)?;
-        let code = String::from_utf8(self.view.artifact_content(confirmed.artifact)?).ok()?;
-        let extraction = self.extraction_of(&candidate.entity.path, &code)?;
-        let definitions = extraction.definitions.iter();
-        let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
-        Some(resolve::total_figures(
-            own.map(|definition| definition.figures),
-        ))
+        let mut confirmed = former.iter().rev();
+        let Some(confirmed) = confirmed.find(|former| former.origin == Origin::User) else {
+            return Ok(None);
+        };
+        let code = self.view.artifact_content(confirmed.artifact);
+        let code = text_on_record(code)?;
+        // A grammar that can't read the text any more has no figures for it; the comparison by lines needs none.
+        let extraction = self.extraction_of(&candidate.entity.path, &code);
+        Ok(extraction.map(|extraction| {
+            let definitions = extraction.definitions.iter();
+            let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
+            resolve::total_figures(own.map(|definition| definition.figures))
+        }))
     }
 
     /// What the candidate removes from the true code: statements of a definition, imports of a file.
+    ///
+    /// # Errors
+    /// When the Vault can't give the true code.
     fn comparison_with_truth(
         &self,
         finding: &ResolvedBlock<'_>,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,
-    ) -> Comparison {
+    ) -> Result<Comparison, Unreadable> {
         let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
-            return Comparison::UNHARMED;
+            // Without a base nothing can be removed, and code that isn't parsed is never CONFIRMED.
+            return Ok(Comparison::UNHARMED);
         };
         let mut comparison = if candidate.entity.symbol.is_none() {
-            self.compared_imports(finding.found, extraction, candidate, current)
+            self.compared_imports(finding.found, extraction, candidate, current)?
         } else if current.spans.len() == candidate.spans.len() {
             // Each of several definitions by itself: damage to one may be a small part of all of them together.
             let pairs = current.spans.iter().zip(&candidate.spans);
@@ -524,18 +540,20 @@ impl<'v> BlockJudge<'v> {
                 let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
                 self.compared_code(finding.found, extraction, candidate, (current, old), new)
             });
+            let compared: Vec<Comparison> = compared.collect::<Result<_, _>>()?;
             compared
+                .into_iter()
                 .min_by_key(damage_order)
-                .unwrap_or(Comparison::UNHARMED)
+                .ok_or(Unreadable)?
         } else {
             let (old, new) = (&current.spans, &candidate.spans);
-            self.compared_code(finding.found, extraction, candidate, (current, old), new)
+            self.compared_code(finding.found, extraction, candidate, (current, old), new)?
         };
         if comparison.damage.is_some_and(Damage::is_removal) && asks_for_removal(self.judging.asked)
         {
             comparison.damage = None;
         }
-        comparison
+        Ok(comparison)
     }
 
     fn compared_code(
@@ -545,10 +563,8 @@ impl<'v> BlockJudge<'v> {
         candidate: &Candidate,
         (current, old): (&CurrentVersion, &[Span]),
         new: &[Span],
-    ) -> Comparison {
-        let Some(before) = self.slices_text(current.artifact, old) else {
-            return Comparison::UNHARMED;
-        };
+    ) -> Result<Comparison, Unreadable> {
+        let before = self.slices_text(current.artifact, old)?;
         let known = self.extraction_of(&candidate.entity.path, &before);
         let after = slice::joined(found.code.as_bytes(), new);
         let after = String::from_utf8_lossy(&after);
@@ -573,7 +589,7 @@ impl<'v> BlockJudge<'v> {
             nested: &definitions_within(extraction, new),
             remarks: &slice::within_joined(&extraction.remarks, new),
         };
-        damage::compare(content, base, new, self.judging.gained)
+        Ok(damage::compare(content, base, new, self.judging.gained))
     }
 
     fn compared_imports(
@@ -582,17 +598,18 @@ impl<'v> BlockJudge<'v> {
         extraction: &Extraction,
         candidate: &Candidate,
         current: &CurrentVersion,
-    ) -> Comparison {
-        let Some(before) = self.slices_text(current.artifact, &current.spans) else {
-            return Comparison::UNHARMED;
-        };
+    ) -> Result<Comparison, Unreadable> {
+        let before = self.slices_text(current.artifact, &current.spans)?;
         let known = self.extraction_of(&candidate.entity.path, &before);
         let imports = known.map_or_else(Vec::new, |known| known.imports);
-        damage::compare_imports((&before, &imports), (&found.code, &extraction.imports))
+        Ok(damage::compare_imports(
+            (&before, &imports),
+            (&found.code, &extraction.imports),
+        ))
     }
 
-    fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
-        String::from_utf8(self.view.artifact_slices(artifact, spans)?).ok()
+    fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Result<String, Unreadable> {
+        text_on_record(self.view.artifact_slices(artifact, spans))
     }
 
     fn extraction_of(&self, path: &RelPath, text: &str) -> Option<Extraction> {
@@ -708,13 +725,13 @@ impl<'v> BlockJudge<'v> {
 }
 
 /// A candidate's figures and those of its base: of all of it or, with several definitions, of the one that shrank most.
-struct StructureCompared {
+struct StructureComparison {
     figures: Figures,
     base: Option<Figures>,
     bodies_stubbed: usize,
 }
 
-impl StructureCompared {
+impl StructureComparison {
     fn of(found: &FoundCode, candidate: &Candidate, current: Option<&CurrentVersion>) -> Self {
         let symbol = candidate.entity.symbol.as_ref();
         let known = symbol.and_then(|symbol| found.known.get(symbol));
@@ -772,6 +789,11 @@ fn correlation_verdict(percent: u8, thresholds: Thresholds) -> Verdict {
         seen: percent.into(),
         needed: thresholds.correlation_percent.into(),
     }
+}
+
+/// What is true was text when it was recorded, so bytes that aren't are as good as none.
+fn text_on_record(bytes: Option<Vec<u8>>) -> Result<String, Unreadable> {
+    String::from_utf8(bytes.ok_or(Unreadable)?).map_err(|_| Unreadable)
 }
 
 fn saturating_u32(number: usize) -> u32 {
