@@ -70,7 +70,7 @@ pub enum WriteState {
 /// Whether exactly this text of a file was refused before, and would be again. A text that was refused only as STALE may
 /// pass now: its client had written it before its reply was judged.
 #[must_use]
-pub fn was_judged(view: &StateView<'_>, found: &FoundCode) -> bool {
+pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
     let proposals = found.usable_path().map(|path| view.proposals_under(path));
     let mut proposals = proposals.into_iter().flatten();
     proposals.any(|proposal| {
@@ -109,8 +109,8 @@ pub fn propose(
     };
     // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
     let versions = promote::record_block(&mut recorder, &finding, &changed);
-    let base = BlockJudge::of(judging, found, &resolution, &changed);
-    let reports = base.gate_reports(&finding, &changed);
+    let judge = BlockJudge::new(judging, found, &resolution, &changed);
+    let reports = judge.gate_reports(&finding, &changed);
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
@@ -120,10 +120,10 @@ pub fn propose(
             let promoted = versions.iter().map(|version| &version.entity);
             promote::supersede_older_whole(&mut recorder, episode, Origin::Model, promoted);
         }
-        Some(first) => base.record_refusals(&mut recorder, &versions, reports, first),
+        Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
     }
     let complaint = block_complaint(view, found, &resolution, recorder.first_refusal())
-        .filter(|complaint| !is_left_to_the_client(view, found, complaint, &versions));
+        .filter(|complaint| !suppresses_notice(view, found, complaint, &versions));
     if let Some(complaint) = complaint {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
@@ -161,7 +161,7 @@ pub fn lines_gained(view: &StateView<'_>, found: &[FoundCode]) -> BTreeSet<Strin
     gained
 }
 
-/// The outermost of the definitions nested in those that the spans hold, as ranges of the spans' joined text.
+/// Outermost definitions nested inside those at `spans`; ranges index the concatenated spans.
 fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
     let is_inside = |span: Span, around: Span| around.start <= span.start && span.end <= around.end;
     let mut nested: Vec<Span> = Vec::new();
@@ -196,10 +196,10 @@ fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
     (damage.is_none(), damage, kept_percent)
 }
 
-/// The beginnings of words that ask for code to be removed, one a line, in the languages that people use with models.
+/// Stems of words that request removal, one per line, in the languages that people use with models.
 const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
 
-/// Whether the user asks for code to be removed. A name of code, such as `remove_all`, asks for nothing.
+/// Whether the user asks for code to be removed. Identifiers such as `remove_all` don't count as requests.
 fn asks_for_removal(asked: &str) -> bool {
     let is_prose = |word: &&str| {
         let is_name =
@@ -273,7 +273,7 @@ impl Recorder<'_> {
 
 /// Whether a tool call's code gets no notice. The client's own tool reports that an edit doesn't apply; nobody could act on
 /// a language that isn't supported here; and a refusal is reported once, however often the file is edited elsewhere.
-fn is_left_to_the_client(
+fn suppresses_notice(
     view: &StateView<'_>,
     found: &FoundCode,
     complaint: &BlockComplaint,
@@ -364,7 +364,7 @@ struct BlockJudge<'v> {
 }
 
 impl<'v> BlockJudge<'v> {
-    fn of(
+    fn new(
         judging: JudgingContext<'v>,
         found: &FoundCode,
         resolution: &'v Resolution,
@@ -396,9 +396,9 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// Each changed definition's report, in order.
-    fn gate_reports(&self, finding: &ResolvedBlock<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
+    fn gate_reports(&self, block: &ResolvedBlock<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
         let policy = self.judging.policy;
-        let repeated = finding
+        let repeated = block
             .resolution
             .candidates
             .iter()
@@ -407,14 +407,14 @@ impl<'v> BlockJudge<'v> {
             .map(|candidate| self.disk_verdict(candidate))
             .find(|verdict| *verdict != DiskVerdict::Agrees);
         let judge = |candidate: &&Candidate| {
-            let mut facts = self.gate_facts(finding, candidate);
+            let mut facts = self.gate_facts(block, candidate);
             // A block that repeats STALE code was written on it, whatever else it changes.
             if facts.disk == DiskVerdict::Agrees {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
             report.verdicts.extend(
-                finding
+                block
                     .resolution
                     .correlation
                     .map(|percent| correlation_verdict(percent, policy.thresholds)),
@@ -450,19 +450,18 @@ impl<'v> BlockJudge<'v> {
         }
     }
 
-    fn gate_facts(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
+    fn gate_facts(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
         let current = self.view.current_version(&candidate.entity);
-        let (definitions, missing) =
-            self.definitions_at_stake(finding, candidate, current.as_ref());
+        let (definitions, missing) = self.definitions_at_stake(block, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
-        let structure = StructureComparison::of(finding.found, candidate, current.as_ref());
+        let structure = StructureComparison::of(block.found, candidate, current.as_ref());
         let users_figures = self.users_figures(candidate, current.as_ref());
-        let comparison = self.comparison_with_truth(finding, candidate, current.as_ref());
+        let comparison = self.comparison_with_truth(block, candidate, current.as_ref());
         GateFacts {
-            level: finding.resolution.level,
-            completeness: finding.completeness,
+            level: block.resolution.level,
+            completeness: block.completeness,
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
-            definitions_repeated: saturating_u32(newly_repeated_heads(finding, candidate)),
+            definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
             figures: structure.figures,
             base: structure.base,
             users_figures: users_figures.unwrap_or(None),
@@ -477,7 +476,7 @@ impl<'v> BlockJudge<'v> {
                 Some(it) => NameVerdict::Elsewhere(it.percent),
             },
             removal: self.removal_verdict(candidate),
-            base_verdict: self.base_verdict(finding, candidate),
+            base_verdict: self.base_verdict(block, candidate),
             disk: self.disk_verdict(candidate),
         }
     }
@@ -523,22 +522,22 @@ impl<'v> BlockJudge<'v> {
     /// When the Vault can't give the true code.
     fn comparison_with_truth(
         &self,
-        finding: &ResolvedBlock<'_>,
+        block: &ResolvedBlock<'_>,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,
     ) -> Result<Comparison, Unreadable> {
-        let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
+        let (Some(current), Ok(extraction)) = (current, &block.found.extraction) else {
             // Without a base nothing can be removed, and code that isn't parsed is never CONFIRMED.
             return Ok(Comparison::UNHARMED);
         };
         let mut comparison = if candidate.entity.symbol.is_none() {
-            self.compared_imports(finding.found, extraction, candidate, current)?
+            self.compared_imports(block.found, extraction, candidate, current)?
         } else if current.spans.len() == candidate.spans.len() {
             // Each of several definitions by itself: damage to one may be a small part of all of them together.
             let pairs = current.spans.iter().zip(&candidate.spans);
             let compared = pairs.map(|(old, new)| {
                 let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
-                self.compared_code(finding.found, extraction, candidate, (current, old), new)
+                self.compared_code(block.found, extraction, candidate, (current, old), new)
             });
             let compared: Vec<Comparison> = compared.collect::<Result<_, _>>()?;
             compared
@@ -547,7 +546,7 @@ impl<'v> BlockJudge<'v> {
                 .ok_or(Unreadable)?
         } else {
             let (old, new) = (&current.spans, &candidate.spans);
-            self.compared_code(finding.found, extraction, candidate, (current, old), new)?
+            self.compared_code(block.found, extraction, candidate, (current, old), new)?
         };
         if comparison.damage.is_some_and(Damage::is_removal) && asks_for_removal(self.judging.asked)
         {
@@ -619,12 +618,12 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// Whether the candidate's base is still the code that the model saw. Changes by this very reply don't count as a move.
-    fn base_verdict(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> BaseVerdict {
-        let edit = finding.found.edit.as_ref();
+    fn base_verdict(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> BaseVerdict {
+        let edit = block.found.edit.as_ref();
         if edit.is_some_and(|edit| edit.outcome.is_err()) {
             return BaseVerdict::Unmatched;
         }
-        let (entity, episode) = (&candidate.entity, finding.episode);
+        let (entity, episode) = (&candidate.entity, block.episode);
         match (
             self.view.version_shown(episode, entity),
             self.view.current_version(entity),
@@ -672,12 +671,12 @@ impl<'v> BlockJudge<'v> {
     /// those whose text an edit changes. Several definitions of one symbol count each.
     fn definitions_at_stake(
         &self,
-        finding: &ResolvedBlock<'_>,
+        block: &ResolvedBlock<'_>,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,
     ) -> (usize, usize) {
         let path = &candidate.entity.path;
-        let edit = finding.found.edit.as_ref();
+        let edit = block.found.edit.as_ref();
         let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
         let is_edited = |symbol: &Symbol| {
             let current = self
@@ -689,7 +688,7 @@ impl<'v> BlockJudge<'v> {
             })
         };
         let concerns = |symbol: &Symbol| {
-            finding.resolution.extent == Extent::WholeFile
+            block.resolution.extent == Extent::WholeFile
                 || self.damaged.contains(symbol)
                 || is_edited(symbol)
                 || current.is_some_and(|current| self.is_within(path, symbol, current))
@@ -734,7 +733,7 @@ struct StructureComparison {
 impl StructureComparison {
     fn of(found: &FoundCode, candidate: &Candidate, current: Option<&CurrentVersion>) -> Self {
         let symbol = candidate.entity.symbol.as_ref();
-        let known = symbol.and_then(|symbol| found.known.get(symbol));
+        let known = symbol.and_then(|symbol| found.true_overloads.get(symbol));
         let Some(known) = known else {
             let base = current.map(|current| current.figures);
             let is_stub = !candidate.definitions.is_empty()
@@ -769,11 +768,11 @@ impl StructureComparison {
 
 /// Definitions with the same head as an earlier one. A whole file may have as many of them as before (the branches of
 /// an `#ifdef`); out of a fragment nobody can tell the old one of two from the new one.
-fn newly_repeated_heads(finding: &ResolvedBlock<'_>, candidate: &Candidate) -> usize {
-    let again = namesakes::repeated_heads(finding.found.code.as_bytes(), &candidate.definitions);
-    let is_whole = finding.resolution.extent == Extent::WholeFile || finding.found.edit.is_some();
+fn newly_repeated_heads(block: &ResolvedBlock<'_>, candidate: &Candidate) -> usize {
+    let again = namesakes::repeated_heads(block.found.code.as_bytes(), &candidate.definitions);
+    let is_whole = block.resolution.extent == Extent::WholeFile || block.found.edit.is_some();
     let symbol = candidate.entity.symbol.as_ref();
-    let known = symbol.and_then(|symbol| finding.found.known.get(symbol));
+    let known = symbol.and_then(|symbol| block.found.true_overloads.get(symbol));
     match known {
         Some(known) if is_whole => {
             again.saturating_sub(namesakes::repeated_heads(&known.text, &known.namesakes))

@@ -24,7 +24,7 @@ use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_decide::direct::FileText;
 use tslp_decide::found_code;
-use tslp_decide::prompt_facts::SeenBefore;
+use tslp_decide::prompt_facts::RecordedSight;
 use tslp_decide::receive::ReceivedPrompt;
 use tslp_decide::reply::Reply;
 
@@ -103,7 +103,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 .map(|message| Some(message.key))
                 .collect(),
             known_length: 0,
-            left_out: {
+            omitted_prefix: {
                 let held = u32::try_from(prompt.messages.len()).unwrap_or(u32::MAX);
                 prompt.length.saturating_sub(held)
             },
@@ -335,10 +335,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// What the record says of the whole request: older messages aren't recorded again.
-    pub(super) fn seen_on_record(&self) -> Option<SeenBefore> {
-        let mut seen = SeenBefore {
+    pub(super) fn seen_on_record(&self) -> Option<RecordedSight> {
+        let mut seen = RecordedSight {
             nothing_new: true,
-            ..SeenBefore::default()
+            ..RecordedSight::default()
         };
         for recorded in &self.trace.as_ref()?.queue {
             match &recorded.event {
