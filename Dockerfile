@@ -6,7 +6,7 @@ FROM rust:1-alpine AS build
 RUN apk add --no-cache musl-dev gcc
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked && mkdir /data && cp target/release/tslp /tslp
+RUN cargo build --release --locked -p tslp-io && mkdir /data && cp target/release/tslp /tslp
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /tslp /usr/bin/tslp

@@ -24,8 +24,6 @@ use crate::config::secret::Secret;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::config::{ServeConfig, page};
 use crate::connect;
-use crate::content_cache::ArchiveTrust;
-use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
@@ -34,11 +32,14 @@ use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
 use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
 use crate::exit::Exit;
-use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible_text};
-use crate::progress::WalkProgress;
-use crate::startup::StartError;
 use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use tslp_store::content_cache::ArchiveTrust;
+use tslp_store::data_dir::{self, DataDirError};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
+use tslp_store::progress::WalkProgress;
+use tslp_store::salvage;
+use tslp_store::startup::StartError;
 use tslp_workspace::target::{self, NamedTarget};
 use tslp_workspace::unread_code::in_files;
 
@@ -122,7 +123,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 &config,
                 as_of,
                 output,
-                |rows, at| state::from_rows(rows, at, path),
+                |rows, at| Ok(state::from_rows(rows, at, path)?),
                 |entities| state::state_json(entities, &unread_in(&config, path, entities)),
                 |entities| state::state_lines(entities, &unread_in(&config, path, entities)),
             )
@@ -137,13 +138,8 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let readers = diagnosed_subject(&config).readers;
             let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
             // The page is verified, or says that it isn't.
-            let entries_since = |from| {
-                Ok(recent::entries_since(
-                    &readers.open()?,
-                    from,
-                    recent::AtDamage::End,
-                )?)
-            };
+            let entries_since =
+                |from| recent::entries_since(&readers.open()?, from, recent::AtDamage::End);
             show_page(
                 &config,
                 AsOf::Recorded,
@@ -341,15 +337,8 @@ fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<
     if path.is_empty() {
         return Vec::new();
     }
-    let of = |entity: &EntityState| {
-        let path = entity
-            .entity
-            .split("::")
-            .next()
-            .expect("a split text has a first part");
-        RelPath::from_normalised(path)
-    };
-    let paths: BTreeSet<RelPath> = entities.iter().map(of).collect();
+    let paths = entities.iter().map(|entity| entity.row.entity.path.clone());
+    let paths: BTreeSet<RelPath> = paths.collect();
     let named = RelPath::from_normalised(path);
     let (mut unread, left_out) = in_files(&config.workspace, paths.into_iter().chain([named]));
     unread.dedup();
@@ -562,7 +551,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
     }
     let reader = diagnosed_subject(config).readers.open()?;
     let (options, bar) = (OpenOptions::default(), WalkProgress::new);
-    let salvaged = maintenance::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
+    let salvaged = salvage::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(

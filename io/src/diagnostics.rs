@@ -27,13 +27,13 @@ use self::tool_check::ToolCheck;
 use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, StateQuery, ToLoop};
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
-use crate::evidence::sent::{NotShown, last_sent};
-use crate::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
-use crate::scrub::{ScrubProgress, SharedProgress};
+use crate::sent_prompts::{NotShown, last_sent};
+use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
+use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_wire::chat::dialect::ErrorShape;
 use tslp_wire::http::error::Refusal;
 
@@ -215,49 +215,4 @@ fn refusal_answer(status: u16, code: &'static str, message: &str) -> OwnAnswer {
 pub(crate) fn utc_moment(millis: i64) -> String {
     jiff::Timestamp::from_millisecond(millis)
         .map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
-}
-
-/// Typed access to a row of a projection's table.
-trait TableRow {
-    fn optional_text_at(&self, column: usize) -> Option<&str>;
-    /// Empty if there is none.
-    fn text_at(&self, column: usize) -> &str {
-        self.optional_text_at(column).unwrap_or_default()
-    }
-    fn number_at(&self, column: usize) -> i64;
-    fn hash_at(&self, column: usize) -> String;
-}
-
-impl TableRow for [tslp_projections::table::Value] {
-    fn optional_text_at(&self, column: usize) -> Option<&str> {
-        match self.get(column) {
-            Some(tslp_projections::table::Value::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn number_at(&self, column: usize) -> i64 {
-        match self.get(column) {
-            Some(tslp_projections::table::Value::Integer(number)) => *number,
-            _ => 0,
-        }
-    }
-
-    fn hash_at(&self, column: usize) -> String {
-        match self.get(column) {
-            Some(tslp_projections::table::Value::Hash(hash)) => {
-                hash.iter().map(|byte| format!("{byte:02x}")).collect()
-            }
-            _ => String::new(),
-        }
-    }
-}
-
-/// `path::symbol`, or the path alone for a whole file.
-fn entity_name(path: &str, symbol: &str) -> String {
-    if symbol.is_empty() {
-        path.to_owned()
-    } else {
-        format!("{path}::{symbol}")
-    }
 }

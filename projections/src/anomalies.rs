@@ -6,23 +6,22 @@ use core::fmt;
 use tslp_core::event::Recorded;
 use tslp_core::ids::Seq;
 
-use crate::table::{
-    Changes, Column, ColumnType, Keep, RowCells, Table, Text, UnfitRow, Value, column,
-};
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::table::Text;
 
-const COLUMNS: &[Column] = &[
-    column("seq", ColumnType::Integer),
-    column("event", ColumnType::Text),
-];
-
-/// `anomalies`: events that contradict the state before them.
-pub const TABLE: Table = Table {
-    name: "anomalies",
-    version: 1,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
+row! {
+    /// `anomalies`: events that contradict the state before them.
+    pub struct AnomalyRow in table "anomalies", version 1;
+    key {
+        /// The event.
+        seq: Seq,
+    }
+    values {
+        /// Its kind.
+        event: Text,
+    }
+}
 
 /// Most anomalies that are kept; more of them add no information.
 const ANOMALIES_KEPT: usize = 100;
@@ -30,15 +29,18 @@ const ANOMALIES_KEPT: usize = 100;
 /// Events that contradict the state before them.
 #[derive(Default)]
 pub struct Anomalies {
-    events: Vec<(Seq, Text)>,
+    events: Vec<AnomalyRow>,
 }
 
 impl Anomalies {
     /// Records an event that another projection could not apply.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         if self.events.len() < ANOMALIES_KEPT {
-            let anomaly = (recorded.seq, Text::Word(recorded.event.name()));
-            changes.put(crate::ANOMALIES, || row(&anomaly));
+            let anomaly = AnomalyRow {
+                seq: recorded.seq,
+                event: recorded.event.name().into(),
+            };
+            changes.put(|| anomaly.clone());
             self.events.push(anomaly);
         }
     }
@@ -54,31 +56,23 @@ impl Anomalies {
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
-
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.events.iter().map(row).for_each(visit);
-    }
-
-    /// Restores a row.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        self.events.push((cells.next()?, cells.next()?));
-        Ok(())
-    }
 }
 
-fn row((seq, event): &(Seq, Text)) -> Vec<Value> {
-    Vec::from([Value::from(seq.0), Value::Text(event.clone())])
+impl Keeps<AnomalyRow> for Anomalies {
+    fn visit_rows(&self, visit: &mut dyn FnMut(AnomalyRow)) {
+        self.events.iter().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: AnomalyRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.events.push(row);
+        Ok(())
+    }
 }
 
 impl fmt::Display for Anomalies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.events
             .iter()
-            .try_for_each(|(seq, event)| writeln!(f, "{seq} {}", &**event))
+            .try_for_each(|AnomalyRow { seq, event }| writeln!(f, "{seq} {}", &**event))
     }
 }

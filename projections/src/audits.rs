@@ -11,35 +11,25 @@ use tslp_core::event::{
 use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
-use crate::table::{
-    self, Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column,
-};
+use crate::changes::Changes;
+use crate::row::{Cell, EventAt, Keeps, UnfitRow};
+use crate::table::{ColumnType, Text, Value};
 
-const COLUMNS: &[Column] = &[
-    column("episode", ColumnType::Integer),
-    column("version", ColumnType::Integer),
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    column("status", ColumnType::Text),
-    column("contested", ColumnType::Integer),
-];
-
-/// `audits`: one row for each version in one of the last audits.
-pub const TABLE: Table = Table {
-    name: "audits",
-    version: 1,
-    columns: COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
-
-/// The audit of one version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VersionAudit {
-    /// The version's entity.
-    pub entity: EntityId,
-    /// The answer about it.
-    pub answer: AuditAnswer,
+row! {
+    /// `audits`: one row for each version in one of the last audits.
+    pub struct AuditRow in table "audits", version 2;
+    key {
+        /// The audited reply's episode.
+        episode: EpisodeId,
+        /// The version.
+        version: VersionId,
+    }
+    values {
+        /// Its entity.
+        entity: EntityId,
+        /// The answer about it.
+        status: AuditAnswer,
+    }
 }
 
 /// An audit's answer about one version.
@@ -65,7 +55,9 @@ impl AuditAnswer {
         Self::None(AuditOutcome::Failed),
     ];
 
-    const fn code(self) -> &'static str {
+    /// The word for it in rows and on pages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Awaited => "awaited",
             Self::Given(status) => status.as_str(),
@@ -73,7 +65,9 @@ impl AuditAnswer {
         }
     }
 
-    const fn is_contested(self) -> bool {
+    /// Whether the model says that its version isn't complete.
+    #[must_use]
+    pub const fn is_contested(self) -> bool {
         matches!(
             self,
             Self::Given(AuditStatus::Partial | AuditStatus::Discussion)
@@ -81,10 +75,24 @@ impl AuditAnswer {
     }
 }
 
+impl Cell for AuditAnswer {
+    const KIND: ColumnType = Text::KIND;
+
+    fn into_value(self) -> Value {
+        self.as_str().into()
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let word = Text::from_value(value)?;
+        let mut all = Self::ALL.iter().copied();
+        all.find(|answer| answer.as_str() == &*word)
+    }
+}
+
 /// The audits of the last [`RECENT_EPISODES_KEPT`] audited episodes.
 #[derive(Default)]
 pub struct Audits {
-    episodes: BTreeMap<EpisodeId, BTreeMap<VersionId, VersionAudit>>,
+    episodes: BTreeMap<EpisodeId, BTreeMap<VersionId, AuditRow>>,
 }
 
 impl Audits {
@@ -100,20 +108,20 @@ impl Audits {
     fn record_question(&mut self, asked: &AuditAsked, changes: &mut Changes) {
         let audits = self.episodes.entry(asked.episode).or_default();
         for audited in &asked.about {
-            let audit = VersionAudit {
+            let audit = AuditRow {
+                episode: asked.episode,
+                version: audited.version,
                 entity: audited.entity.clone(),
-                answer: AuditAnswer::Awaited,
+                status: AuditAnswer::Awaited,
             };
-            changes.put(crate::AUDITS, || {
-                row(asked.episode, audited.version, &audit)
-            });
+            changes.put(|| audit.clone());
             audits.insert(audited.version, audit);
         }
         if self.episodes.len() > RECENT_EPISODES_KEPT
             && let Some((episode, audits)) = self.episodes.pop_first()
         {
             for version in audits.keys() {
-                changes.remove(crate::AUDITS, || key(episode, *version));
+                changes.remove::<AuditRow>(|| (episode, *version));
             }
         }
     }
@@ -124,12 +132,12 @@ impl Audits {
         };
         for (version, audit) in audits {
             let mut verdicts = answered.verdicts.iter();
-            audit.answer = verdicts
+            audit.status = verdicts
                 .find(|verdict| verdict.version == *version)
                 .map_or(AuditAnswer::None(answered.outcome), |verdict| {
                     AuditAnswer::Given(verdict.status)
                 });
-            changes.put(crate::AUDITS, || row(answered.episode, *version, audit));
+            changes.put(|| audit.clone());
         }
     }
 
@@ -139,7 +147,7 @@ impl Audits {
         let audits = self.episodes.get(&episode)?;
         let awaited: Vec<Audited> = audits
             .iter()
-            .filter(|(_, audit)| matches!(audit.answer, AuditAnswer::Awaited))
+            .filter(|(_, audit)| audit.status == AuditAnswer::Awaited)
             .map(|(version, audit)| Audited {
                 version: *version,
                 entity: audit.entity.clone(),
@@ -156,47 +164,19 @@ impl Audits {
             .filter(|episode| self.under_way(*episode).is_some())
             .collect()
     }
+}
 
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        for (episode, audits) in &self.episodes {
-            for (version, audit) in audits {
-                visit(row(*episode, *version, audit));
-            }
-        }
+impl Keeps<AuditRow> for Audits {
+    fn visit_rows(&self, visit: &mut dyn FnMut(AuditRow)) {
+        let rows = self.episodes.values().flat_map(BTreeMap::values);
+        rows.cloned().for_each(visit);
     }
 
-    /// Restores a row.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let (episode, version) = (cells.next()?, cells.next()?);
-        let audit = VersionAudit {
-            entity: cells.entity()?,
-            answer: cells.word(AuditAnswer::ALL, AuditAnswer::code)?,
-        };
-        let audits = self.episodes.entry(episode).or_default();
-        audits.insert(version, audit);
+    fn restore_row(&mut self, row: AuditRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let audits = self.episodes.entry(row.episode).or_default();
+        audits.insert(row.version, row);
         Ok(())
     }
-}
-
-fn key(episode: EpisodeId, version: VersionId) -> Vec<Value> {
-    Vec::from([Value::from(episode.0), Value::from(version.0)])
-}
-
-fn row(episode: EpisodeId, version: VersionId, audit: &VersionAudit) -> Vec<Value> {
-    let [path, symbol] = table::entity_key(&audit.entity);
-    Vec::from([
-        Value::from(episode.0),
-        Value::from(version.0),
-        path,
-        symbol,
-        Value::from(audit.answer.code()),
-        Value::from(audit.answer.is_contested()),
-    ])
 }
 
 impl fmt::Display for Audits {
@@ -207,7 +187,7 @@ impl fmt::Display for Audits {
                     f,
                     "{episode} {version} {} {}",
                     audit.entity,
-                    audit.answer.code()
+                    audit.status.as_str()
                 )?;
             }
         }

@@ -1,29 +1,27 @@
 //! The last number of each kind of id, and the captured block that isn't resolved yet.
 
-use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 
-use crate::table::{
-    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
-};
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::table::Text;
 
-const COLUMNS: &[Column] = &[
-    column("name", ColumnType::Text),
-    column("value", ColumnType::Integer),
-];
-
-/// `counters`: the last number of each kind. `unresolved` is the event that captured a block without a resolution, which only
-/// a truncated ledger has at its end.
-pub const TABLE: Table = Table {
-    name: "counters",
-    version: 1,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
+row! {
+    /// `counters`: the last number of each kind. `unresolved` is the event that captured a block without a resolution, which only
+    /// a truncated ledger has at its end.
+    pub struct CounterRow in table "counters", version 1;
+    key {
+        /// What is counted.
+        name: Text,
+    }
+    values {
+        /// The last number, from 1.
+        value: u64,
+    }
+}
 
 /// The rows' names, which are their keys.
 const NAMES: [&str; 5] = ["capture", "episode", "session", "unresolved", "version"];
@@ -66,7 +64,7 @@ impl Counters {
     }
 
     fn set(&mut self, name: &'static str, value: u64, changes: &mut Changes) {
-        changes.touch(|| LateRows::Counter(name), self.value(name) > 0);
+        changes.touch::<CounterRow, _>(|| (Text::Word(name),), self.value(name) > 0);
         let index = NAMES.iter().position(|known| *known == name);
         self.values[index.expect("only names of the list are counted")] = value;
     }
@@ -75,7 +73,7 @@ impl Counters {
         let mut named = NAMES.iter().zip(self.values);
         named
             .find_map(|(known, value)| (*known == name).then_some(value))
-            .unwrap_or(0)
+            .expect("only names of the list are counted")
     }
 
     /// The last session.
@@ -107,32 +105,23 @@ impl Counters {
     pub fn unresolved(&self) -> Option<Seq> {
         Some(Seq(self.value("unresolved"))).filter(|seq| seq.0 > 0)
     }
+}
 
-    /// The row of a counter; `None` if it is 0.
-    #[must_use]
-    pub fn row(&self, name: &str) -> Option<Vec<Value>> {
-        let value = Some(self.value(name)).filter(|value| *value > 0)?;
-        Some(Vec::from([Value::text(name), Value::from(value)]))
+impl Keeps<CounterRow> for Counters {
+    fn visit_rows(&self, visit: &mut dyn FnMut(CounterRow)) {
+        let counted = NAMES.into_iter().zip(self.values);
+        let rows = counted.filter(|(_, value)| *value > 0);
+        rows.map(|(name, value)| CounterRow {
+            name: name.into(),
+            value,
+        })
+        .for_each(visit);
     }
 
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        NAMES
-            .iter()
-            .filter_map(|name| self.row(name))
-            .for_each(visit);
-    }
-
-    /// Restores a row.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let name: &str = cells.next()?;
-        let index = NAMES.iter().position(|known| *known == name);
+    fn restore_row(&mut self, row: CounterRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let index = NAMES.iter().position(|known| *known == &*row.name);
         let index = index.ok_or(UnfitRow("a counter has another name"))?;
-        self.values[index] = cells.next()?;
+        self.values[index] = row.value;
         Ok(())
     }
 }

@@ -1,34 +1,85 @@
 //! The last observation of disk for each path (spec §15).
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::event::{DiskFinding, Event, ReadFailure, Recorded};
+use tslp_core::extract::GrammarTag;
+use tslp_core::hash::SliceHash;
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 
-use crate::EventAt;
-use crate::table::{
-    Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
-};
+use crate::changes::Changes;
+use crate::row::{Cell, EventAt, Keeps, UnfitRow};
+use crate::table::{ColumnType, Text, Value};
 
-const COLUMNS: &[Column] = &[
-    column("path", ColumnType::Text),
-    column("finding", ColumnType::Text),
-    nullable("whole", ColumnType::Hash),
-    nullable("grammar", ColumnType::Text),
-    column("seq", ColumnType::Integer),
-];
+row! {
+    /// `disk`: the last observation of each path. Its findings for each symbol are in the event `seq`.
+    pub struct DiskRow in table "disk", version 1;
+    key {
+        /// The path.
+        path: RelPath,
+    }
+    values {
+        /// What is there.
+        finding: PathFinding,
+        /// The whole file, if there is one.
+        whole: Option<SliceHash>,
+        /// The grammar that read it, if it could be parsed.
+        grammar: Option<GrammarTag>,
+        /// The observation.
+        seq: Seq,
+    }
+}
 
-/// `disk`: the last observation of each path. Its findings for each symbol are in the event `seq`.
-pub const TABLE: Table = Table {
-    name: "disk",
-    version: 1,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
+/// What an observation found at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathFinding {
+    /// A file.
+    File,
+    /// Nothing.
+    Missing,
+    /// Something that can't be read.
+    Unreadable(ReadFailure),
+}
+
+impl PathFinding {
+    /// The word for it in rows and on pages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Missing => "missing",
+            Self::Unreadable(failure) => failure.as_str(),
+        }
+    }
+}
+
+impl Cell for PathFinding {
+    const KIND: ColumnType = Text::KIND;
+
+    fn into_value(self) -> Value {
+        self.as_str().into()
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match &*Text::from_value(value)? {
+            "file" => Some(Self::File),
+            "missing" => Some(Self::Missing),
+            word => ReadFailure::of_word(word).map(Self::Unreadable),
+        }
+    }
+}
+
+impl From<&DiskFinding> for PathFinding {
+    fn from(finding: &DiskFinding) -> Self {
+        match finding {
+            DiskFinding::File(_) => Self::File,
+            DiskFinding::Missing => Self::Missing,
+            DiskFinding::Unreadable(failure) => Self::Unreadable(*failure),
+        }
+    }
+}
 
 /// Last observations.
 #[derive(Default)]
@@ -43,7 +94,7 @@ impl Disk {
             return;
         };
         let seen = (observed.finding.clone(), recorded.seq);
-        changes.put(crate::DISK, || row(&observed.path, &seen));
+        changes.put(|| row(&observed.path, &seen));
         self.findings.insert(observed.path.clone(), seen);
     }
 
@@ -66,29 +117,18 @@ impl Disk {
             .filter(|(_, (finding, _))| matches!(finding, DiskFinding::Unreadable(_)))
             .map(|(path, _)| path)
     }
+}
 
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.findings
-            .iter()
-            .map(|(path, seen)| row(path, seen))
-            .for_each(visit);
+impl Keeps<DiskRow> for Disk {
+    fn visit_rows(&self, visit: &mut dyn FnMut(DiskRow)) {
+        let findings = self.findings.iter();
+        findings.map(|(path, seen)| row(path, seen)).for_each(visit);
     }
 
-    /// Restores a row; `event` looks up the event that it names.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let path: RelPath = cells.next()?;
-        let [.., seq] = row else {
-            return Err(UnfitRow("a path was looked at by no event"));
-        };
-        let seq = RowCells::of(core::slice::from_ref(seq)).next()?;
-        match event(seq).map(|recorded| recorded.event) {
-            Some(Event::DiskObserved(observed)) if observed.path == path => {
-                self.findings.insert(path, (observed.finding, seq));
+    fn restore_row(&mut self, row: DiskRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
+        match event(row.seq).map(|recorded| recorded.event) {
+            Some(Event::DiskObserved(observed)) if observed.path == row.path => {
+                self.findings.insert(row.path, (observed.finding, row.seq));
                 Ok(())
             }
             _ => Err(UnfitRow("a path was looked at by no event")),
@@ -96,21 +136,18 @@ impl Disk {
     }
 }
 
-fn row(path: &RelPath, (finding, seq): &(DiskFinding, Seq)) -> Vec<Value> {
-    let (word, whole, grammar) = match finding {
-        DiskFinding::Missing => ("missing", None, None),
-        DiskFinding::Unreadable(failure) => (failure.as_str(), None, None),
-        DiskFinding::File(file) => ("file", Some(&file.whole), file.grammar.as_ref()),
+fn row(path: &RelPath, (finding, seq): &(DiskFinding, Seq)) -> DiskRow {
+    let file = match finding {
+        DiskFinding::File(file) => Some(file),
+        DiskFinding::Missing | DiskFinding::Unreadable(_) => None,
     };
-    Vec::from([
-        Value::from(path),
-        Value::from(word),
-        Value::from(whole.map(|whole| &whole.0)),
-        grammar.map_or(Value::Null, |grammar| {
-            Value::text(&alloc::format!("{} {}", grammar.language, grammar.version))
-        }),
-        Value::from(seq.0),
-    ])
+    DiskRow {
+        path: path.clone(),
+        finding: finding.into(),
+        whole: file.map(|file| file.whole),
+        grammar: file.and_then(|file| file.grammar.clone()),
+        seq: *seq,
+    }
 }
 
 impl fmt::Display for Disk {

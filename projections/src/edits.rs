@@ -10,22 +10,23 @@ use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::table::{Changes, Column, ColumnType, FromCell, Keep, Table, Value, column};
+use crate::changes::Changes;
+use crate::row::Keeps;
 
-const COLUMNS: &[Column] = &[
-    column("text", ColumnType::Hash),
-    column("seq", ColumnType::Integer),
-    column("artifact", ColumnType::Hash),
-];
-
-/// `edits`: at the event `seq` the edit with this text was applied and made this artifact.
-pub const TABLE: Table = Table {
-    name: "edits",
-    version: 1,
-    columns: COLUMNS,
-    key: 2,
-    keep: Keep::First { seq: 1 },
-};
+row! {
+    /// `edits`: at the event `seq` the edit with this text was applied and made this artifact.
+    pub struct EditRow in archive "edits", version 1;
+    key {
+        /// The edit's own text.
+        text: ArtifactHash,
+        /// The event that captured what it made.
+        seq: Seq,
+    }
+    values {
+        /// What it made.
+        artifact: ArtifactHash,
+    }
+}
 
 /// Applied edits whose rows aren't durable.
 #[derive(Default)]
@@ -43,7 +44,7 @@ impl Edits {
         for text in applied.flat_map(|edit| &edit.texts) {
             let (key, made) = ((*text, recorded.seq), captured.artifact);
             if self.not_durable.insert(key, made).is_none() {
-                changes.put(crate::EDITS, || row(key, made));
+                changes.put(|| row(key, made));
             }
         }
     }
@@ -62,28 +63,21 @@ impl Edits {
             .next_back()
             .map(|(_, made)| *made)
     }
+}
 
-    /// The rows that aren't durable, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.not_durable
-            .iter()
-            .map(|(key, made)| row(*key, *made))
-            .for_each(visit);
+impl Keeps<EditRow> for Edits {
+    fn visit_rows(&self, visit: &mut dyn FnMut(EditRow)) {
+        let rows = self.not_durable.iter();
+        rows.map(|(key, made)| row(*key, *made)).for_each(visit);
     }
 }
 
-/// The artifact in a row of [`TABLE`]; `None` if no fold writes such a row.
-#[must_use]
-pub fn made_of_row(row: &[Value]) -> Option<ArtifactHash> {
-    ArtifactHash::read(row.get(2)?)
-}
-
-fn row((text, seq): (ArtifactHash, Seq), made: ArtifactHash) -> Vec<Value> {
-    Vec::from([
-        Value::from(&text.0),
-        Value::from(seq.0),
-        Value::from(&made.0),
-    ])
+const fn row((text, seq): (ArtifactHash, Seq), artifact: ArtifactHash) -> EditRow {
+    EditRow {
+        text,
+        seq,
+        artifact,
+    }
 }
 
 impl fmt::Display for Edits {

@@ -1,72 +1,61 @@
 //! The last episodes, for people: the prompt of each and the outcome of its reply (spec §14.3, `/recent`). What happened in them
 //! is read from the ledger: see [`crate::episode_entries`].
 
-use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{
-    Event, History, PromptCost, PromptMeasured, Recorded, ReplyOutcome, ServerUsage,
-};
+use tslp_core::event::{Event, History, PromptMeasured, Recorded, ReplyOutcome};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::RECENT_EPISODES_KEPT;
 
-use crate::table::{
-    Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column, nullable,
-};
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, Key as _, UnfitRow, outcome_word};
+use crate::table::Value;
 
-const COLUMNS: &[Column] = &[
-    column("episode", ColumnType::Integer),
-    column("session", ColumnType::Integer),
-    column("at_ms", ColumnType::Integer),
-    column("seq", ColumnType::Integer),
-    column("model", ColumnType::Text),
-    nullable("outcome", ColumnType::Text),
-    nullable("history", ColumnType::Text),
-    nullable("client_chars", ColumnType::Integer),
-    nullable("client_chars_anew", ColumnType::Integer),
-    nullable("sent_chars", ColumnType::Integer),
-    nullable("sent_chars_anew", ColumnType::Integer),
-    nullable("prompt_tokens", ColumnType::Integer),
-    nullable("cached_tokens", ColumnType::Integer),
-    nullable("evaluated_tokens", ColumnType::Integer),
-];
-
-/// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: commands of the command line, and
-/// transitions that follow a look at the disk between prompts. Its time and position are those of the last of them.
-pub const TABLE: Table = Table {
-    name: "episodes",
-    version: 4,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
-
-/// One prompt and its reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Episode {
-    /// Its session.
-    pub session: SessionId,
-    /// The time of its prompt.
-    pub at: UnixMillis,
-    /// The position of its prompt.
-    pub seq: Seq,
-    /// The model that was asked for.
-    pub model: String,
-    /// The outcome of its reply, if that has ended.
-    pub outcome: Option<ReplyOutcome>,
-    /// The treatment of the conversation's history, once the prompt was composed.
-    pub history: Option<History>,
-    /// The cost of the prompt at the model server, once its reply has ended.
-    pub price: Option<PromptMeasured>,
+row! {
+    /// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: commands of the command line, and
+    /// transitions that follow a look at the disk between prompts. Its time and position are those of the last of them.
+    pub struct EpisodeRow in table "episodes", version 4;
+    key {
+        /// The episode.
+        episode: EpisodeId,
+    }
+    values {
+        /// Its session.
+        session: SessionId,
+        /// The time of its prompt.
+        at_ms: UnixMillis,
+        /// The position of its prompt.
+        seq: Seq,
+        /// The model that was asked for.
+        model: String,
+        /// The outcome of its reply, if that has ended.
+        outcome: Option<ReplyOutcome>,
+        /// The treatment of the conversation's history, once the prompt was composed.
+        history: Option<History>,
+        /// Characters of the prompt as the client wrote it, once its reply has ended.
+        client_chars: Option<u32>,
+        /// Those of them that the model server would have read anew.
+        client_chars_anew: Option<u32>,
+        /// Characters of the prompt as it was sent.
+        sent_chars: Option<u32>,
+        /// Those of them that the model server read anew.
+        sent_chars_anew: Option<u32>,
+        /// Tokens of the prompt, if the server says so, as with the next ones.
+        prompt_tokens: Option<u32>,
+        /// Tokens from its cache.
+        cached_tokens: Option<u32>,
+        /// Tokens that it read.
+        evaluated_tokens: Option<u32>,
+    }
 }
 
 /// The last [`RECENT_EPISODES_KEPT`] episodes.
 #[derive(Default)]
 pub struct Episodes {
-    episodes: BTreeMap<EpisodeId, Episode>,
+    episodes: BTreeMap<EpisodeId, EpisodeRow>,
 }
 
 impl Episodes {
@@ -77,9 +66,10 @@ impl Episodes {
         }
         match &recorded.event {
             Event::PromptReceived(prompt) => {
-                let episode = Episode::begin(prompt.session, recorded, prompt.model.clone());
+                let episode =
+                    EpisodeRow::begin(prompt.episode, prompt.session, recorded, &prompt.model);
                 let known = self.episodes.insert(prompt.episode, episode).is_some();
-                changes.touch(|| LateRows::Episode(prompt.episode), known);
+                changes.touch::<EpisodeRow, _>(|| (prompt.episode,), known);
                 self.evict_oldest(changes);
             }
             Event::ReplyEnded(ended) => self.update_episode(ended.episode, changes, |episode| {
@@ -87,15 +77,8 @@ impl Episodes {
             }),
             Event::PromptMeasured(measured) => {
                 self.update_episode(measured.episode, changes, |episode| {
-                    // Figures that a server didn't give are the same as none.
-                    let server = measured
-                        .server
-                        .filter(|server| *server != ServerUsage::default());
-                    episode.price = Some(PromptMeasured {
-                        server,
-                        ..*measured
-                    });
-                })
+                    episode.set_price(measured);
+                });
             }
             Event::PromptComposed(composed) => {
                 self.update_episode(composed.episode, changes, |episode| {
@@ -110,20 +93,20 @@ impl Episodes {
         &mut self,
         id: EpisodeId,
         changes: &mut Changes,
-        change: impl FnOnce(&mut Episode),
+        change: impl FnOnce(&mut EpisodeRow),
     ) {
         if let Some(episode) = self.episodes.get_mut(&id) {
             change(episode);
-            changes.touch(|| LateRows::Episode(id), true);
+            changes.touch::<EpisodeRow, _>(|| (id,), true);
         }
     }
 
     /// Records the time and the position of an event outside of any conversation.
     fn touch_outside(&mut self, recorded: &Recorded, changes: &mut Changes) {
         let id = EpisodeId::OUTSIDE;
-        let episode = Episode::begin(SessionId::default(), recorded, String::new());
+        let episode = EpisodeRow::begin(id, SessionId::default(), recorded, "");
         let known = self.episodes.insert(id, episode).is_some();
-        changes.touch(|| LateRows::Episode(id), known);
+        changes.touch::<EpisodeRow, _>(|| (id,), known);
     }
 
     fn evict_oldest(&mut self, changes: &mut Changes) {
@@ -138,68 +121,23 @@ impl Episodes {
         let (id, _) = oldest
             .and_then(|id| self.episodes.remove_entry(&id))
             .expect("of more than one episode one isn't the outside");
-        changes.touch(|| LateRows::Episode(id), true);
+        changes.touch::<EpisodeRow, _>(|| (id,), true);
+    }
+}
+
+impl Keeps<EpisodeRow> for Episodes {
+    fn visit_rows(&self, visit: &mut dyn FnMut(EpisodeRow)) {
+        self.episodes.values().cloned().for_each(visit);
     }
 
-    /// The row of an episode in `episodes`.
-    #[must_use]
-    pub fn row(&self, id: EpisodeId) -> Option<Vec<Value>> {
-        self.episodes.get(&id).map(|episode| row(id, episode))
-    }
-
-    /// All rows of `episodes`, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.episodes
-            .iter()
-            .map(|(id, episode)| row(*id, episode))
-            .for_each(visit);
-    }
-
-    /// Restores a row of `episodes`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let id = cells.next()?;
-        let mut episode = Episode {
-            session: cells.next()?,
-            at: cells.next()?,
-            seq: cells.next()?,
-            model: cells.next()?,
-            outcome: None,
-            history: None,
-            price: None,
-        };
-        let outcome: Option<&str> = cells.next()?;
-        episode.outcome = outcome.map(parse_outcome).transpose()?;
-        let history: Option<&str> = cells.clone().next()?;
-        episode.history = match history {
-            None => cells.next::<Option<&str>>()?.and(None),
-            Some(_) => Some(cells.word(&[History::Window, History::Client], history_code)?),
-        };
-        let mut cost = || -> Result<Option<PromptCost>, UnfitRow> {
-            let (total, anew) = (cells.next::<Option<_>>()?, cells.next::<Option<_>>()?);
-            let cost = total.zip(anew);
-            Ok(cost.map(|(chars_total, chars_anew)| PromptCost {
-                chars_total,
-                chars_anew,
-            }))
-        };
-        let (client, sent) = (cost()?, cost()?);
-        let server = ServerUsage {
-            prompt_tokens: cells.next()?,
-            cached_tokens: cells.next()?,
-            evaluated_tokens: cells.next()?,
-        };
-        episode.price = client.zip(sent).map(|(client, sent)| PromptMeasured {
-            episode: id,
-            client,
-            sent,
-            server: Some(server).filter(|server| *server != ServerUsage::default()),
-        });
-        self.episodes.insert(id, episode);
+    fn restore_row(&mut self, row: EpisodeRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.episodes.insert(row.episode, row);
         Ok(())
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<EpisodeRow> {
+        let (episode,) = <(EpisodeId,)>::from_touched(key);
+        self.episodes.get(&episode).cloned().into_iter().collect()
     }
 }
 
@@ -213,94 +151,51 @@ const fn is_outside(event: &Event) -> bool {
     episode.0 == EpisodeId::OUTSIDE.0
 }
 
-impl Episode {
-    const fn begin(session: SessionId, recorded: &Recorded, model: String) -> Self {
+impl EpisodeRow {
+    fn begin(episode: EpisodeId, session: SessionId, recorded: &Recorded, model: &str) -> Self {
         Self {
+            episode,
             session,
-            at: recorded.at,
+            at_ms: recorded.at,
             seq: recorded.seq,
-            model,
+            model: model.into(),
             outcome: None,
             history: None,
-            price: None,
+            client_chars: None,
+            client_chars_anew: None,
+            sent_chars: None,
+            sent_chars_anew: None,
+            prompt_tokens: None,
+            cached_tokens: None,
+            evaluated_tokens: None,
         }
     }
-}
 
-fn row(id: EpisodeId, episode: &Episode) -> Vec<Value> {
-    let price = episode.price.as_ref();
-    let cost = |cost: Option<PromptCost>| {
-        let chars = cost.map(|cost| (cost.chars_total, cost.chars_anew));
-        let (chars_total, chars_anew) = chars.unzip();
-        [Value::from(chars_total), Value::from(chars_anew)]
-    };
-    let server = price.and_then(|price| price.server).unwrap_or_default();
-    let mut row = Vec::from([
-        Value::from(id.0),
-        Value::from(episode.session.0),
-        Value::from(episode.at.0),
-        Value::from(episode.seq.0),
-        Value::text(&episode.model),
-        Value::from(episode.outcome.map(outcome_text)),
-        Value::from(episode.history.map(history_code)),
-    ]);
-    row.extend(cost(price.map(|price| price.client)));
-    row.extend(cost(price.map(|price| price.sent)));
-    row.extend([
-        Value::from(server.prompt_tokens),
-        Value::from(server.cached_tokens),
-        Value::from(server.evaluated_tokens),
-    ]);
-    row
-}
-
-const fn history_code(history: History) -> &'static str {
-    match history {
-        History::Window => "window",
-        History::Client => "client",
+    fn set_price(&mut self, measured: &PromptMeasured) {
+        let PromptMeasured {
+            client,
+            sent,
+            server,
+            ..
+        } = measured;
+        self.client_chars = Some(client.chars_total);
+        self.client_chars_anew = Some(client.chars_anew);
+        self.sent_chars = Some(sent.chars_total);
+        self.sent_chars_anew = Some(sent.chars_anew);
+        self.prompt_tokens = server.and_then(|server| server.prompt_tokens);
+        self.cached_tokens = server.and_then(|server| server.cached_tokens);
+        self.evaluated_tokens = server.and_then(|server| server.evaluated_tokens);
     }
-}
-
-fn outcome_text(outcome: ReplyOutcome) -> Cow<'static, str> {
-    match outcome {
-        ReplyOutcome::Completed => "completed".into(),
-        ReplyOutcome::ClientGone => "client_gone".into(),
-        ReplyOutcome::UpstreamBroken => "upstream_broken".into(),
-        ReplyOutcome::UpstreamRefused(status) => alloc::format!("upstream_refused_{status}").into(),
-        ReplyOutcome::UpstreamUnreachable => "upstream_unreachable".into(),
-        ReplyOutcome::Interrupted => "interrupted".into(),
-    }
-}
-
-fn parse_outcome(text: &str) -> Result<ReplyOutcome, UnfitRow> {
-    let plain = [
-        ReplyOutcome::Completed,
-        ReplyOutcome::ClientGone,
-        ReplyOutcome::UpstreamBroken,
-        ReplyOutcome::UpstreamUnreachable,
-        ReplyOutcome::Interrupted,
-    ];
-    let status = text.strip_prefix("upstream_refused_");
-    let refused = status.and_then(|status| status.parse().ok());
-    let mut plain = plain.into_iter();
-    let known = plain.find(|outcome| outcome_text(*outcome) == text);
-    known
-        .or(refused.map(ReplyOutcome::UpstreamRefused))
-        .ok_or(UnfitRow("an outcome isn't known"))
 }
 
 impl fmt::Display for Episodes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (id, episode) in &self.episodes {
-            let outcome = episode.outcome.map_or_else(|| "open".into(), outcome_text);
-            writeln!(
-                f,
-                "{id} {} {outcome} {}",
-                episode.session,
-                episode.history.map_or("-", history_code)
-            )?;
-            if let Some(price) = &episode.price {
-                let (sent, client) = (price.sent.chars_anew, price.client.chars_anew);
+            let outcome = episode.outcome.map_or_else(|| "open".into(), outcome_word);
+            let history = episode.history.map_or("-", History::as_str);
+            writeln!(f, "{id} {} {} {history}", episode.session, &*outcome)?;
+            if let (Some(sent), Some(client)) = (episode.sent_chars_anew, episode.client_chars_anew)
+            {
                 writeln!(f, "  read anew {sent}, directly {client}")?;
             }
         }

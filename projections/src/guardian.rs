@@ -18,94 +18,100 @@ use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
 use tslp_core::reason::Reason;
 
-use crate::table::{
-    Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
-};
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
 
-const POLICY_COLUMNS: &[Column] = &[
-    column("seq", ColumnType::Integer),
-    column("profile", ColumnType::Text),
-    column("text", ColumnType::Hash),
-];
+row! {
+    /// `approved_policy`: the profile that the Operator approved last.
+    pub struct PolicyRow in table "approved_policy", version 1;
+    key {
+        /// The event of the approval.
+        seq: Seq,
+    }
+    values {
+        /// The id in its text.
+        profile: String,
+        /// Its text in the Vault.
+        text: ArtifactHash,
+    }
+}
 
-/// `approved_policy`: the profile that the Operator approved last.
-pub const POLICY_TABLE: Table = Table {
-    name: "approved_policy",
-    version: 1,
-    columns: POLICY_COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
+row! {
+    /// `grants`: the last grant of each capability in each session, whether it still holds or not.
+    pub struct GrantRow in table "grants", version 1;
+    key {
+        /// The session.
+        session: SessionId,
+        /// The capability.
+        capability: Capability,
+    }
+    values {
+        /// The event that changed the grant last.
+        seq: Seq,
+        /// The highest risk of what it allows.
+        risk: Risk,
+        /// The root of what it allows.
+        scope_root: ArtifactHash,
+        /// The time from which it holds.
+        issued_at: UnixMillis,
+        /// The time at which it ends.
+        expires_at: UnixMillis,
+        /// The number of renewals.
+        renewed: u32,
+        /// The last of them.
+        last_renewed_at: Option<UnixMillis>,
+        /// Whether it was taken back.
+        revoked: bool,
+    }
+}
 
-const GRANT_COLUMNS: &[Column] = &[
-    column("session", ColumnType::Integer),
-    column("capability", ColumnType::Text),
-    column("seq", ColumnType::Integer),
-    column("risk", ColumnType::Text),
-    column("scope_root", ColumnType::Hash),
-    column("issued_at", ColumnType::Integer),
-    column("expires_at", ColumnType::Integer),
-    column("renewed", ColumnType::Integer),
-    nullable("last_renewed_at", ColumnType::Integer),
-    column("revoked", ColumnType::Integer),
-];
+row! {
+    /// `tool_sessions`: the halt of each session's tools and what counts against its limits since they were last resumed.
+    /// Session 0 means all sessions.
+    pub struct ToolSessionRow in table "tool_sessions", version 1;
+    key {
+        /// The session.
+        session: SessionId,
+    }
+    values {
+        /// Why its tools are halted, if they are.
+        halt: Option<Reason>,
+        /// Builds that were allowed.
+        builds: u64,
+        /// Calls that were denied for the class of their commands.
+        violations: u32,
+    }
+}
 
-/// `grants`: the last grant of each capability in each session, whether it still holds or not.
-pub const GRANTS_TABLE: Table = Table {
-    name: "grants",
-    version: 1,
-    columns: GRANT_COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
-
-const SESSION_COLUMNS: &[Column] = &[
-    column("session", ColumnType::Integer),
-    nullable("halt", ColumnType::Text),
-    column("builds", ColumnType::Integer),
-    column("violations", ColumnType::Integer),
-];
-
-/// `tool_sessions`: the halt of each session's tools and what counts against its limits. Session 0 means all sessions.
-pub const SESSIONS_TABLE: Table = Table {
-    name: "tool_sessions",
-    version: 1,
-    columns: SESSION_COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
-
-const CALL_COLUMNS: &[Column] = &[
-    column("episode", ColumnType::Integer),
-    column("number", ColumnType::Integer),
-    column("session", ColumnType::Integer),
-    column("door", ColumnType::Text),
-    column("round", ColumnType::Integer),
-    column("text", ColumnType::Hash),
-    nullable("decision", ColumnType::Text),
-    column("is_over", ColumnType::Integer),
-    nullable("output", ColumnType::Hash),
-];
-
-/// `tool_calls`: the calls of the last episodes that made any.
-pub const CALLS_TABLE: Table = Table {
-    name: "tool_calls",
-    version: 1,
-    columns: CALL_COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
+row! {
+    /// `tool_calls`: the calls of the last episodes that made any.
+    pub struct ToolCallRow in table "tool_calls", version 1;
+    key {
+        /// The call's episode.
+        episode: EpisodeId,
+        /// The call's number in it.
+        number: u32,
+    }
+    values {
+        /// Its session.
+        session: SessionId,
+        /// Who runs it.
+        door: Door,
+        /// The round of the reply that made it.
+        round: u32,
+        /// What it asks for, in the Vault.
+        text: ArtifactHash,
+        /// The decision on it.
+        decision: Option<Decision>,
+        /// Whether nothing more is known to come of it.
+        is_over: bool,
+        /// What it printed, in the Vault.
+        output: Option<ArtifactHash>,
+    }
+}
 
 /// The session id under which a halt of all sessions is kept.
 const ALL_SESSIONS: SessionId = SessionId(0);
-
-/// One session's halt, builds and violations since its tools were last resumed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct SessionTally {
-    halt: Option<Reason>,
-    builds: u64,
-    violations: u32,
-}
 
 /// What is known of a session's tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,21 +148,10 @@ pub struct RecordedCall {
 /// The Guardian's state.
 #[derive(Default)]
 pub struct GuardianState {
-    policy: Option<ApprovedPolicy>,
+    policy: Option<PolicyRow>,
     grants: BTreeMap<(SessionId, Capability), GrantToken>,
-    sessions: BTreeMap<SessionId, SessionTally>,
+    sessions: BTreeMap<SessionId, ToolSessionRow>,
     calls: BTreeMap<CallId, RecordedCall>,
-}
-
-/// The profile that the Operator approved last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApprovedPolicy {
-    /// The event of the approval.
-    pub seq: Seq,
-    /// The id in its text.
-    pub profile_id: String,
-    /// Its text in the Vault.
-    pub text: ArtifactHash,
 }
 
 impl GuardianState {
@@ -170,14 +165,14 @@ impl GuardianState {
             Event::NoticeIssued(notice) => self.apply_notice(notice, changes),
             Event::PolicyApproved(approved) => {
                 if let Some(former) = &self.policy {
-                    changes.remove(crate::APPROVED_POLICY, || Vec::from([former.seq.0.into()]));
+                    changes.remove::<PolicyRow>(|| (former.seq,));
                 }
-                let approved = ApprovedPolicy {
+                let approved = PolicyRow {
                     seq: recorded.seq,
-                    profile_id: approved.profile_id.clone(),
+                    profile: approved.profile_id.clone(),
                     text: approved.text,
                 };
-                changes.put(crate::APPROVED_POLICY, || policy_row(&approved));
+                changes.put(|| approved.clone());
                 self.policy = Some(approved);
             }
             _ => {}
@@ -194,7 +189,7 @@ impl GuardianState {
             is_over: false,
             output: None,
         };
-        changes.put(crate::TOOL_CALLS, || call_row(requested.call, &call));
+        changes.put(|| call_row(requested.call, &call));
         self.calls.insert(requested.call, call);
         let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
         episodes.dedup();
@@ -209,7 +204,7 @@ impl GuardianState {
     fn forget_calls(&mut self, episode: EpisodeId, changes: &mut Changes) {
         self.calls.retain(|call, _| {
             if call.episode == episode {
-                changes.remove(crate::TOOL_CALLS, || call_key(*call));
+                changes.remove::<ToolCallRow>(|| (call.episode, call.number));
             }
             call.episode != episode
         });
@@ -222,7 +217,7 @@ impl GuardianState {
         call.decision = Some(judged.decision);
         // A call that the client runs is over at once, because no event says how it ends.
         call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
-        changes.put(crate::TOOL_CALLS, || call_row(judged.call, call));
+        changes.put(|| call_row(judged.call, call));
         if call.door != Door::Bridge {
             return;
         }
@@ -243,7 +238,7 @@ impl GuardianState {
         if let Some(call) = self.calls.get_mut(&ran.call) {
             call.is_over = true;
             call.output = ran.output;
-            changes.put(crate::TOOL_CALLS, || call_row(ran.call, call));
+            changes.put(|| call_row(ran.call, call));
         }
     }
 
@@ -261,13 +256,13 @@ impl GuardianState {
             scope_root: changed.scope_root,
             revoked: changed.change == GrantChange::Revoked,
         };
-        changes.put(crate::GRANTS, || grant_row(key, &token));
+        changes.put(|| grant_row(key, &token));
         self.grants.insert(key, token);
         if self.grants.len() > SESSIONS_KEPT {
             let oldest = self.grants.iter().min_by_key(|(_, token)| token.id);
             if let Some(key) = oldest.map(|(key, _)| *key) {
                 self.grants.remove(&key);
-                changes.remove(crate::GRANTS, || grant_key(key));
+                changes.remove::<GrantRow>(|| key);
             }
         }
     }
@@ -286,7 +281,7 @@ impl GuardianState {
         } else if *reason == Reason::ToolsResumed {
             for session in [ALL_SESSIONS, *session] {
                 if self.sessions.remove(&session).is_some() {
-                    changes.remove(crate::TOOL_SESSIONS, || Vec::from([session.0.into()]));
+                    changes.remove::<ToolSessionRow>(|| (session,));
                 }
             }
         }
@@ -296,31 +291,33 @@ impl GuardianState {
         &mut self,
         session: SessionId,
         changes: &mut Changes,
-        act: impl FnOnce(&mut SessionTally),
+        act: impl FnOnce(&mut ToolSessionRow),
     ) {
-        let tally = self.sessions.entry(session).or_default();
+        let fresh = || ToolSessionRow::fresh(session);
+        let tally = self.sessions.entry(session).or_insert_with(fresh);
         act(tally);
-        changes.put(crate::TOOL_SESSIONS, || session_row(session, tally));
+        changes.put(|| tally.clone());
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
         let is_old = |old: &SessionId| *old != ALL_SESSIONS && *old != session;
         if self.sessions.len() > SESSIONS_KEPT
             && let Some(oldest) = self.sessions.keys().copied().find(is_old)
         {
             self.sessions.remove(&oldest);
-            changes.remove(crate::TOOL_SESSIONS, || Vec::from([oldest.0.into()]));
+            changes.remove::<ToolSessionRow>(|| (oldest,));
         }
     }
 
     /// The profile that the Operator approved last; none is the built-in one.
     #[must_use]
-    pub const fn approved_policy(&self) -> Option<&ApprovedPolicy> {
+    pub const fn approved_policy(&self) -> Option<&PolicyRow> {
         self.policy.as_ref()
     }
 
     /// The halt, the grants and the tally of a session's tools.
     #[must_use]
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        let own = self.sessions.get(&session).cloned().unwrap_or_default();
+        let own = self.sessions.get(&session).cloned();
+        let own = own.unwrap_or_else(|| ToolSessionRow::fresh(session));
         let everywhere = self
             .sessions
             .get(&ALL_SESSIONS)
@@ -363,191 +360,132 @@ impl GuardianState {
         let open = calls.filter(|(_, call)| call.decision.is_some() && !call.is_over);
         open.map(|(call, _)| *call).collect()
     }
+}
 
-    /// All rows of `approved_policy`.
-    pub fn policy_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.policy.iter().map(policy_row).for_each(visit);
+impl ToolSessionRow {
+    /// The tally of a session whose tools haven't run.
+    const fn fresh(session: SessionId) -> Self {
+        Self {
+            session,
+            halt: None,
+            builds: 0,
+            violations: 0,
+        }
+    }
+}
+
+impl Keeps<PolicyRow> for GuardianState {
+    fn visit_rows(&self, visit: &mut dyn FnMut(PolicyRow)) {
+        self.policy.iter().cloned().for_each(visit);
     }
 
-    /// All rows of `grants`, by key.
-    pub fn grant_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+    fn restore_row(&mut self, row: PolicyRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        match self.policy.replace(row) {
+            None => Ok(()),
+            Some(_) => Err(UnfitRow("two profiles are in force")),
+        }
+    }
+}
+
+impl Keeps<GrantRow> for GuardianState {
+    fn visit_rows(&self, visit: &mut dyn FnMut(GrantRow)) {
         // The table is sorted by the capability's word, the map by the enum.
-        let mut rows: Vec<_> = self
-            .grants
-            .iter()
-            .map(|(key, token)| grant_row(*key, token))
-            .collect();
-        rows.sort();
-        rows.into_iter().for_each(visit);
-    }
-
-    /// All rows of `tool_sessions`, by key.
-    pub fn session_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        let sessions = self.sessions.iter();
-        sessions
-            .map(|(session, tally)| session_row(*session, tally))
+        let mut grants: Vec<_> = self.grants.iter().collect();
+        grants.sort_by_key(|((session, capability), _)| (*session, capability.as_str()));
+        let rows = grants.into_iter();
+        rows.map(|(key, token)| grant_row(*key, token))
             .for_each(visit);
     }
 
-    /// All rows of `tool_calls`, by key.
-    pub fn call_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+    fn restore_row(&mut self, row: GrantRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let token = GrantToken {
+            id: row.seq.0,
+            goal: Some(row.session.0),
+            capability: row.capability,
+            risk: row.risk,
+            scope_root: row.scope_root,
+            issued_at: row.issued_at,
+            expires_at: row.expires_at,
+            renewed_count: row.renewed,
+            last_renewed_at: row.last_renewed_at,
+            revoked: row.revoked,
+        };
+        self.grants.insert((row.session, row.capability), token);
+        Ok(())
+    }
+}
+
+impl Keeps<ToolSessionRow> for GuardianState {
+    fn visit_rows(&self, visit: &mut dyn FnMut(ToolSessionRow)) {
+        self.sessions.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: ToolSessionRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.sessions.insert(row.session, row);
+        Ok(())
+    }
+}
+
+impl Keeps<ToolCallRow> for GuardianState {
+    fn visit_rows(&self, visit: &mut dyn FnMut(ToolCallRow)) {
         self.calls
             .iter()
             .map(|(id, call)| call_row(*id, call))
             .for_each(visit);
     }
 
-    /// Restores a row of `approved_policy`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_policy(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let approved = ApprovedPolicy {
-            seq: cells.next()?,
-            profile_id: cells.next()?,
-            text: cells.next()?,
-        };
-        match self.policy.replace(approved) {
-            None => Ok(()),
-            Some(_) => Err(UnfitRow("two profiles are in force")),
-        }
-    }
-
-    /// Restores a row of `grants`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_grant(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let session: SessionId = cells.next()?;
-        let capability = cells.word(Capability::ALL, Capability::as_str)?;
-        let token = GrantToken {
-            id: cells.next()?,
-            goal: Some(session.0),
-            capability,
-            risk: cells.word(Risk::ALL, Risk::as_str)?,
-            scope_root: cells.next()?,
-            issued_at: UnixMillis(cells.next()?),
-            expires_at: UnixMillis(cells.next()?),
-            renewed_count: cells.next()?,
-            last_renewed_at: cells.next::<Option<i64>>()?.map(UnixMillis),
-            revoked: cells.next()?,
-        };
-        self.grants.insert((session, capability), token);
-        Ok(())
-    }
-
-    /// Restores a row of `tool_sessions`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_session(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let session = cells.next()?;
-        let halt = cells.next::<Option<String>>()?;
-        let halt =
-            halt.map(|code| Reason::from_code(&code).ok_or(UnfitRow("a halt has no reason")));
-        let tally = SessionTally {
-            halt: halt.transpose()?,
-            builds: cells.next()?,
-            violations: cells.next()?,
-        };
-        self.sessions.insert(session, tally);
-        Ok(())
-    }
-
-    /// Restores a row of `tool_calls`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_call(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
+    fn restore_row(&mut self, row: ToolCallRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
         let call = CallId {
-            episode: cells.next()?,
-            number: cells.next()?,
-        };
-        let session = cells.next()?;
-        let door = cells.word(Door::ALL, Door::as_str)?;
-        let (round, text) = (cells.next()?, cells.next()?);
-        let decision = cells.next::<Option<String>>()?;
-        let named = |word: String| {
-            let mut all = Decision::ALL.iter().copied();
-            all.find(|it| it.as_str() == word)
-                .ok_or(UnfitRow("a call has no such decision"))
+            episode: row.episode,
+            number: row.number,
         };
         let known = RecordedCall {
-            session,
-            door,
-            round,
-            text,
-            decision: decision.map(named).transpose()?,
-            is_over: cells.next()?,
-            output: cells.next()?,
+            session: row.session,
+            door: row.door,
+            round: row.round,
+            text: row.text,
+            decision: row.decision,
+            is_over: row.is_over,
+            output: row.output,
         };
         self.calls.insert(call, known);
         Ok(())
     }
 }
 
-fn policy_row(approved: &ApprovedPolicy) -> Vec<Value> {
-    Vec::from([
-        approved.seq.0.into(),
-        Value::text(&approved.profile_id),
-        Value::from(&approved.text.0),
-    ])
+fn grant_row((session, capability): (SessionId, Capability), token: &GrantToken) -> GrantRow {
+    GrantRow {
+        session,
+        capability,
+        seq: Seq(token.id),
+        risk: token.risk,
+        scope_root: token.scope_root,
+        issued_at: token.issued_at,
+        expires_at: token.expires_at,
+        renewed: token.renewed_count,
+        last_renewed_at: token.last_renewed_at,
+        revoked: token.revoked,
+    }
 }
 
-fn grant_key((session, capability): (SessionId, Capability)) -> Vec<Value> {
-    Vec::from([session.0.into(), capability.as_str().into()])
-}
-
-fn grant_row(key: (SessionId, Capability), token: &GrantToken) -> Vec<Value> {
-    let mut row = grant_key(key);
-    row.extend([
-        token.id.into(),
-        token.risk.as_str().into(),
-        Value::from(&token.scope_root.0),
-        token.issued_at.0.into(),
-        token.expires_at.0.into(),
-        token.renewed_count.into(),
-        token.last_renewed_at.map(|at| at.0).into(),
-        token.revoked.into(),
-    ]);
-    row
-}
-
-fn session_row(session: SessionId, tally: &SessionTally) -> Vec<Value> {
-    Vec::from([
-        session.0.into(),
-        tally.halt.map(Reason::code).into(),
-        tally.builds.into(),
-        tally.violations.into(),
-    ])
-}
-
-fn call_key(call: CallId) -> Vec<Value> {
-    Vec::from([call.episode.0.into(), call.number.into()])
-}
-
-fn call_row(id: CallId, call: &RecordedCall) -> Vec<Value> {
-    let mut row = call_key(id);
-    row.extend([
-        call.session.0.into(),
-        call.door.as_str().into(),
-        call.round.into(),
-        Value::from(&call.text.0),
-        call.decision.map(Decision::as_str).into(),
-        call.is_over.into(),
-        call.output.as_ref().map(|output| &output.0).into(),
-    ]);
-    row
+fn call_row(id: CallId, call: &RecordedCall) -> ToolCallRow {
+    ToolCallRow {
+        episode: id.episode,
+        number: id.number,
+        session: call.session,
+        door: call.door,
+        round: call.round,
+        text: call.text,
+        decision: call.decision,
+        is_over: call.is_over,
+        output: call.output,
+    }
 }
 
 impl fmt::Display for GuardianState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(approved) = &self.policy {
-            writeln!(f, "policy {} {:.12}", approved.profile_id, approved.text)?;
+            writeln!(f, "policy {} {:.12}", approved.profile, approved.text)?;
         }
         for ((session, capability), token) in &self.grants {
             let revoked = if token.revoked { " revoked" } else { "" };

@@ -16,40 +16,48 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{Figures, Span};
 
-use crate::EventAt;
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
 use crate::sessions::Sessions;
-use crate::table::{
-    self, Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
-    nullable,
-};
+use crate::table::Value;
 
-const COLUMNS: &[Column] = &[
-    column("version", ColumnType::Integer),
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    column("artifact", ColumnType::Hash),
-    column("source", ColumnType::Hash),
-    column("level", ColumnType::Text),
-    column("origin", ColumnType::Text),
-    column("episode", ColumnType::Integer),
-    column("session", ColumnType::Integer),
-    nullable("refused_for", ColumnType::Text),
-    column("spans", ColumnType::Text),
-    column("nodes", ColumnType::Integer),
-    column("tokens", ColumnType::Integer),
-    column("proof", ColumnType::Text),
-    nullable("refused_at", ColumnType::Integer),
-];
-
-/// `proposals`: one row for each version that is PROPOSED, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity. The verdicts of
-/// both gates are in the event `refused_at`.
-pub const TABLE: Table = Table {
-    name: "proposals",
-    version: 3,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
+row! {
+    /// `proposals`: one row for each version that is PROPOSED, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity. The
+    /// verdicts of both gates are in the event `refused_at`.
+    pub struct ProposalRow in table "proposals", version 3;
+    key {
+        /// The version.
+        version: VersionId,
+    }
+    values {
+        /// Its entity.
+        entity: EntityId,
+        /// Its slice's hash, which is the artifact to users.
+        artifact: SliceHash,
+        /// The captured bytes that hold it.
+        source: ArtifactHash,
+        /// The certainty of its entity.
+        level: Level,
+        /// Its origin.
+        origin: Origin,
+        /// Its episode.
+        episode: EpisodeId,
+        /// Its session.
+        session: SessionId,
+        /// The reason that kept it out, if it was judged.
+        refused_for: Option<Reason>,
+        /// Its place in the captured bytes.
+        spans: Vec<Span>,
+        /// Nodes of its syntax tree.
+        nodes: u32,
+        /// Its tokens.
+        tokens: u32,
+        /// The proof of its definition.
+        proof: Proof,
+        /// The event that refused it.
+        refused_at: Option<Seq>,
+    }
+}
 
 /// A version that is PROPOSED.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,7 +170,7 @@ impl Proposals {
                     proposed.report = Some(refused.report.clone());
                     proposed.rename_of.clone_from(&refused.rename_of);
                     proposed.refused_at = Some(recorded.seq);
-                    changes.touch(|| LateRows::Proposal(refused.version), true);
+                    changes.touch::<ProposalRow, _>(|| (refused.version,), true);
                 }
             }
             Event::Transitioned(transitioned) => self.remove(transitioned.version, changes),
@@ -173,7 +181,7 @@ impl Proposals {
     fn insert(&mut self, proposed: ProposedVersion, changes: &mut Changes) {
         let version = proposed.version.id;
         self.remove(version, changes);
-        changes.touch(|| LateRows::Proposal(version), false);
+        changes.touch::<ProposalRow, _>(|| (version,), false);
         let entity = proposed.version.entity.clone();
         let open = self.by_entity.entry(entity).or_default();
         open.insert(version);
@@ -189,7 +197,7 @@ impl Proposals {
         let Some(proposed) = self.by_version.remove(&version) else {
             return;
         };
-        changes.touch(|| LateRows::Proposal(version), true);
+        changes.touch::<ProposalRow, _>(|| (version,), true);
         if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
             open.remove(&version);
             if open.is_empty() {
@@ -232,87 +240,72 @@ impl Proposals {
             .flat_map(|(_, open)| open)
             .filter_map(|version| self.by_version.get(version))
     }
+}
 
-    /// The row of a version, if its proposal is open.
-    #[must_use]
-    pub fn row(&self, version: VersionId) -> Option<Vec<Value>> {
-        self.by_version.get(&version).map(row)
-    }
-
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+impl Keeps<ProposalRow> for Proposals {
+    fn visit_rows(&self, visit: &mut dyn FnMut(ProposalRow)) {
         self.by_version.values().map(row).for_each(visit);
     }
 
-    /// Restores a row; `event` looks up the event that it names.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let (id, entity) = (cells.next()?, cells.entity()?);
-        let (slice, source) = (cells.next()?, cells.next()?);
-        let level = cells.word(&LEVELS, Level::as_str)?;
-        let origin = cells.word(&crate::ORIGINS, crate::origin_code)?;
-        let (episode, session) = (cells.next()?, cells.next()?);
-        let _refused_for: Option<&str> = cells.next()?;
-        let spans = cells.next()?;
-        let figures = Figures {
-            nodes: cells.next()?,
-            tokens: cells.next()?,
-        };
-        let mut proposed = ProposedVersion {
-            version: Version {
-                id,
-                entity: entity.clone(),
-                slice,
-                spans,
-                figures,
+    fn restore_row(&mut self, row: ProposalRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
+        let (report, rename_of) = match row.refused_at {
+            None => (None, None),
+            Some(seq) => match event(seq).map(|recorded| recorded.event) {
+                Some(Event::PromotionRefused(refused)) => (Some(refused.report), refused.rename_of),
+                _ => return Err(UnfitRow("a proposal was refused by no event")),
             },
-            source,
-            level,
-            proof: cells.word(&crate::PROOFS, crate::proof_code)?,
-            origin,
-            episode,
-            session,
-            report: None,
-            rename_of: None,
-            refused_at: cells.next()?,
         };
-        if let Some(seq) = proposed.refused_at {
-            let Some(Event::PromotionRefused(refused)) = event(seq).map(|it| it.event) else {
-                return Err(UnfitRow("a proposal was refused by no event"));
-            };
-            proposed.report = Some(refused.report);
-            proposed.rename_of = refused.rename_of;
-        }
-        self.by_entity.entry(entity).or_default().insert(id);
-        self.by_version.insert(id, proposed);
+        let proposed = ProposedVersion {
+            version: Version {
+                id: row.version,
+                entity: row.entity.clone(),
+                slice: row.artifact,
+                spans: row.spans,
+                figures: Figures {
+                    nodes: row.nodes,
+                    tokens: row.tokens,
+                },
+            },
+            source: row.source,
+            level: row.level,
+            proof: row.proof,
+            origin: row.origin,
+            episode: row.episode,
+            session: row.session,
+            report,
+            rename_of,
+            refused_at: row.refused_at,
+        };
+        let open = self.by_entity.entry(row.entity).or_default();
+        open.insert(row.version);
+        self.by_version.insert(row.version, proposed);
         Ok(())
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<ProposalRow> {
+        let (version,) = <(VersionId,)>::from_touched(key);
+        self.get(version).map(row).into_iter().collect()
     }
 }
 
-const LEVELS: [Level; 3] = [Level::Unresolved, Level::Inferred, Level::Confirmed];
-
-fn row(proposed: &ProposedVersion) -> Vec<Value> {
-    let [path, symbol] = table::entity_key(&proposed.version.entity);
-    Vec::from([
-        Value::from(proposed.version.id.0),
-        path,
-        symbol,
-        Value::from(&proposed.version.slice.0),
-        Value::from(&proposed.source.0),
-        Value::from(proposed.level.as_str()),
-        Value::from(crate::origin_code(proposed.origin)),
-        Value::from(proposed.episode.0),
-        Value::from(proposed.session.0),
-        Value::from(proposed.refused_for().map(Reason::code)),
-        Value::text(&table::spans_text(&proposed.version.spans)),
-        Value::from(proposed.version.figures.nodes),
-        Value::from(proposed.version.figures.tokens),
-        Value::from(crate::proof_code(proposed.proof)),
-        Value::from(proposed.refused_at.map(|seq| seq.0)),
-    ])
+fn row(proposed: &ProposedVersion) -> ProposalRow {
+    let version = &proposed.version;
+    ProposalRow {
+        version: version.id,
+        entity: version.entity.clone(),
+        artifact: version.slice,
+        source: proposed.source,
+        level: proposed.level,
+        origin: proposed.origin,
+        episode: proposed.episode,
+        session: proposed.session,
+        refused_for: proposed.refused_for(),
+        spans: version.spans.clone(),
+        nodes: version.figures.nodes,
+        tokens: version.figures.tokens,
+        proof: proposed.proof,
+        refused_at: proposed.refused_at,
+    }
 }
 
 impl fmt::Display for Proposals {

@@ -8,23 +8,23 @@ use core::fmt;
 use tslp_core::event::{Event, Recorded, RulesInForce};
 use tslp_core::ids::Seq;
 
-use crate::EventAt;
-use crate::table::{Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column};
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
 
-const COLUMNS: &[Column] = &[
-    column("name", ColumnType::Text),
-    column("value", ColumnType::Text),
-    column("seq", ColumnType::Integer),
-];
-
-/// `rules_in_force`: each rule's name with its version or value, from the event `seq`.
-pub const TABLE: Table = Table {
-    name: "rules_in_force",
-    version: 2,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
+row! {
+    /// `rules_in_force`: each rule's name with its version or value, from the event `seq`.
+    pub struct RuleRow in table "rules_in_force", version 2;
+    key {
+        /// The rule.
+        name: String,
+    }
+    values {
+        /// Its version or value.
+        value: String,
+        /// The event that put all of them in force.
+        seq: Seq,
+    }
+}
 
 /// The last rules that were recorded.
 #[derive(Default)]
@@ -38,13 +38,9 @@ impl Rules {
         let Event::RulesInForce(rules) = &recorded.event else {
             return;
         };
-        for (name, _) in self.in_force().iter().copied().flat_map(names_and_values) {
-            changes.remove(crate::RULES, || key(&name));
-        }
-        for (name, value) in names_and_values(rules) {
-            changes.put(crate::RULES, || row(&name, &value, recorded.seq));
-        }
+        self.visit_rows(&mut |row| changes.remove::<RuleRow>(|| (row.name,)));
         self.in_force = Some((rules.clone(), recorded.seq));
+        self.visit_rows(&mut |row| changes.put(|| row));
     }
 
     /// The rules by which the next event is decided, if the ledger names any.
@@ -52,35 +48,29 @@ impl Rules {
     pub fn in_force(&self) -> Option<&RulesInForce> {
         self.in_force.as_ref().map(|(rules, _)| rules)
     }
+}
 
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        if let Some((rules, seq)) = &self.in_force {
-            for (name, value) in names_and_values(rules) {
-                visit(row(&name, &value, *seq));
-            }
+impl Keeps<RuleRow> for Rules {
+    fn visit_rows(&self, visit: &mut dyn FnMut(RuleRow)) {
+        let Some((rules, seq)) = &self.in_force else {
+            return;
+        };
+        for (name, value) in names_and_values(rules) {
+            let seq = *seq;
+            visit(RuleRow { name, value, seq });
         }
     }
 
-    /// Restores a row; `event` looks up the event that it names, which holds all of the rules.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let (_name, _value, seq) = (
-            cells.next::<String>()?,
-            cells.next::<String>()?,
-            cells.next()?,
-        );
+    /// The event of the first row holds all of the rules.
+    fn restore_row(&mut self, row: RuleRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
         match &self.in_force {
-            Some((_, known)) if *known == seq => return Ok(()),
+            Some((_, known)) if *known == row.seq => return Ok(()),
             Some(_) => return Err(UnfitRow("rules of two events are in force")),
             None => {}
         }
-        match event(seq).map(|recorded| recorded.event) {
+        match event(row.seq).map(|recorded| recorded.event) {
             Some(Event::RulesInForce(rules)) => {
-                self.in_force = Some((rules, seq));
+                self.in_force = Some((rules, row.seq));
                 Ok(())
             }
             _ => Err(UnfitRow("rules are in force by no event")),
@@ -102,14 +92,6 @@ fn names_and_values(rules: &RulesInForce) -> Vec<(String, String)> {
     named.sort();
     named.dedup_by(|one, other| one.0 == other.0);
     named
-}
-
-fn key(name: &str) -> Vec<Value> {
-    Vec::from([Value::text(name)])
-}
-
-fn row(name: &str, value: &str, seq: Seq) -> Vec<Value> {
-    Vec::from([Value::text(name), Value::text(value), Value::from(seq.0)])
 }
 
 impl fmt::Display for Rules {

@@ -20,20 +20,22 @@ use tslp_core::limits::{
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
 
+pub mod rows;
+
 mod answers;
-mod rows;
+mod keep;
 
 pub use answers::{
     Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
     SessionPosition,
 };
-use rows::SessionListItem;
-pub use rows::{
-    ENTITIES_TABLE, EPISODES_TABLE, INDEX_TABLE, PARTS_TABLE, RECENT_TABLE, SessionList, TABLE,
-    UNDER_WAY_TABLE,
+
+use rows::{
+    LookupKind, RecentContextRow, SessionEntityRow, SessionEpisodeRow, SessionIndexRow,
+    SessionList, SessionPartRow, SessionRow, UnderWayRow,
 };
 
-use crate::table::{Changes, LateRows};
+use crate::changes::Changes;
 
 /// Most points kept of one session's conversation from which a later prompt may continue.
 const POINTS_PER_SESSION: usize = 256;
@@ -132,21 +134,6 @@ pub struct PromptInProgress {
     pub in_tool_chain: bool,
 }
 
-/// A property by which a session is recognised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum LookupKind {
-    /// Its name.
-    Name,
-    /// The conversation after one of its last replies.
-    Point,
-    /// The conversation up to its last prompt.
-    Prompt,
-    /// Its last reply.
-    Reply,
-    /// Its last exchange.
-    Tail,
-}
-
 /// A property, and the hash of its value.
 type LookupKey = (LookupKind, [u8; 32]);
 
@@ -200,8 +187,9 @@ impl Sessions {
             Event::PromptComposed(composed) => {
                 let attempts = self.under_way.entry(composed.episode).or_default();
                 *attempts += 1;
-                changes.put(crate::UNDER_WAY, || {
-                    rows::attempts_row(composed.episode, *attempts)
+                changes.put(|| UnderWayRow {
+                    episode: composed.episode,
+                    attempts: *attempts,
                 });
                 if let Some((id, session)) = self.session_mut(composed.episode) {
                     session.apply_composed(id, recorded.seq, composed, changes);
@@ -221,7 +209,7 @@ impl Sessions {
             .sessions
             .get_mut(&prompt.session)
             .expect("a session is inserted before its prompt");
-        changes.touch(|| LateRows::Session(prompt.session), true);
+        changes.touch::<SessionRow, _>(|| (prompt.session,), true);
         let had_texts = session
             .open
             .as_ref()
@@ -264,9 +252,7 @@ impl Sessions {
 
     /// Adds an episode to a session, and forgets those whose reply is no longer expected.
     fn add_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
-        changes.put(crate::SESSION_EPISODES, || {
-            rows::episode_row(episode, session)
-        });
+        changes.put(|| SessionEpisodeRow { episode, session });
         if let Some(former) = self.episodes.insert(episode, session) {
             self.episodes_of.remove(&(former, episode));
         }
@@ -286,7 +272,7 @@ impl Sessions {
     }
 
     fn forget_episode(&mut self, episode: EpisodeId, session: SessionId, changes: &mut Changes) {
-        changes.remove(crate::SESSION_EPISODES, || Vec::from([episode.0.into()]));
+        changes.remove::<SessionEpisodeRow>(|| (episode,));
         self.episodes.remove(&episode);
         self.episodes_of.remove(&(session, episode));
     }
@@ -346,10 +332,10 @@ impl Sessions {
         if let Some(name) = &session.name {
             self.index_session(name_key(name), (id, 0), changes);
         }
-        changes.touch(|| LateRows::Session(id), false);
-        changes.touch(|| LateRows::RecentContext(id), false);
-        changes.touch(|| LateRows::SessionEntities(id), false);
-        changes.touch(|| LateRows::SessionParts(id), false);
+        changes.touch::<SessionRow, _>(|| (id,), false);
+        changes.touch::<RecentContextRow, _>(|| (id,), false);
+        changes.touch::<SessionEntityRow, _>(|| (id,), false);
+        changes.touch::<SessionPartRow, _>(|| (id,), false);
         self.sessions.insert(id, session);
     }
 
@@ -368,7 +354,7 @@ impl Sessions {
         else {
             return;
         };
-        changes.touch(|| LateRows::Session(id), true);
+        changes.touch::<SessionRow, _>(|| (id,), true);
         open.in_flight = false;
         if ended.outcome != ReplyOutcome::Completed {
             return;
@@ -390,7 +376,7 @@ impl Sessions {
             length: session.length,
         };
         session.points.insert(open.episode, point);
-        put_part(id, changes, || rows::point_item(open.episode, point));
+        changes.put(|| SessionPartRow::point(id, open.episode, head, session.length));
         let surplus = session.points.len() > POINTS_PER_SESSION;
         let oldest = surplus.then(|| session.points.pop_first()).flatten();
         let tail = open
@@ -402,14 +388,14 @@ impl Sessions {
             user: open.user,
             assistant: ended.segments.clone(),
         };
-        changes.touch(|| LateRows::RecentContext(id), true);
+        changes.touch::<RecentContextRow, _>(|| (id,), true);
         session.exchanges.push_back((exchange, session.length));
         if session.exchanges.len() > RECENT_PAIRS {
             session.exchanges.pop_front();
         }
         self.index_session((LookupKind::Point, head.0), (id, point.length), changes);
         if let Some((episode, oldest)) = oldest {
-            remove_part(id, changes, || rows::point_item(episode, oldest));
+            changes.remove::<SessionPartRow>(|| (id, SessionList::Point, episode.0, None));
             self.unindex((LookupKind::Point, oldest.transcript.0), changes);
         }
         if let Some(old) = old_tail {
@@ -446,9 +432,12 @@ impl Sessions {
             *attempts -= 1;
             if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
                 self.under_way.remove(&episode);
-                changes.remove(crate::UNDER_WAY, || Vec::from([episode.0.into()]));
+                changes.remove::<UnderWayRow>(|| (episode,));
             } else {
-                changes.put(crate::UNDER_WAY, || rows::attempts_row(episode, *attempts));
+                changes.put(|| UnderWayRow {
+                    episode,
+                    attempts: *attempts,
+                });
             }
         }
     }
@@ -481,10 +470,10 @@ impl Sessions {
             .and_then(|id| self.sessions.remove_entry(&id))
             .expect("there are more sessions than are kept");
         self.unindex_session(id, &session, changes);
-        changes.touch(|| LateRows::Session(id), true);
-        changes.touch(|| LateRows::RecentContext(id), true);
-        changes.touch(|| LateRows::SessionEntities(id), true);
-        changes.touch(|| LateRows::SessionParts(id), true);
+        changes.touch::<SessionRow, _>(|| (id,), true);
+        changes.touch::<RecentContextRow, _>(|| (id,), true);
+        changes.touch::<SessionEntityRow, _>(|| (id,), true);
+        changes.touch::<SessionPartRow, _>(|| (id,), true);
     }
 
     /// Removes a session's properties from the index, except those that belong to a newer session.
@@ -507,12 +496,18 @@ impl Sessions {
 
     /// Makes a property belong to a session from now on.
     fn index_session(&mut self, key: LookupKey, owner: (SessionId, u32), changes: &mut Changes) {
-        changes.put(crate::SESSION_INDEX, || rows::index_row(key, owner));
+        let ((sign, hash), (session, messages)) = (key, owner);
+        changes.put(|| SessionIndexRow {
+            sign,
+            hash,
+            session,
+            messages,
+        });
         self.index.insert(key, owner);
     }
 
     fn unindex(&mut self, key: LookupKey, changes: &mut Changes) {
-        changes.remove(crate::SESSION_INDEX, || rows::index_key(key));
+        changes.remove::<SessionIndexRow>(|| key);
         self.index.remove(&key);
     }
 
@@ -787,21 +782,22 @@ impl Session {
         if let Some(injected) = &amended.injected {
             let injected = injected.clone();
             let gone = add_numbered(&mut self.injected, injected, INJECTIONS_PER_SESSION_MAX);
-            if let Some((number, gone)) = gone {
-                remove_part(id, changes, || rows::injected_item(number, &gone));
+            if let Some((number, _)) = gone {
+                changes.remove::<SessionPartRow>(|| (id, SessionList::Injected, number, None));
             }
             if let Some((number, added)) = self.injected.back() {
-                put_part(id, changes, || rows::injected_item(*number, added));
+                changes.put(|| SessionPartRow::injected(id, *number, added));
             }
         }
         for withheld in &amended.withheld {
             let withheld = withheld.clone();
             let gone = add_numbered(&mut self.withheld, withheld, WITHHELD_PER_SESSION_MAX);
             if let Some((number, gone)) = gone {
-                remove_part(id, changes, || rows::withheld_item(number, &gone));
+                let key = || (id, SessionList::Withheld, number, Some(gone.entity));
+                changes.remove::<SessionPartRow>(key);
             }
             if let Some((number, added)) = self.withheld.back() {
-                put_part(id, changes, || rows::withheld_item(*number, added));
+                changes.put(|| SessionPartRow::withheld(id, *number, added));
             }
         }
     }
@@ -822,7 +818,7 @@ impl Session {
                 || !in_tool_chain
                 || pending.notice.reason.concerns_next_step();
         }
-        changes.touch(|| LateRows::Session(id), true);
+        changes.touch::<SessionRow, _>(|| (id,), true);
         self.composed_seq = seq;
         for hydrated in &composed.hydrated {
             self.note_shown(id, seq, hydrated, changes);
@@ -852,9 +848,7 @@ impl Session {
             position,
         };
         self.entities.insert(hydrated.entity.clone(), shown);
-        changes.put(crate::SESSION_ENTITIES, || {
-            rows::entity_row(id, &hydrated.entity, shown)
-        });
+        changes.put(|| shown.row(id, &hydrated.entity));
     }
 
     /// Forgets the entity that wasn't shown for the longest time.
@@ -865,13 +859,13 @@ impl Session {
         let (entity, _) = oldest.expect("more entities are kept than have a position");
         let entity = entity.clone();
         self.entities.remove(&entity);
-        changes.remove(crate::SESSION_ENTITIES, || rows::entity_key(id, &entity));
+        changes.remove::<SessionEntityRow>(|| (id, entity));
     }
 }
 
 /// Marks a list of the session as changed as a whole, because positions in it shift.
 fn touch_part(id: SessionId, part: SessionList, was_present: bool, changes: &mut Changes) {
-    changes.touch(|| LateRows::SessionPart(id, part), was_present);
+    changes.touch::<SessionPartRow, _>(|| (id, part), was_present);
 }
 
 fn touch_notices(id: SessionId, changes: &mut Changes) {
@@ -882,20 +876,6 @@ fn touch_notices(id: SessionId, changes: &mut Changes) {
     ] {
         touch_part(id, part, true, changes);
     }
-}
-
-/// Puts one row of a session's list, so that a list that grows with the conversation isn't written anew for each item.
-fn put_part<'i>(id: SessionId, changes: &mut Changes, item: impl FnOnce() -> SessionListItem<'i>) {
-    changes.put(crate::SESSION_PARTS, || item().row(id));
-}
-
-/// Removes one row of a session's list.
-fn remove_part<'i>(
-    id: SessionId,
-    changes: &mut Changes,
-    item: impl FnOnce() -> SessionListItem<'i>,
-) {
-    changes.remove(crate::SESSION_PARTS, || item().key(id));
 }
 
 fn name_key(name: &str) -> LookupKey {
@@ -944,7 +924,9 @@ mod tests {
     use tslp_core::reason::Reason;
 
     use super::*;
-    use crate::table::{Change, RowChange, Value};
+    use crate::changes::{Change, RowChange};
+    use crate::row::{Keeps as _, Row as _, StoredRow as _};
+    use crate::table::Value;
 
     fn entity(number: usize) -> EntityId {
         let symbol = Symbol::new(&alloc::format!("f{number}"));
@@ -1014,12 +996,12 @@ mod tests {
         let show = |session: &mut Session, number: usize, seq: usize| {
             let mut changes = Changes::collecting();
             session.note_shown(id, Seq(seq as u64), &hydrated(number), &mut changes);
-            changes.into_row_changes(|_| unreachable!("each row is put or removed at once"))
+            changes.into_row_changes(|_, _| unreachable!("each row is put or removed at once"))
         };
         let mut stored: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
         let mut follow = |changes: Vec<RowChange>| {
             for RowChange { table, change } in changes {
-                assert_eq!(table, crate::SESSION_ENTITIES);
+                assert_eq!(table, SessionEntityRow::INDEX);
                 match change {
                     Change::Put(row) => stored.insert(row[..3].to_vec(), row),
                     Change::Remove(key) => Some(stored.remove(&key).expect("it was there")),
@@ -1040,13 +1022,17 @@ mod tests {
             let rows = follow(show(&mut session, number, number + 1));
             // A fold that goes on from the rows forgets the same.
             if number == ENTITIES_KEPT {
-                rows.iter()
-                    .for_each(|row| restored.restore_entity(row).unwrap());
+                for row in &rows {
+                    let row = SessionEntityRow::from_cells(row).unwrap();
+                    restored.restore_row(row, &|_| None).unwrap();
+                }
             } else {
                 let again = restored.sessions.get_mut(&id).unwrap();
                 show(again, number, number + 1);
                 assert_eq!(again.entities, session.entities);
-                assert_eq!(restored.entity_rows_of(id), rows);
+                let mut again = Vec::new();
+                restored.visit_rows(&mut |row: SessionEntityRow| again.push(row.into_cells()));
+                assert_eq!(again, rows);
             }
         }
         assert_eq!(session.entities.len(), ENTITIES_KEPT);

@@ -11,39 +11,37 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::table::{
-    Changes, Column, ColumnType, FromCell, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
-};
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
+use crate::table::Value;
 
-const COLUMNS: &[Column] = &[
-    column("artifact", ColumnType::Hash),
-    column("seq", ColumnType::Integer),
-];
+row! {
+    /// `outdated`: since the event `seq` nothing that was promoted from this artifact is authoritative. It may have become so
+    /// again; the State Map decides.
+    pub struct OutdatedRow in archive "outdated", version 1;
+    key {
+        /// The captured bytes.
+        artifact: ArtifactHash,
+    }
+    values {
+        /// The event by which the last version left.
+        seq: Seq,
+    }
+}
 
-/// `outdated`: since the event `seq` nothing that was promoted from this artifact is authoritative. It may have become so
-/// again; the State Map decides.
-pub const TABLE: Table = Table {
-    name: "outdated",
-    version: 1,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::First { seq: 1 },
-};
-
-const PARTLY_TRUE_COLUMNS: &[Column] = &[
-    column("artifact", ColumnType::Hash),
-    column("promoted", ColumnType::Integer),
-];
-
-/// `partly_true`: artifacts of which some promoted versions are authoritative and some no longer are, with the number of
-/// promoted versions. Of all other artifacts in the State Map all are authoritative.
-pub const PARTLY_TRUE_TABLE: Table = Table {
-    name: "partly_true",
-    version: 1,
-    columns: PARTLY_TRUE_COLUMNS,
-    key: 1,
-    keep: Keep::Latest,
-};
+row! {
+    /// `partly_true`: artifacts of which some promoted versions are authoritative and some no longer are, with the number of
+    /// promoted versions. Of all other artifacts in the State Map all are authoritative.
+    pub struct PartlyTrueRow in table "partly_true", version 1;
+    key {
+        /// The captured bytes.
+        artifact: ArtifactHash,
+    }
+    values {
+        /// Versions promoted from it since it last had no authoritative version.
+        promoted: u32,
+    }
+}
 
 /// An artifact that holds an authoritative version.
 struct SourceArtifact {
@@ -59,8 +57,11 @@ impl SourceArtifact {
         self.promoted != self.live
     }
 
-    fn row(&self) -> Vec<Value> {
-        Vec::from([Value::from(&self.artifact.0), Value::from(self.promoted)])
+    fn row(&self) -> Option<PartlyTrueRow> {
+        self.is_partly_true().then_some(PartlyTrueRow {
+            artifact: self.artifact,
+            promoted: self.promoted,
+        })
     }
 }
 
@@ -84,7 +85,7 @@ impl Sources {
         };
         let source = &mut self.slots[id as usize];
         if source.is_partly_true() {
-            changes.touch(|| LateRows::Source(artifact), true);
+            changes.touch::<PartlyTrueRow, _>(|| (artifact,), true);
         }
         source.promoted += 1;
         source.live += 1;
@@ -123,7 +124,7 @@ impl Sources {
     pub fn version_left(&mut self, id: u32, seq: Seq, changes: &mut Changes) {
         let source = &mut self.slots[id as usize];
         let artifact = source.artifact;
-        changes.touch(|| LateRows::Source(artifact), source.is_partly_true());
+        changes.touch::<PartlyTrueRow, _>(|| (artifact,), source.is_partly_true());
         source.live = source
             .live
             .checked_sub(1)
@@ -138,7 +139,7 @@ impl Sources {
         }
         if let alloc::collections::btree_map::Entry::Vacant(free) = self.outdated.entry(artifact) {
             free.insert(seq);
-            changes.put(crate::OUTDATED, || row(artifact, seq));
+            changes.put(|| OutdatedRow { artifact, seq });
         }
     }
 
@@ -173,32 +174,22 @@ impl Sources {
             })
             .copied()
     }
+}
 
-    /// The row of [`PARTLY_TRUE_TABLE`] of an artifact, if it has one.
-    #[must_use]
-    pub fn partly_true_row(&self, artifact: ArtifactHash) -> Option<Vec<Value>> {
-        let source = &self.slots[self.find_slot(artifact)? as usize];
-        source.is_partly_true().then(|| source.row())
-    }
-
-    /// All rows of [`PARTLY_TRUE_TABLE`], by key.
-    pub fn partly_true_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
+impl Keeps<PartlyTrueRow> for Sources {
+    fn visit_rows(&self, visit: &mut dyn FnMut(PartlyTrueRow)) {
         let sources = self.by_artifact.iter().map(|id| &self.slots[*id as usize]);
-        let mut partly: Vec<_> = sources.filter(|source| source.is_partly_true()).collect();
-        partly.sort_unstable_by_key(|source| source.artifact);
-        partly.into_iter().map(SourceArtifact::row).for_each(visit);
+        let mut rows: Vec<_> = sources.filter_map(SourceArtifact::row).collect();
+        rows.sort_unstable_by_key(|row| row.artifact);
+        rows.into_iter().for_each(visit);
     }
 
-    /// Restores a row of [`PARTLY_TRUE_TABLE`], after all rows of `state_map`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let id = self.find_slot(cells.next()?);
+    /// After all rows of `state_map`.
+    fn restore_row(&mut self, row: PartlyTrueRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let id = self.find_slot(row.artifact);
         let id = id.ok_or(UnfitRow("a partly true artifact holds no true version"))?;
         let source = &mut self.slots[id as usize];
-        source.promoted = cells.next()?;
+        source.promoted = row.promoted;
         if source.promoted > source.live {
             Ok(())
         } else {
@@ -208,27 +199,27 @@ impl Sources {
         }
     }
 
-    /// The rows of [`TABLE`] that aren't durable, by key.
-    pub fn outdated_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.outdated
-            .iter()
-            .map(|(artifact, seq)| row(*artifact, *seq))
-            .for_each(visit);
+    fn rows_beginning(&self, key: &[Value]) -> Vec<PartlyTrueRow> {
+        let (artifact,) = <(ArtifactHash,)>::from_touched(key);
+        let slot = self.find_slot(artifact);
+        let row = slot.and_then(|slot| self.slots[slot as usize].row());
+        row.into_iter().collect()
     }
 }
 
-/// The event in a row of [`TABLE`]; `None` if no fold writes such a row.
-#[must_use]
-pub fn since_of_row(row: &[Value]) -> Option<Seq> {
-    Seq::read(row.get(1)?)
-}
-
-fn row(artifact: ArtifactHash, seq: Seq) -> Vec<Value> {
-    Vec::from([Value::from(&artifact.0), Value::from(seq.0)])
+impl Keeps<OutdatedRow> for Sources {
+    fn visit_rows(&self, visit: &mut dyn FnMut(OutdatedRow)) {
+        let outdated = self.outdated.iter();
+        let rows = outdated.map(|(artifact, seq)| OutdatedRow {
+            artifact: *artifact,
+            seq: *seq,
+        });
+        rows.for_each(visit);
+    }
 }
 
 impl fmt::Display for Sources {
-    /// The rows of [`TABLE`] that aren't durable, in the order of the ledger.
+    /// The rows of `outdated` that aren't durable, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut outdated: Vec<_> = self.outdated.iter().collect();
         outdated.sort_unstable_by_key(|(artifact, seq)| (**seq, **artifact));
@@ -250,7 +241,7 @@ mod tests {
     fn version_left(sources: &mut Sources, id: u32, seq: u64) -> usize {
         let mut changes = Changes::of_archives();
         sources.version_left(id, Seq(seq), &mut changes);
-        changes.into_row_changes(|_| Vec::new()).len()
+        changes.into_row_changes(|_, _| Vec::new()).len()
     }
 
     fn promote(sources: &mut Sources, artifact: ArtifactHash) -> u32 {

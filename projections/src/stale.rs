@@ -13,57 +13,59 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, Event, Recorded};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
+use tslp_core::words;
 
+use crate::changes::Changes;
 use crate::disk::Disk;
+use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::state_map::StateMap;
 use crate::symbol_words::SymbolWords;
-use crate::table::{
-    self, Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
-};
 
-const COLUMNS: &[Column] = &[
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    column("disk_holds", ColumnType::Text),
-];
+row! {
+    /// `stale`: entities of which disk holds another version than the true one, and the kind of difference. All but the
+    /// acknowledged ones are withheld.
+    pub struct StaleRow in table "stale", version 2;
+    key {
+        /// The entity.
+        entity: EntityId,
+    }
+    values {
+        /// What disk holds.
+        disk_holds: DiskDifference,
+    }
+}
 
-/// `stale`: entities of which disk holds another version than the true one, and the kind of difference. All but the
-/// acknowledged ones are withheld.
-pub const TABLE: Table = Table {
-    name: "stale",
-    version: 2,
-    columns: COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
-
-const ACKNOWLEDGED_COLUMNS: &[Column] = &[
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    nullable("disk_held", ColumnType::Hash),
-];
-
-/// `acknowledged`: the slice of an entity on disk when the user decided for another one; empty if the file didn't define the
-/// entity.
-pub const ACKNOWLEDGED_TABLE: Table = Table {
-    name: "acknowledged",
-    version: 1,
-    columns: ACKNOWLEDGED_COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
+row! {
+    /// `acknowledged`: the slice of an entity on disk when the user decided for another one.
+    pub struct AcknowledgedRow in table "acknowledged", version 1;
+    key {
+        /// The entity.
+        entity: EntityId,
+    }
+    values {
+        /// The slice; `None` if the file didn't define the entity.
+        disk_held: Option<SliceHash>,
+    }
+}
 
 /// The slice of one entity on disk; `None` if the file doesn't define it.
 type OnDisk = Option<SliceHash>;
 
-/// The way in which disk differs from the true version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DiskDifference {
-    /// The user knew of it when they decided; nothing is withheld.
-    Acknowledged,
-    /// The entity is withheld.
-    Diverged(Divergence),
+words! {
+    /// The way in which disk differs from the true version.
+    DiskDifference, "difference of disk" {
+        /// The user knew of it when they decided; nothing is withheld.
+        Acknowledged = "acknowledged",
+        /// [`Divergence::Unknown`]: the entity is withheld, as with the next ones.
+        Unknown = "unknown",
+        /// [`Divergence::Superseded`].
+        Superseded = "superseded",
+        /// [`Divergence::Unreadable`].
+        Unreadable = "unreadable",
+    }
 }
+
+crate::word_cells!(DiskDifference);
 
 /// The way in which disk contradicts an entity, which is STALE then, or may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +130,7 @@ impl Stale {
     ) {
         match on_disk(disk, entity) {
             Some(seen) if seen != state_map.slice(entity) => {
-                changes.put(crate::ACKNOWLEDGED, || acknowledged_row(entity, seen));
+                changes.put(|| acknowledged_row(entity, seen));
                 self.acknowledged.insert(entity.clone(), seen);
             }
             _ => self.acknowledge_nothing(entity, changes),
@@ -137,7 +139,7 @@ impl Stale {
 
     fn acknowledge_nothing(&mut self, entity: &EntityId, changes: &mut Changes) {
         if self.acknowledged.remove(entity).is_some() {
-            changes.remove(crate::ACKNOWLEDGED, || table::entity_key(entity).into());
+            changes.remove::<AcknowledgedRow>(|| (entity.clone(),));
         }
     }
 
@@ -152,13 +154,13 @@ impl Stale {
             Some(difference) => {
                 self.differing_words.add(entity);
                 if self.differing.insert(entity.clone(), difference) != Some(difference) {
-                    changes.put(crate::STALE, || row(entity, difference));
+                    changes.put(|| row(entity, difference));
                 }
             }
             None => {
                 if self.differing.remove(entity).is_some() {
                     self.differing_words.remove(entity);
-                    changes.remove(crate::STALE, || table::entity_key(entity).into());
+                    changes.remove::<StaleRow>(|| (entity.clone(),));
                 }
             }
         }
@@ -171,20 +173,22 @@ impl Stale {
         disk: &Disk,
     ) -> Option<DiskDifference> {
         let truth = state_map.slice(entity)?;
-        let divergence = match disk.finding(&entity.path)? {
+        let difference = match disk.finding(&entity.path)? {
             DiskFinding::Missing => return None,
-            DiskFinding::Unreadable(_) => Divergence::Unreadable,
+            DiskFinding::Unreadable(_) => DiskDifference::Unreadable,
             DiskFinding::File(_) => match on_disk(disk, entity)? {
                 seen if seen == Some(truth) => return None,
                 seen if self.acknowledged.get(entity) == Some(&seen) => {
-                    return Some(DiskDifference::Acknowledged);
+                    DiskDifference::Acknowledged
                 }
-                Some(slice) if state_map.was_true(entity, slice) => Divergence::Superseded,
-                None if state_map.origin(entity) == Some(Origin::Model) => Divergence::Superseded,
-                _ => Divergence::Unknown,
+                Some(slice) if state_map.was_true(entity, slice) => DiskDifference::Superseded,
+                None if state_map.origin(entity) == Some(Origin::Model) => {
+                    DiskDifference::Superseded
+                }
+                _ => DiskDifference::Unknown,
             },
         };
-        Some(DiskDifference::Diverged(divergence))
+        Some(difference)
     }
 
     /// The divergence of disk from the entity, if there is one that isn't acknowledged.
@@ -205,43 +209,31 @@ impl Stale {
     pub const fn differing_words(&self) -> &SymbolWords {
         &self.differing_words
     }
+}
 
-    /// All rows of `stale`, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.differing
-            .iter()
-            .map(|(entity, difference)| row(entity, *difference))
-            .for_each(visit);
+impl Keeps<StaleRow> for Stale {
+    fn visit_rows(&self, visit: &mut dyn FnMut(StaleRow)) {
+        let differing = self.differing.iter();
+        let rows = differing.map(|(entity, difference)| row(entity, *difference));
+        rows.for_each(visit);
     }
 
-    /// All rows of `acknowledged`, by key.
-    pub fn acknowledged_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.acknowledged
-            .iter()
-            .map(|(entity, seen)| acknowledged_row(entity, *seen))
-            .for_each(visit);
-    }
-
-    /// Restores a row of `stale`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let entity = cells.entity()?;
-        let difference = cells.word(DiskDifference::ALL, DiskDifference::code)?;
-        self.differing_words.add(&entity);
-        self.differing.insert(entity, difference);
+    fn restore_row(&mut self, row: StaleRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.differing_words.add(&row.entity);
+        self.differing.insert(row.entity, row.disk_holds);
         Ok(())
     }
+}
 
-    /// Restores a row of `acknowledged`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_acknowledged(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        self.acknowledged.insert(cells.entity()?, cells.next()?);
+impl Keeps<AcknowledgedRow> for Stale {
+    fn visit_rows(&self, visit: &mut dyn FnMut(AcknowledgedRow)) {
+        let acknowledged = self.acknowledged.iter();
+        let rows = acknowledged.map(|(entity, seen)| acknowledged_row(entity, *seen));
+        rows.for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: AcknowledgedRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.acknowledged.insert(row.entity, row.disk_held);
         Ok(())
     }
 }
@@ -274,38 +266,27 @@ fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
     }
 }
 
-fn acknowledged_row(entity: &EntityId, seen: OnDisk) -> Vec<Value> {
-    let [path, symbol] = table::entity_key(entity);
-    let seen = seen.as_ref().map(|slice| &slice.0);
-    Vec::from([path, symbol, Value::from(seen)])
+fn acknowledged_row(entity: &EntityId, disk_held: OnDisk) -> AcknowledgedRow {
+    AcknowledgedRow {
+        entity: entity.clone(),
+        disk_held,
+    }
 }
 
-fn row(entity: &EntityId, difference: DiskDifference) -> Vec<Value> {
-    let [path, symbol] = table::entity_key(entity);
-    Vec::from([path, symbol, Value::from(difference.code())])
+fn row(entity: &EntityId, disk_holds: DiskDifference) -> StaleRow {
+    StaleRow {
+        entity: entity.clone(),
+        disk_holds,
+    }
 }
 
 impl DiskDifference {
-    const ALL: &[Self] = &[
-        Self::Acknowledged,
-        Self::Diverged(Divergence::Unknown),
-        Self::Diverged(Divergence::Superseded),
-        Self::Diverged(Divergence::Unreadable),
-    ];
-
     const fn divergence(self) -> Option<Divergence> {
         match self {
             Self::Acknowledged => None,
-            Self::Diverged(divergence) => Some(divergence),
-        }
-    }
-
-    const fn code(self) -> &'static str {
-        match self {
-            Self::Acknowledged => "acknowledged",
-            Self::Diverged(Divergence::Unknown) => "unknown",
-            Self::Diverged(Divergence::Superseded) => "superseded",
-            Self::Diverged(Divergence::Unreadable) => "unreadable",
+            Self::Unknown => Some(Divergence::Unknown),
+            Self::Superseded => Some(Divergence::Superseded),
+            Self::Unreadable => Some(Divergence::Unreadable),
         }
     }
 }
@@ -313,7 +294,7 @@ impl DiskDifference {
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (entity, difference) in &self.differing {
-            writeln!(f, "{entity} {}", difference.code())?;
+            writeln!(f, "{entity} {}", difference)?;
         }
         Ok(())
     }

@@ -5,24 +5,26 @@ mod view;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::EventAt;
+use tslp_core::event::{Event, Recorded};
+use tslp_core::ids::{EpisodeId, Seq};
+
 use crate::anomalies::Anomalies;
 use crate::audits::Audits;
+use crate::changes::{Changes, RowChange};
 use crate::counters::Counters;
 use crate::disk::Disk;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
+use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::sessions::Sessions;
 use crate::stale::Stale;
 use crate::state_map::StateMap;
-use crate::table::{Changes, LateRows, RowChange, TableDigest, UnfitRow, Value};
+use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
 use crate::vault::Vault;
-use tslp_core::event::{Event, Recorded};
-use tslp_core::ids::{EpisodeId, Seq};
 
 pub use view::StateView;
 
@@ -83,20 +85,7 @@ impl State {
     /// The row changes for `changes`. Nothing may have been folded after them, since rows are read from the state as it is.
     #[must_use]
     pub fn rows_changed(&self, changes: Changes) -> Vec<RowChange> {
-        let one = |row: Option<Vec<Value>>| row.into_iter().collect();
-        changes.into_row_changes(|late| match late {
-            LateRows::Counter(name) => one(self.counters.row(name)),
-            LateRows::Entity(entity) => one(self.state_map.row(entity)),
-            LateRows::Source(artifact) => one(self.state_map.sources().partly_true_row(*artifact)),
-            LateRows::FormerVersions(entity) => self.state_map.former_rows_of(entity),
-            LateRows::Proposal(version) => one(self.proposals.row(*version)),
-            LateRows::Session(session) => one(self.sessions.row(*session)),
-            LateRows::RecentContext(session) => self.sessions.recent_rows_of(*session),
-            LateRows::SessionEntities(session) => self.sessions.entity_rows_of(*session),
-            LateRows::SessionParts(session) => self.sessions.part_rows_of(*session),
-            LateRows::SessionPart(session, part) => self.sessions.rows_of_part(*session, *part),
-            LateRows::Episode(episode) => one(self.episodes.row(*episode)),
-        })
+        changes.into_row_changes(|table, key| self.rows_beginning(table, key))
     }
 
     /// Frees the archive rows up to `durable`, which the store supplies from now on. So memory grows with what is true, not
@@ -137,6 +126,12 @@ impl State {
         self.audits.awaited_episodes()
     }
 
+    /// Entities that were removed within the last episodes.
+    #[must_use]
+    pub const fn tombstones(&self) -> &Tombstones {
+        &self.tombstones
+    }
+
     /// The rules by which what comes next is decided.
     #[must_use]
     pub const fn rules(&self) -> &Rules {
@@ -163,42 +158,47 @@ impl State {
         self.visit_rows(table, &mut |row| digest.add(&row));
         digest
     }
-
-    /// All rows of one table, by key, of an archive those that aren't settled; `table` is an index into
-    /// [`crate::TABLES`].
-    pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
-        match table {
-            crate::VAULT => self.vault.rows(visit),
-            crate::COUNTERS => self.counters.rows(visit),
-            crate::STATE_MAP => self.state_map.rows(visit),
-            crate::PARTLY_TRUE => self.state_map.sources().partly_true_rows(visit),
-            crate::FORMER_VERSIONS => self.state_map.former_rows(visit),
-            crate::PROPOSALS => self.proposals.rows(visit),
-            crate::TOMBSTONES => self.tombstones.rows(visit),
-            crate::DISK => self.disk.rows(visit),
-            crate::STALE => self.stale.rows(visit),
-            crate::ACKNOWLEDGED => self.stale.acknowledged_rows(visit),
-            crate::SESSIONS => self.sessions.rows(visit),
-            crate::RECENT_CONTEXT => self.sessions.recent_rows(visit),
-            crate::SESSION_ENTITIES => self.sessions.entity_rows(visit),
-            crate::SESSION_PARTS => self.sessions.part_rows(visit),
-            crate::SESSION_INDEX => self.sessions.index_rows(visit),
-            crate::SESSION_EPISODES => self.sessions.episode_rows(visit),
-            crate::UNDER_WAY => self.sessions.under_way_rows(visit),
-            crate::EPISODES => self.episodes.rows(visit),
-            crate::AUDITS => self.audits.rows(visit),
-            crate::ANOMALIES => self.anomalies.rows(visit),
-            crate::RULES => self.rules.rows(visit),
-            crate::OUTDATED => self.state_map.sources().outdated_rows(visit),
-            crate::EDITS => self.edits.rows(visit),
-            crate::APPROVED_POLICY => self.guardian.policy_rows(visit),
-            crate::GRANTS => self.guardian.grant_rows(visit),
-            crate::TOOL_SESSIONS => self.guardian.session_rows(visit),
-            crate::TOOL_CALLS => self.guardian.call_rows(visit),
-            _ => unreachable!("table {table} has no rows"),
-        }
-    }
 }
+
+/// Declares how the state hands out and takes back the rows of each table.
+macro_rules! rows_of_tables {
+    ($($index:ident: $row:path => $field:ident,)+) => {
+        impl State {
+            /// All rows of one table, by key, of an archive those that aren't durable; `table` is an index into
+            /// [`crate::TABLES`].
+            pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
+                match table {
+                    $(crate::$index => {
+                        Keeps::<$row>::visit_rows(&self.$field, &mut |row| visit(row.into_cells()));
+                    })+
+                    _ => unreachable!("there is no table {table}"),
+                }
+            }
+
+            fn rows_beginning(&self, table: usize, key: &[Value]) -> Vec<Vec<Value>> {
+                match table {
+                    $(crate::$index => {
+                        let rows = Keeps::<$row>::rows_beginning(&self.$field, key);
+                        rows.into_iter().map(Row::into_cells).collect()
+                    })+
+                    _ => unreachable!("there is no table {table}"),
+                }
+            }
+
+            fn restore_row(&mut self, table: usize, cells: &[Value], event: EventAt<'_>) -> Result<(), UnfitRow> {
+                match table {
+                    $(crate::$index => {
+                        let row = <$row>::from_cells(cells)?;
+                        self.$field.restore_row(row, event)
+                    })+
+                    _ => unreachable!("there is no table {table}"),
+                }
+            }
+        }
+    };
+}
+
+for_each_table!(rows_of_tables);
 
 /// Rebuilds a state from its stored rows.
 #[derive(Default)]
@@ -218,34 +218,7 @@ impl StateRestorer {
         row: &[Value],
         event: EventAt<'_>,
     ) -> Result<(), UnfitRow> {
-        let state = &mut self.state;
-        match table {
-            crate::COUNTERS => state.counters.restore(row),
-            crate::STATE_MAP => state.state_map.restore(row),
-            crate::PARTLY_TRUE => state.state_map.restore_source(row),
-            crate::FORMER_VERSIONS => state.state_map.restore_former(row),
-            crate::PROPOSALS => state.proposals.restore(row, event),
-            crate::TOMBSTONES => state.tombstones.restore(row),
-            crate::DISK => state.disk.restore(row, event),
-            crate::STALE => state.stale.restore(row),
-            crate::ACKNOWLEDGED => state.stale.restore_acknowledged(row),
-            crate::SESSIONS => state.sessions.restore(row),
-            crate::RECENT_CONTEXT => state.sessions.restore_recent(row),
-            crate::SESSION_ENTITIES => state.sessions.restore_entity(row),
-            crate::SESSION_PARTS => state.sessions.restore_part(row),
-            crate::SESSION_INDEX => state.sessions.restore_index(row),
-            crate::SESSION_EPISODES => state.sessions.restore_episode(row),
-            crate::UNDER_WAY => state.sessions.restore_under_way(row),
-            crate::EPISODES => state.episodes.restore(row),
-            crate::AUDITS => state.audits.restore(row),
-            crate::ANOMALIES => state.anomalies.restore(row),
-            crate::RULES => state.rules.restore(row, event),
-            crate::APPROVED_POLICY => state.guardian.restore_policy(row),
-            crate::GRANTS => state.guardian.restore_grant(row),
-            crate::TOOL_SESSIONS => state.guardian.restore_session(row),
-            crate::TOOL_CALLS => state.guardian.restore_call(row),
-            _ => Err(UnfitRow("a row belongs to no table of a state")),
-        }
+        self.state.restore_row(table, row, event)
     }
 
     /// The state after the event at `head`, once all rows were restored.

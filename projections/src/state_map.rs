@@ -19,58 +19,68 @@ use tslp_core::name_hash::{NameHash, NamedPath, basename_hash, name_hash};
 use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 
+use crate::changes::Changes;
 use crate::proposals::{Proposals, ProposedVersion};
-use crate::sources::Sources;
+use crate::row::{EventAt, Keeps, Key as _, UnfitRow, spans_text};
+use crate::sources::{OutdatedRow, PartlyTrueRow, Sources};
 use crate::symbol_words::SymbolWords;
-use crate::table::{
-    self, Changes, Column, ColumnType, Keep, LateRows, RowCells, Table, UnfitRow, Value, column,
-};
+use crate::table::Value;
 
-// To users the slice's hash is the artifact (spec §3.3), in tables and diagnostics; `source` is the captured bytes.
-const COLUMNS: &[Column] = &[
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    column("artifact", ColumnType::Hash),
-    column("version", ColumnType::Integer),
-    column("source", ColumnType::Hash),
-    column("spans", ColumnType::Text),
-    column("nodes", ColumnType::Integer),
-    column("tokens", ColumnType::Integer),
-    column("origin", ColumnType::Text),
-    column("episode", ColumnType::Integer),
-    column("seq", ColumnType::Integer),
-    column("updated_at_ms", ColumnType::Integer),
-    column("proof", ColumnType::Text),
-];
+row! {
+    /// `state_map`: one row for each entity.
+    pub struct StateMapRow in table "state_map", version 2;
+    key {
+        /// The entity.
+        entity: EntityId,
+    }
+    values {
+        /// Its slice's hash, which is the artifact to users (spec §3.3).
+        artifact: SliceHash,
+        /// The authoritative version.
+        version: VersionId,
+        /// The captured bytes that hold it.
+        source: ArtifactHash,
+        /// Its place in them.
+        spans: Vec<Span>,
+        /// Nodes of its syntax tree.
+        nodes: u32,
+        /// Its tokens.
+        tokens: u32,
+        /// Its origin.
+        origin: Origin,
+        /// The episode in which it became authoritative.
+        episode: EpisodeId,
+        /// The event by which it did.
+        seq: Seq,
+        /// The time at which it did.
+        updated_at_ms: UnixMillis,
+        /// The proof of its definition.
+        proof: Proof,
+    }
+}
 
-/// `state_map`: one row for each entity; the symbol is empty for a whole file.
-pub const TABLE: Table = Table {
-    name: "state_map",
-    version: 2,
-    columns: COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
-
-const FORMER_COLUMNS: &[Column] = &[
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    column("position", ColumnType::Integer),
-    column("artifact", ColumnType::Hash),
-    column("source", ColumnType::Hash),
-    column("spans", ColumnType::Text),
-    column("origin", ColumnType::Text),
-    column("episode", ColumnType::Integer),
-];
-
-/// `former_versions`: the last versions of each entity that were authoritative and no longer are, the latest last.
-pub const FORMER_TABLE: Table = Table {
-    name: "former_versions",
-    version: 2,
-    columns: FORMER_COLUMNS,
-    key: 3,
-    keep: Keep::Latest,
-};
+row! {
+    /// `former_versions`: the last versions of each entity that were authoritative and no longer are.
+    pub struct FormerVersionRow in table "former_versions", version 2;
+    key {
+        /// The entity.
+        entity: EntityId,
+        /// The version's place among them, the latest last.
+        position: u64,
+    }
+    values {
+        /// Its slice's hash.
+        artifact: SliceHash,
+        /// The captured bytes that hold it.
+        source: ArtifactHash,
+        /// Its place in them.
+        spans: Vec<Span>,
+        /// Its origin.
+        origin: Origin,
+        /// Its episode.
+        episode: EpisodeId,
+    }
+}
 
 /// Spans of one definition; nearly all have one.
 #[derive(Clone)]
@@ -241,7 +251,7 @@ impl StateMap {
         }
         let id = self.insert(entry);
         self.link_name(id);
-        changes.touch(|| LateRows::Entity(entity.clone()), held.is_some());
+        changes.touch::<StateMapRow, _>(|| (entity.clone(),), held.is_some());
         held.is_none()
     }
 
@@ -292,7 +302,7 @@ impl StateMap {
             origin: entry.origin,
             episode: entry.episode,
         };
-        changes.touch(|| LateRows::FormerVersions(entity.clone()), true);
+        changes.touch::<FormerVersionRow, _>(|| (entity.clone(),), true);
         self.superseded_words.add(entity);
         let versions = self.superseded.entry(entity.clone()).or_default();
         // A version that the user once supplied remains theirs when the model repeats it.
@@ -320,7 +330,7 @@ impl StateMap {
         if self.entry(id)?.version != transitioned.version {
             return None;
         }
-        changes.touch(|| LateRows::Entity(transitioned.entity.clone()), true);
+        changes.touch::<StateMapRow, _>(|| (transitioned.entity.clone(),), true);
         self.remove_entry(id, seq, changes)
     }
 
@@ -667,15 +677,6 @@ impl StateMap {
         })
     }
 
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.sorted_ids()
-            .into_iter()
-            .filter_map(|id| self.entry(id))
-            .map(|entry| self.row_of(entry))
-            .for_each(visit);
-    }
-
     /// The index of a version among the former versions of its entity, the latest last.
     #[must_use]
     pub fn place_superseded(&self, entity: &EntityId, slice: SliceHash) -> Option<usize> {
@@ -702,94 +703,18 @@ impl StateMap {
         (entry.origin == Origin::User).then_some(entry.seq)
     }
 
-    /// The row of an entity, if it has an authoritative version.
-    #[must_use]
-    pub fn row(&self, entity: &EntityId) -> Option<Vec<Value>> {
-        let entry = self.entry(self.find_id(entity)?)?;
-        Some(self.row_of(entry))
-    }
-
     /// The rows of an entity's former versions, by key.
-    #[must_use]
-    pub fn former_rows_of(&self, entity: &EntityId) -> Vec<Vec<Value>> {
-        let versions = self.former_versions(entity).iter();
-        let rows = (0_u64..).zip(versions);
-        rows.map(|(position, former)| former_row(entity, position, former))
-            .collect()
-    }
-
-    /// All rows of `former_versions`, by key.
-    pub fn former_rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        let entities = self.superseded.keys();
-        entities
-            .flat_map(|entity| self.former_rows_of(entity))
-            .for_each(visit);
-    }
-
-    /// Restores a row of `state_map`; [`Self::restored`] has to follow the last one.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let entity = cells.entity()?;
-        if self.find_id(&entity).is_some() {
-            return Err(UnfitRow("an entity is true twice"));
-        }
-        let slice = cells.next()?;
-        let version = cells.next()?;
-        let source = cells.next()?;
-        let spans: Vec<Span> = cells.next()?;
-        let entry = MapEntry {
-            path: self.file_id(&entity.path),
-            symbol: entity.symbol,
-            slice,
-            source: self
-                .sources
-                .version_promoted(source, &mut Changes::discarding()),
-            spans: EntrySpans::new(&spans),
-            figures: Figures {
-                nodes: cells.next()?,
-                tokens: cells.next()?,
-            },
-            origin: cells.word(&crate::ORIGINS, crate::origin_code)?,
-            version,
-            episode: cells.next()?,
-            seq: cells.next()?,
-            at: cells.next()?,
-            proof: cells.word(&crate::PROOFS, crate::proof_code)?,
-            namesake: None,
-        };
-        self.insert(entry);
-        Ok(())
-    }
-
-    /// Restores a row of `partly_true`, after all rows of `state_map`.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_source(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        self.sources.restore(row)
-    }
-
-    /// Restores a row of `former_versions`, in the order of their keys.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore_former(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let entity = cells.entity()?;
-        let _position: u64 = cells.next()?;
-        let former = FormerVersion {
-            slice: cells.next()?,
-            artifact: cells.next()?,
-            spans: cells.next()?,
-            origin: cells.word(&crate::ORIGINS, crate::origin_code)?,
-            episode: cells.next()?,
-        };
-        self.superseded_words.add(&entity);
-        self.superseded.entry(entity).or_default().push(former);
-        Ok(())
+    fn former_rows_of(&self, entity: &EntityId) -> impl Iterator<Item = FormerVersionRow> {
+        let versions = (0..).zip(self.former_versions(entity));
+        versions.map(|(position, former)| FormerVersionRow {
+            entity: entity.clone(),
+            position,
+            artifact: former.slice,
+            source: former.artifact,
+            spans: former.spans.clone(),
+            origin: former.origin,
+            episode: former.episode,
+        })
     }
 
     /// Links namesakes after all rows were restored.
@@ -802,38 +727,114 @@ impl StateMap {
         }
     }
 
-    fn row_of(&self, entry: &MapEntry) -> Vec<Value> {
-        let [path, symbol] = table::entity_key(&self.entity_of(entry));
-        Vec::from([
-            path,
-            symbol,
-            Value::from(&entry.slice.0),
-            Value::from(entry.version.0),
-            Value::from(&self.sources.artifact(entry.source).0),
-            Value::text(&table::spans_text(entry.spans.as_slice())),
-            Value::from(entry.figures.nodes),
-            Value::from(entry.figures.tokens),
-            Value::from(crate::origin_code(entry.origin)),
-            Value::from(entry.episode.0),
-            Value::from(entry.seq.0),
-            Value::from(entry.at.0),
-            Value::from(crate::proof_code(entry.proof)),
-        ])
+    fn row_of(&self, entry: &MapEntry) -> StateMapRow {
+        StateMapRow {
+            entity: self.entity_of(entry),
+            artifact: entry.slice,
+            version: entry.version,
+            source: self.sources.artifact(entry.source),
+            spans: entry.spans.as_slice().to_vec(),
+            nodes: entry.figures.nodes,
+            tokens: entry.figures.tokens,
+            origin: entry.origin,
+            episode: entry.episode,
+            seq: entry.seq,
+            updated_at_ms: entry.at,
+            proof: entry.proof,
+        }
     }
 }
 
-fn former_row(entity: &EntityId, position: u64, former: &FormerVersion) -> Vec<Value> {
-    let [path, symbol] = table::entity_key(entity);
-    Vec::from([
-        path,
-        symbol,
-        Value::from(position),
-        Value::from(&former.slice.0),
-        Value::from(&former.artifact.0),
-        Value::text(&table::spans_text(&former.spans)),
-        Value::from(crate::origin_code(former.origin)),
-        Value::from(former.episode.0),
-    ])
+impl Keeps<StateMapRow> for StateMap {
+    fn visit_rows(&self, visit: &mut dyn FnMut(StateMapRow)) {
+        self.sorted_ids()
+            .into_iter()
+            .filter_map(|id| self.entry(id))
+            .map(|entry| self.row_of(entry))
+            .for_each(visit);
+    }
+
+    /// [`StateMap::restored`] has to follow the last row.
+    fn restore_row(&mut self, row: StateMapRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        if self.find_id(&row.entity).is_some() {
+            return Err(UnfitRow("an entity is true twice"));
+        }
+        let entry = MapEntry {
+            path: self.file_id(&row.entity.path),
+            symbol: row.entity.symbol,
+            slice: row.artifact,
+            source: self
+                .sources
+                .version_promoted(row.source, &mut Changes::discarding()),
+            spans: EntrySpans::new(&row.spans),
+            figures: Figures {
+                nodes: row.nodes,
+                tokens: row.tokens,
+            },
+            origin: row.origin,
+            proof: row.proof,
+            version: row.version,
+            episode: row.episode,
+            seq: row.seq,
+            at: row.updated_at_ms,
+            namesake: None,
+        };
+        self.insert(entry);
+        Ok(())
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<StateMapRow> {
+        let (entity,) = <(EntityId,)>::from_touched(key);
+        let entry = self.find_id(&entity).and_then(|id| self.entry(id));
+        entry.map(|entry| self.row_of(entry)).into_iter().collect()
+    }
+}
+
+impl Keeps<FormerVersionRow> for StateMap {
+    fn visit_rows(&self, visit: &mut dyn FnMut(FormerVersionRow)) {
+        let entities = self.superseded.keys();
+        entities
+            .flat_map(|entity| self.former_rows_of(entity))
+            .for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: FormerVersionRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let former = FormerVersion {
+            slice: row.artifact,
+            artifact: row.source,
+            spans: row.spans,
+            origin: row.origin,
+            episode: row.episode,
+        };
+        self.superseded_words.add(&row.entity);
+        self.superseded.entry(row.entity).or_default().push(former);
+        Ok(())
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<FormerVersionRow> {
+        let (entity,) = <(EntityId,)>::from_touched(key);
+        self.former_rows_of(&entity).collect()
+    }
+}
+
+impl Keeps<PartlyTrueRow> for StateMap {
+    fn visit_rows(&self, visit: &mut dyn FnMut(PartlyTrueRow)) {
+        self.sources.visit_rows(visit);
+    }
+
+    fn restore_row(&mut self, row: PartlyTrueRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.sources.restore_row(row, event)
+    }
+
+    fn rows_beginning(&self, key: &[Value]) -> Vec<PartlyTrueRow> {
+        self.sources.rows_beginning(key)
+    }
+}
+
+impl Keeps<OutdatedRow> for StateMap {
+    fn visit_rows(&self, visit: &mut dyn FnMut(OutdatedRow)) {
+        self.sources.visit_rows(visit);
+    }
 }
 
 impl TrackedFile {
@@ -865,8 +866,8 @@ impl fmt::Display for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for id in self.sorted_ids() {
             let entry = self.entry(id).expect("sorted ids are those of entries");
-            let spans = table::spans_text(entry.spans.as_slice());
-            let origin = crate::origin_code(entry.origin);
+            let spans = spans_text(entry.spans.as_slice());
+            let origin = entry.origin;
             writeln!(
                 f,
                 "{} {} {:.8} {origin} {spans}",

@@ -1,22 +1,11 @@
-//! Rows of projections, as any store can hold them: no SQL here, only names, values and changes.
+//! Tables of projections, as any store can hold them: no SQL here, only names, values and digests.
 
-use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
-
-use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
-use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
-use tslp_core::path::RelPath;
-use tslp_core::slice::Span;
-
-use crate::sessions::SessionList;
 
 /// A text of a row, shared with the state or the program instead of copied.
 #[derive(Clone)]
@@ -35,6 +24,12 @@ impl Deref for Text {
             Self::Word(text) => text,
             Self::Shared(text) => text,
         }
+    }
+}
+
+impl From<&'static str> for Text {
+    fn from(word: &'static str) -> Self {
+        Self::Word(word)
     }
 }
 
@@ -151,270 +146,9 @@ impl Table {
     }
 }
 
-/// A change to one row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Insert the row; if its key is taken, [`Table::keep`] decides which row is kept.
-    Put(Vec<Value>),
-    /// Remove the row with this key; only the key's values are given.
-    Remove(Vec<Value>),
-    /// Replace all rows whose keys begin with these values by the given ones, each with its whole key.
-    Replace(Vec<Value>, Vec<Vec<Value>>),
-}
-
-/// A change and the table that it belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowChange {
-    /// Index into [`crate::TABLES`].
-    pub table: usize,
-    /// The change.
-    pub change: Change,
-}
-
-impl RowChange {
-    /// The index of the table, and the key of the row that changes.
-    #[must_use]
-    pub fn table_and_key(&self) -> (usize, &[Value]) {
-        let key = match &self.change {
-            Change::Put(row) => {
-                let key = crate::TABLES.get(self.table).map_or(0, |table| table.key);
-                &row[..key.min(row.len())]
-            }
-            Change::Remove(key) | Change::Replace(key, _) => key,
-        };
-        (self.table, key)
-    }
-}
-
-/// Rows that may change many times while a batch is folded, or appear and vanish within it, so that their values are read from
-/// the state only at its end. One row, or a list of rows whose positions shift.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LateRows {
-    /// A row of `counters`.
-    Counter(&'static str),
-    /// A row of `state_map`.
-    Entity(EntityId),
-    /// A row of `partly_true`.
-    Source(ArtifactHash),
-    /// The rows of an entity in `former_versions`.
-    FormerVersions(EntityId),
-    /// A row of `proposals`.
-    Proposal(VersionId),
-    /// A row of `sessions`.
-    Session(SessionId),
-    /// The rows of a session in `recent_context`.
-    RecentContext(SessionId),
-    /// The rows of a session in `session_entities`.
-    SessionEntities(SessionId),
-    /// The rows of a session in `session_parts`.
-    SessionParts(SessionId),
-    /// The rows of one list of a session in `session_parts`.
-    SessionPart(SessionId, SessionList),
-    /// A row of `episodes`.
-    Episode(EpisodeId),
-}
-
-impl LateRows {
-    const fn table(&self) -> usize {
-        match self {
-            Self::Counter(_) => crate::COUNTERS,
-            Self::Entity(_) => crate::STATE_MAP,
-            Self::Source(_) => crate::PARTLY_TRUE,
-            Self::FormerVersions(_) => crate::FORMER_VERSIONS,
-            Self::Proposal(_) => crate::PROPOSALS,
-            Self::Session(_) => crate::SESSIONS,
-            Self::RecentContext(_) => crate::RECENT_CONTEXT,
-            Self::SessionEntities(_) => crate::SESSION_ENTITIES,
-            Self::SessionParts(_) | Self::SessionPart(..) => crate::SESSION_PARTS,
-            Self::Episode(_) => crate::EPISODES,
-        }
-    }
-
-    fn key(&self) -> Vec<Value> {
-        match self {
-            Self::Counter(name) => Vec::from([Value::from(*name)]),
-            Self::Entity(entity) | Self::FormerVersions(entity) => entity_key(entity).into(),
-            Self::Source(artifact) => Vec::from([Value::from(&artifact.0)]),
-            Self::Proposal(version) => Vec::from([version.0.into()]),
-            Self::Session(session)
-            | Self::RecentContext(session)
-            | Self::SessionEntities(session)
-            | Self::SessionParts(session) => Vec::from([session.0.into()]),
-            Self::SessionPart(session, part) => Vec::from([session.0.into(), part.word().into()]),
-            Self::Episode(episode) => Vec::from([episode.0.into()]),
-        }
-    }
-
-    /// The change since the start of the batch, if there is one. `was_present`: whether any of the rows was there then.
-    fn change(&self, was_present: bool, mut rows: Vec<Vec<Value>>) -> Option<Change> {
-        let key = self.key();
-        if key.len() < crate::TABLES[self.table()].key {
-            return (was_present || !rows.is_empty()).then_some(Change::Replace(key, rows));
-        }
-        debug_assert!(rows.len() <= 1, "{self:?} is one row");
-        match rows.pop() {
-            Some(row) => Some(Change::Put(row)),
-            None => was_present.then_some(Change::Remove(key)),
-        }
-    }
-}
-
-/// Collects the row changes of fold steps, or discards them if no table follows the fold.
-#[derive(Debug, Default)]
-pub struct Changes {
-    wanted: WantedChanges,
-    collected: Vec<RowChange>,
-    /// Rows to read from the state at the end, and whether any was there before the first change.
-    late: BTreeMap<LateRows, bool>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-enum WantedChanges {
-    #[default]
-    All,
-    Archives,
-    Nothing,
-}
-
-impl Changes {
-    /// Keeps every change.
-    #[must_use]
-    pub const fn collecting() -> Self {
-        Self::wanting(WantedChanges::All)
-    }
-
-    /// Keeps only the changes of archives.
-    #[must_use]
-    pub const fn of_archives() -> Self {
-        Self::wanting(WantedChanges::Archives)
-    }
-
-    /// Keeps nothing; rows are not even built.
-    #[must_use]
-    pub const fn discarding() -> Self {
-        Self::wanting(WantedChanges::Nothing)
-    }
-
-    const fn wanting(wanted: WantedChanges) -> Self {
-        Self {
-            wanted,
-            collected: Vec::new(),
-            late: BTreeMap::new(),
-        }
-    }
-
-    /// Records that these rows change, appear or vanish; `was_present`: whether any of them was in its table just before.
-    pub fn touch(&mut self, row: impl FnOnce() -> LateRows, was_present: bool) {
-        if matches!(self.wanted, WantedChanges::All) {
-            self.late.entry(row()).or_insert(was_present);
-        }
-    }
-
-    /// Records that a row was put.
-    pub fn put(&mut self, table: usize, row: impl FnOnce() -> Vec<Value>) {
-        if self.wants(table) {
-            self.collected.push(RowChange {
-                table,
-                change: Change::Put(row()),
-            });
-        }
-    }
-
-    /// Records that the row with this key was removed.
-    pub fn remove(&mut self, table: usize, key: impl FnOnce() -> Vec<Value>) {
-        if self.wants(table) {
-            self.collected.push(RowChange {
-                table,
-                change: Change::Remove(key()),
-            });
-        }
-    }
-
-    fn wants(&self, table: usize) -> bool {
-        match self.wanted {
-            WantedChanges::All => true,
-            WantedChanges::Archives => crate::TABLES.get(table).is_some_and(Table::is_archive),
-            WantedChanges::Nothing => false,
-        }
-    }
-
-    /// Removes and returns the changes kept since the last call, in the order in which they were made, without late rows.
-    pub fn drain(&mut self) -> impl Iterator<Item = RowChange> + '_ {
-        self.collected.drain(..)
-    }
-
-    /// All changes kept, in the order in which they were made, then those of late rows, whose current values `rows_of` returns.
-    #[must_use]
-    pub fn into_row_changes(
-        self,
-        rows_of: impl Fn(&LateRows) -> Vec<Vec<Value>>,
-    ) -> Vec<RowChange> {
-        let mut changes = self.collected;
-        changes.extend(self.late.into_iter().filter_map(|(late, was_present)| {
-            let change = late.change(was_present, rows_of(&late))?;
-            let table = late.table();
-            Some(RowChange { table, change })
-        }));
-        changes
-    }
-}
-
-/// Shorthand for a non-null column.
-#[must_use]
-pub const fn column(name: &'static str, kind: ColumnType) -> Column {
-    Column {
-        name,
-        kind,
-        nullable: false,
-    }
-}
-
-/// Shorthand for a column that may be null.
-#[must_use]
-pub const fn nullable(name: &'static str, kind: ColumnType) -> Column {
-    Column {
-        name,
-        kind,
-        nullable: true,
-    }
-}
-
 impl From<&'static str> for Value {
     fn from(word: &'static str) -> Self {
         Self::Text(Text::Word(word))
-    }
-}
-
-impl From<Cow<'static, str>> for Value {
-    fn from(text: Cow<'static, str>) -> Self {
-        match text {
-            Cow::Borrowed(word) => Self::from(word),
-            Cow::Owned(text) => Self::text(&text),
-        }
-    }
-}
-
-impl From<&RelPath> for Value {
-    fn from(path: &RelPath) -> Self {
-        Self::Text(Text::Shared(path.clone().into()))
-    }
-}
-
-impl From<&Symbol> for Value {
-    fn from(symbol: &Symbol) -> Self {
-        Self::Text(Text::Shared(symbol.clone().into()))
-    }
-}
-
-impl<T: Into<Self>> From<Option<T>> for Value {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, T::into)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Self::Integer(number.into())
     }
 }
 
@@ -431,12 +165,6 @@ impl From<i64> for Value {
     }
 }
 
-impl From<bool> for Value {
-    fn from(truth: bool) -> Self {
-        Self::Integer(truth.into())
-    }
-}
-
 impl From<&[u8; 32]> for Value {
     fn from(hash: &[u8; 32]) -> Self {
         Self::Hash(*hash)
@@ -449,179 +177,6 @@ impl Value {
     pub fn text(text: &str) -> Self {
         Self::Text(Text::Shared(text.into()))
     }
-
-    /// The number, if it is one that isn't negative.
-    #[must_use]
-    pub fn as_u64(&self) -> Option<u64> {
-        u64::read(self)
-    }
-
-    /// The bytes, if they are a hash.
-    #[must_use]
-    pub fn as_hash(&self) -> Option<[u8; 32]> {
-        <[u8; 32]>::read(self)
-    }
-}
-
-/// A row that no fold writes; the text says what is wrong with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnfitRow(pub &'static str);
-
-/// A type that a cell of a row can be read as.
-pub(crate) trait FromCell<'r>: Sized {
-    /// `None` if no fold writes such a cell.
-    fn read(value: &'r Value) -> Option<Self>;
-}
-
-/// Reads a row's cells one after the other, as a fold wrote them.
-#[derive(Clone)]
-pub(crate) struct RowCells<'r>(core::slice::Iter<'r, Value>);
-
-impl<'r> RowCells<'r> {
-    pub(crate) fn of(row: &'r [Value]) -> Self {
-        Self(row.iter())
-    }
-
-    pub(crate) fn next<T: FromCell<'r>>(&mut self) -> Result<T, UnfitRow> {
-        let cell = self.0.next().and_then(T::read);
-        cell.ok_or(UnfitRow("a cell holds what no fold writes"))
-    }
-
-    /// The next cell is the word for one of these.
-    pub(crate) fn word<T: Copy>(
-        &mut self,
-        all: &[T],
-        word: impl Fn(T) -> &'static str,
-    ) -> Result<T, UnfitRow> {
-        let text: &str = self.next()?;
-        let mut all = all.iter().copied();
-        all.find(|known| word(*known) == text)
-            .ok_or(UnfitRow("a word isn't known"))
-    }
-
-    /// The next two cells are an entity's key.
-    pub(crate) fn entity(&mut self) -> Result<EntityId, UnfitRow> {
-        let path = self.next()?;
-        let symbol: Symbol = self.next()?;
-        Ok(EntityId {
-            path,
-            symbol: (!symbol.as_str().is_empty()).then_some(symbol),
-        })
-    }
-}
-
-impl<'r, T: FromCell<'r>> FromCell<'r> for Option<T> {
-    fn read(value: &'r Value) -> Option<Self> {
-        match value {
-            Value::Null => Some(None),
-            value => T::read(value).map(Some),
-        }
-    }
-}
-
-macro_rules! numbers {
-    ($($number:ty),*) => {$(
-        impl FromCell<'_> for $number {
-            fn read(value: &Value) -> Option<Self> {
-                match value {
-                    Value::Integer(number) => Self::try_from(*number).ok(),
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-
-numbers!(i64, u64, u32);
-
-macro_rules! newtypes {
-    ($($inner:ty: $($outer:ident),*;)*) => {$($(
-        impl FromCell<'_> for $outer {
-            fn read(value: &Value) -> Option<Self> {
-                <$inner>::read(value).map(Self)
-            }
-        }
-    )*)*};
-}
-
-newtypes! {
-    u64: Seq, CaptureId, EpisodeId, SessionId, VersionId;
-    i64: UnixMillis;
-    [u8; 32]: ArtifactHash, SliceHash, MessageKey, TranscriptHash;
-}
-
-impl FromCell<'_> for bool {
-    fn read(value: &Value) -> Option<Self> {
-        match value {
-            Value::Integer(0) => Some(false),
-            Value::Integer(1) => Some(true),
-            _ => None,
-        }
-    }
-}
-
-impl FromCell<'_> for [u8; 32] {
-    fn read(value: &Value) -> Option<Self> {
-        match value {
-            Value::Hash(hash) => Some(*hash),
-            _ => None,
-        }
-    }
-}
-
-impl<'r> FromCell<'r> for &'r str {
-    fn read(value: &'r Value) -> Option<Self> {
-        match value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-}
-
-impl FromCell<'_> for Text {
-    fn read(value: &Value) -> Option<Self> {
-        match value {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
-        }
-    }
-}
-
-impl FromCell<'_> for String {
-    fn read(value: &Value) -> Option<Self> {
-        <&str>::read(value).map(Self::from)
-    }
-}
-
-impl FromCell<'_> for RelPath {
-    fn read(value: &Value) -> Option<Self> {
-        Text::read(value).map(|text| Self::from_shared(text.into()))
-    }
-}
-
-impl FromCell<'_> for Symbol {
-    fn read(value: &Value) -> Option<Self> {
-        Text::read(value).map(|text| Self::from_shared(text.into()))
-    }
-}
-
-impl FromCell<'_> for Vec<Span> {
-    fn read(value: &Value) -> Option<Self> {
-        match <&str>::read(value)? {
-            "" => Some(Self::new()),
-            text => parse_spans(text),
-        }
-    }
-}
-
-/// The two key values of tables that hold one row for each entity; a whole file's symbol is empty.
-#[must_use]
-pub fn entity_key(entity: &EntityId) -> [Value; 2] {
-    let symbol = entity.symbol.as_ref();
-    [
-        Value::from(&entity.path),
-        symbol.map_or(Value::from(""), Value::from),
-    ]
 }
 
 /// Bytes of a row that most rows don't exceed, for hashing them.
@@ -722,59 +277,9 @@ fn push_number(bytes: &mut Vec<u8>, kind: u8, number: u64) {
     bytes.extend_from_slice(&number.to_le_bytes()[..length]);
 }
 
-/// Spans as the text of a cell.
-pub(crate) fn spans_text(spans: &[Span]) -> String {
-    let texts: Vec<_> = spans
-        .iter()
-        .map(|span| alloc::format!("{}..{}", span.start, span.end))
-        .collect();
-    texts.join(",")
-}
-
-/// The spans in a cell's text; `None` if no fold writes such a cell.
-#[must_use]
-pub fn parse_spans(cell: &str) -> Option<Vec<Span>> {
-    let spans = cell.split(',').map(|span| {
-        let (start, end) = span.split_once("..")?;
-        Some(Span {
-            start: start.parse().ok()?,
-            end: end.parse().ok()?,
-        })
-    });
-    spans.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const PROPOSAL: LateRows = LateRows::Proposal(VersionId(7));
-
-    fn finished(was_present: bool, row: Option<Vec<Value>>) -> Vec<RowChange> {
-        let mut changes = Changes::collecting();
-        changes.touch(|| PROPOSAL, was_present);
-        // Only the first change says whether the row was present when the batch began.
-        changes.touch(|| PROPOSAL, true);
-        changes.into_row_changes(|late| {
-            assert_eq!(*late, PROPOSAL);
-            row.clone().into_iter().collect()
-        })
-    }
-
-    #[test]
-    fn a_row_is_written_once_with_its_last_values() {
-        let row = Vec::from([Value::from(7_u64), Value::from("a")]);
-        let table = crate::PROPOSALS;
-        for was_present in [false, true] {
-            let change = Change::Put(row.clone());
-            assert_eq!(
-                finished(was_present, Some(row.clone())),
-                [RowChange { table, change }]
-            );
-        }
-        let change = Change::Remove(Vec::from([Value::from(7_u64)]));
-        assert_eq!(finished(true, None), [RowChange { table, change }]);
-    }
 
     #[test]
     fn rows_that_differ_have_different_digests() {
@@ -820,21 +325,5 @@ mod tests {
         let mut digest = TableDigest::default();
         digest.add(row);
         digest
-    }
-
-    #[test]
-    fn a_row_that_comes_and_goes_is_never_written() {
-        assert_eq!(finished(false, None), []);
-    }
-
-    #[test]
-    fn changes_of_archives_skip_late_rows() {
-        let mut changes = Changes::of_archives();
-        changes.touch(|| unreachable!("it isn't wanted"), true);
-        assert_eq!(changes.drain().count(), 0);
-        assert_eq!(
-            changes.into_row_changes(|_| unreachable!("there is none")),
-            []
-        );
     }
 }

@@ -11,25 +11,23 @@ use tslp_core::ids::{EpisodeId, VersionId};
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::Policy;
 
-use crate::table::{
-    self, Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column,
-};
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
 
-const COLUMNS: &[Column] = &[
-    column("path", ColumnType::Text),
-    column("symbol", ColumnType::Text),
-    column("version", ColumnType::Integer),
-    column("episode", ColumnType::Integer),
-];
-
-/// `tombstones`: removed entities, with the episode that removed them.
-pub const TABLE: Table = Table {
-    name: "tombstones",
-    version: 1,
-    columns: COLUMNS,
-    key: 2,
-    keep: Keep::Latest,
-};
+row! {
+    /// `tombstones`: removed entities, with the episode that removed them.
+    pub struct TombstoneRow in table "tombstones", version 1;
+    key {
+        /// The entity.
+        entity: EntityId,
+    }
+    values {
+        /// Its version that was removed.
+        version: VersionId,
+        /// The episode that removed it.
+        episode: EpisodeId,
+    }
+}
 
 /// Recently removed entities.
 pub struct Tombstones {
@@ -54,7 +52,7 @@ impl Tombstones {
             Event::Transitioned(transitioned) => match transitioned.transition {
                 Transition::Remove => {
                     let tombstone = (transitioned.version, transitioned.episode);
-                    changes.put(crate::TOMBSTONES, || row(&transitioned.entity, tombstone));
+                    changes.put(|| row(&transitioned.entity, tombstone));
                     self.removed.insert(transitioned.entity.clone(), tombstone);
                 }
                 Transition::Promote => self.lift(&transitioned.entity, changes),
@@ -85,7 +83,7 @@ impl Tombstones {
 
     fn lift(&mut self, entity: &EntityId, changes: &mut Changes) {
         if self.removed.remove(entity).is_some() {
-            changes.remove(crate::TOMBSTONES, || table::entity_key(entity).into());
+            changes.remove::<TombstoneRow>(|| (entity.clone(),));
         }
     }
 
@@ -94,30 +92,27 @@ impl Tombstones {
     pub fn contains(&self, entity: &EntityId) -> bool {
         self.removed.contains_key(entity)
     }
+}
 
-    /// All rows, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.removed
-            .iter()
-            .map(|(entity, tombstone)| row(entity, *tombstone))
-            .for_each(visit);
+impl Keeps<TombstoneRow> for Tombstones {
+    fn visit_rows(&self, visit: &mut dyn FnMut(TombstoneRow)) {
+        let removed = self.removed.iter();
+        let rows = removed.map(|(entity, tombstone)| row(entity, *tombstone));
+        rows.for_each(visit);
     }
 
-    /// Restores a row.
-    ///
-    /// # Errors
-    /// [`UnfitRow`] if no fold writes such a row.
-    pub fn restore(&mut self, row: &[Value]) -> Result<(), UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let entity = cells.entity()?;
-        self.removed.insert(entity, (cells.next()?, cells.next()?));
+    fn restore_row(&mut self, row: TombstoneRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.removed.insert(row.entity, (row.version, row.episode));
         Ok(())
     }
 }
 
-fn row(entity: &EntityId, (version, episode): (VersionId, EpisodeId)) -> Vec<Value> {
-    let [path, symbol] = table::entity_key(entity);
-    Vec::from([path, symbol, version.0.into(), episode.0.into()])
+fn row(entity: &EntityId, (version, episode): (VersionId, EpisodeId)) -> TombstoneRow {
+    TombstoneRow {
+        entity: entity.clone(),
+        version,
+        episode,
+    }
 }
 
 impl fmt::Display for Tombstones {

@@ -10,28 +10,30 @@ use tslp_core::event::{ContentKind, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 
-use crate::table::{
-    Changes, Column, ColumnType, Keep, RowCells, Table, UnfitRow, Value, column, nullable,
-};
+use crate::changes::Changes;
+use crate::row::Keeps;
 
-const COLUMNS: &[Column] = &[
-    column("hash", ColumnType::Hash),
-    column("kind", ColumnType::Text),
-    column("seq", ColumnType::Integer),
-    nullable("container", ColumnType::Hash),
-    column("start", ColumnType::Integer),
-    column("end", ColumnType::Integer),
-];
-
-/// `vault`: bytes `start..end` of the artifact `container` are the artifact `hash`; without a container they are all
-/// bytes of the content event `seq`.
-pub const TABLE: Table = Table {
-    name: "vault",
-    version: 2,
-    columns: COLUMNS,
-    key: 1,
-    keep: Keep::First { seq: 2 },
-};
+row! {
+    /// `vault`: bytes `start..end` of the artifact `container` are the artifact `hash`; without a container they are all
+    /// bytes of the content event `seq`.
+    pub struct VaultRow in archive "vault", version 2;
+    key {
+        /// The artifact.
+        hash: ArtifactHash,
+    }
+    values {
+        /// Its kind when it was first recorded.
+        kind: ContentKind,
+        /// The event that recorded it.
+        seq: Seq,
+        /// The artifact that it is a part of.
+        container: Option<ArtifactHash>,
+        /// First byte.
+        start: u32,
+        /// One past the last byte.
+        end: u32,
+    }
+}
 
 /// The position of an artifact's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,23 +50,15 @@ pub struct VaultLocation {
     pub end: u32,
 }
 
-impl VaultLocation {
-    /// The location in a row of [`TABLE`]; `None` if no fold writes such a row.
-    #[must_use]
-    pub fn of_row(row: &[Value]) -> Option<Self> {
-        Self::read(row).ok()
-    }
-
-    fn read(row: &[Value]) -> Result<Self, UnfitRow> {
-        let mut cells = RowCells::of(row);
-        let _hash: ArtifactHash = cells.next()?;
-        Ok(Self {
-            kind: cells.word(&KINDS, kind_code)?,
-            seq: cells.next()?,
-            container: cells.next()?,
-            start: cells.next()?,
-            end: cells.next()?,
-        })
+impl From<VaultRow> for VaultLocation {
+    fn from(row: VaultRow) -> Self {
+        Self {
+            kind: row.kind,
+            seq: row.seq,
+            container: row.container,
+            start: row.start,
+            end: row.end,
+        }
     }
 }
 
@@ -112,7 +106,7 @@ impl Vault {
         if self.not_durable.contains_key(&hash) {
             return;
         }
-        changes.put(crate::VAULT, || row(hash, &location));
+        changes.put(|| row(hash, location));
         self.not_durable.insert(hash, location);
     }
 
@@ -127,53 +121,31 @@ impl Vault {
     pub fn location(&self, hash: ArtifactHash) -> Option<VaultLocation> {
         self.not_durable.get(&hash).copied()
     }
+}
 
-    /// The rows that aren't durable, by key.
-    pub fn rows(&self, visit: &mut dyn FnMut(Vec<Value>)) {
-        self.not_durable
-            .iter()
-            .map(|(hash, location)| row(*hash, location))
+impl Keeps<VaultRow> for Vault {
+    fn visit_rows(&self, visit: &mut dyn FnMut(VaultRow)) {
+        let rows = self.not_durable.iter();
+        rows.map(|(hash, location)| row(*hash, *location))
             .for_each(visit);
     }
 }
 
-fn row(hash: ArtifactHash, location: &VaultLocation) -> Vec<Value> {
+const fn row(hash: ArtifactHash, location: VaultLocation) -> VaultRow {
     let VaultLocation {
         kind,
         seq,
         container,
         start,
         end,
-    } = *location;
-    Vec::from([
-        Value::from(&hash.0),
-        Value::from(kind_code(kind)),
-        Value::from(seq.0),
-        Value::from(container.as_ref().map(|container| &container.0)),
-        Value::from(start),
-        Value::from(end),
-    ])
-}
-
-const KINDS: [ContentKind; 7] = [
-    ContentKind::Message,
-    ContentKind::Reply,
-    ContentKind::Code,
-    ContentKind::ToolArguments,
-    ContentKind::Injection,
-    ContentKind::PromptPiece,
-    ContentKind::Evidence,
-];
-
-const fn kind_code(kind: ContentKind) -> &'static str {
-    match kind {
-        ContentKind::Message => "message",
-        ContentKind::Reply => "reply",
-        ContentKind::Code => "code",
-        ContentKind::ToolArguments => "tool_arguments",
-        ContentKind::Injection => "injection",
-        ContentKind::PromptPiece => "prompt_piece",
-        ContentKind::Evidence => "evidence",
+    } = location;
+    VaultRow {
+        hash,
+        kind,
+        seq,
+        container,
+        start,
+        end,
     }
 }
 
@@ -190,7 +162,7 @@ impl fmt::Display for Vault {
                 start,
                 end,
             } = location;
-            write!(f, "{hash:.8} {} {seq} {start}..{end}", kind_code(*kind))?;
+            write!(f, "{hash:.8} {} {seq} {start}..{end}", kind.as_str())?;
             if let Some(container) = container {
                 write!(f, " of {container:.8}")?;
             }

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::Seq;
-use tslp_projections::table::Changes;
+use tslp_projections::changes::Changes;
 
 use crate::chain::ChainHash;
 use crate::log::{Head, Stored};

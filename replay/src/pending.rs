@@ -16,8 +16,7 @@ use tslp_decide::found_code::FoundCode;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
-
-use tslp_projections::table::{Changes, RowChange};
+use tslp_projections::changes::{Changes, RowChange};
 
 use tslp_projections::state::State;
 use tslp_projections::state::StateView;

@@ -8,11 +8,15 @@ use std::sync::Arc;
 use tslp_core::event::{Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
+use tslp_projections::changes::{Changes, RowChange};
+use tslp_projections::edits::EditRow;
+use tslp_projections::row::StoredRow;
+use tslp_projections::sources::OutdatedRow;
 use tslp_projections::state::State;
 use tslp_projections::store::{Store, Unreadable};
-use tslp_projections::table::{Changes, RowChange, Value};
-use tslp_projections::vault::VaultLocation;
-use tslp_projections::{EDITS, OUTDATED, VAULT, edits, sources};
+use tslp_projections::table::Value;
+use tslp_projections::vault::{VaultLocation, VaultRow};
+use tslp_projections::{EDITS, OUTDATED, VAULT};
 
 use crate::tables::Tables;
 
@@ -71,14 +75,14 @@ impl MemoryStore {
         archives.map_or_else(Vec::new, |tables| tables.rows(table))
     }
 
-    fn find_row<T>(
+    fn find_row<R: StoredRow>(
         &self,
         find: impl FnOnce(&Tables) -> Option<&Vec<Value>>,
-        read: impl FnOnce(&[Value]) -> Option<T>,
-    ) -> Result<Option<T>, Unreadable> {
+    ) -> Result<Option<R>, Unreadable> {
         let stored = self.0.borrow();
-        let row = stored.archives.as_ref().and_then(find);
-        row.map(|row| read(row).ok_or(Unreadable)).transpose()
+        let cells = stored.archives.as_ref().and_then(find);
+        let row = cells.map(|cells| R::from_cells(cells)).transpose();
+        row.map_err(|_| Unreadable)
     }
 }
 
@@ -93,16 +97,19 @@ impl Store for MemoryStore {
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         let key = [Value::from(&artifact.0)];
-        self.find_row(|tables| tables.row(VAULT, &key), VaultLocation::of_row)
+        let row = self.find_row::<VaultRow>(|tables| tables.row(VAULT, &key))?;
+        Ok(row.map(VaultLocation::from))
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
         let key = [Value::from(&artifact.0)];
-        self.find_row(|tables| tables.row(OUTDATED, &key), sources::since_of_row)
+        let row = self.find_row::<OutdatedRow>(|tables| tables.row(OUTDATED, &key))?;
+        Ok(row.map(|row| row.seq))
     }
 
     fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
         let key = [Value::from(&text.0), Value::from(until.0)];
-        self.find_row(|tables| tables.row_until(EDITS, &key), edits::made_of_row)
+        let row = self.find_row::<EditRow>(|tables| tables.row_until(EDITS, &key))?;
+        Ok(row.map(|row| row.artifact))
     }
 }

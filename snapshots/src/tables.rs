@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use tslp_projections::TABLES;
-use tslp_projections::table::{Change, RowChange, Table, Value};
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::table::{Table, Value};
 
 /// The tables that hold the whole state, all but the archives, with their indices.
 pub fn state_tables() -> impl Iterator<Item = (usize, &'static Table)> {

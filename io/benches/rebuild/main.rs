@@ -13,11 +13,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tslp_core::hash::ArtifactHash;
-use tslp_io::content_cache::{ArchiveTrust, ContentCache};
-use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_io::out::Out;
-use tslp_projections::VAULT;
 use tslp_projections::store::Store as _;
+use tslp_projections::vault::VaultRow;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
 
 use fill::Truth;
 
@@ -100,8 +100,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn look_ups(data: &Path) -> Result<(f64, f64), Box<dyn Error>> {
     let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut hashes = Vec::new();
-    readers.open()?.read_table(VAULT, &mut |row| {
-        hashes.extend(row[0].as_hash().map(ArtifactHash));
+    readers.open()?.visit_rows(&mut |row: VaultRow| {
+        hashes.push(row.hash);
         ControlFlow::Continue(())
     })?;
     // So far apart that the store has none of them at hand.

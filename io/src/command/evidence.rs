@@ -19,19 +19,19 @@ use tslp_core::redact;
 use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_page};
 use crate::cli::{LogArgs, OutputFormat};
 use crate::config::ServeConfig;
-use crate::evidence::backup as backups;
-use crate::evidence::export::{self as exports, ExportError};
-use crate::evidence::import::{self as imports, ImportError};
 use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError, moments};
-use crate::evidence::scan::LedgerScan;
-use crate::evidence::sent::SentIndex;
 use crate::evidence::{suggestions, why as stories};
 use crate::exit::Exit;
-use crate::ledger::LedgerError;
 use crate::out::{Out, OutputReader};
+use crate::sent_prompts::SentIndex;
 use crate::serve;
-use crate::startup::StartError;
+use tslp_store::evidence::backup as backups;
+use tslp_store::evidence::export::{self as exports, ExportError};
+use tslp_store::evidence::import::{self as imports, ImportError};
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::ledger::LedgerError;
+use tslp_store::startup::StartError;
 
 /// Interval between two looks at a followed ledger.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);

@@ -4,11 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tslp_core::guardian::{Hindrance, Mode};
+use tslp_core::guardian::{Decision, Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::SessionId;
+use tslp_core::reason::Reason;
 use tslp_decide::tools::{evidence_text, stored_evidence};
+use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
+use tslp_projections::row::Row;
 use tslp_projections::table::Value as Cell;
-use tslp_projections::{APPROVED_POLICY, GRANTS, TOOL_CALLS, TOOL_SESSIONS};
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::approve;
@@ -18,16 +21,12 @@ use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
 use crate::diagnostics::utc_moment;
 use crate::exit::Exit;
-use crate::ledger::LedgerError;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
+use tslp_store::ledger::LedgerError;
 use tslp_tools::guardian::profile_file;
 
 /// Calls that people are shown; the JSON has all that are kept.
 const CALLS_SHOWN: usize = 10;
-
-/// Columns of the calls' table.
-const CALL_TEXT: usize = 5;
-const CALL_DECISION: usize = 6;
 
 pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFailure> {
     let GuardianCommand::Status { flags, output } = command;
@@ -39,10 +38,8 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     };
     let tables = GuardianTables::read(&config)?;
     let file = tables.policy_file(config.tools.policy.as_deref());
-    let is_breached = tables.halts.iter().any(|row| {
-        let halt = row.get(1).map(cell_text);
-        halt == Some("sandbox_breach".into())
-    });
+    let mut halts = tables.halts.iter().map(|row| row.halt);
+    let is_breached = halts.any(|halt| halt == Some(Reason::SandboxBreach));
     let mut hindrances = Vec::new();
     hindrances.extend(tested.is_err().then_some(Hindrance::SandboxUnavailable));
     hindrances.extend(is_breached.then_some(Hindrance::SandboxBreach));
@@ -62,10 +59,10 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
 /// Rows of the Guardian's tables.
 #[derive(Default)]
 struct GuardianTables {
-    policy: Vec<Vec<Cell>>,
-    grants: Vec<Vec<Cell>>,
-    halts: Vec<Vec<Cell>>,
-    calls: Vec<Vec<Cell>>,
+    policy: Vec<PolicyRow>,
+    grants: Vec<GrantRow>,
+    halts: Vec<ToolSessionRow>,
+    calls: Vec<ToolCallRow>,
     /// The first lines of what the last calls ask for, the latest first.
     lines: Vec<String>,
 }
@@ -76,21 +73,20 @@ impl GuardianTables {
             return Ok(Self::default());
         }
         let reader = diagnosed_subject(config).readers.open()?;
-        let calls = reader.rows(TOOL_CALLS)?;
-        let line = |row: &Vec<Cell>| -> Result<String, LedgerError> {
-            let Some(Cell::Hash(text)) = row.get(CALL_TEXT) else {
-                return Ok(String::new());
-            };
-            let stored = reader.artifact(ArtifactHash(*text))?.unwrap_or_default();
-            let stored = String::from_utf8_lossy(&stored);
-            let text = evidence_text(&stored).unwrap_or_default();
-            Ok(text.lines().next().unwrap_or_default().to_owned())
+        let calls = reader.rows::<ToolCallRow>()?;
+        let line = |row: &ToolCallRow| -> Result<String, LedgerError> {
+            let stored = reader.artifact(row.text)?;
+            let text = stored.and_then(|stored| {
+                let stored = String::from_utf8_lossy(&stored);
+                Some(evidence_text(&stored)?.lines().next()?.to_owned())
+            });
+            Ok(text.unwrap_or_else(|| "(no text on record)".to_owned()))
         };
         let last = calls.iter().rev().take(CALLS_SHOWN);
         Ok(Self {
-            policy: reader.rows(APPROVED_POLICY)?,
-            grants: reader.rows(GRANTS)?,
-            halts: reader.rows(TOOL_SESSIONS)?,
+            policy: reader.rows()?,
+            grants: reader.rows()?,
+            halts: reader.rows()?,
             lines: last.map(line).collect::<Result<_, _>>()?,
             calls,
         })
@@ -98,11 +94,11 @@ impl GuardianTables {
 
     /// Whether the profile on disk is the one in force.
     fn policy_file(&self, file: Option<&Path>) -> Option<&'static str> {
-        let approved = self.policy.first().and_then(|row| row.get(2));
+        let approved = self.policy.first();
         Some(match (fs::read_to_string(file?), approved) {
             (Err(_), _) => "can't be read: the approved one is in force",
-            (Ok(text), Some(Cell::Hash(hash)))
-                if ArtifactHash::of(stored_evidence(&text).as_bytes()).0 == *hash =>
+            (Ok(text), Some(approved))
+                if ArtifactHash::of(stored_evidence(&text).as_bytes()) == approved.text =>
             {
                 "is the approved one"
             }
@@ -111,84 +107,66 @@ impl GuardianTables {
     }
 
     fn json_page(&self, mode: Mode, why: &str, file: Option<&str>) -> Value {
-        let objects = |table: usize, rows: &[Vec<Cell>]| {
-            let columns = tslp_projections::TABLES[table].columns;
-            let object = |row: &Vec<Cell>| {
-                let fields = columns.iter().zip(row);
-                let fields = fields.map(|(column, cell)| (column.name.to_owned(), json_of(cell)));
-                Value::Object(fields.collect())
-            };
-            rows.iter().map(object).collect::<Vec<_>>()
-        };
         json!({
             "mode": mode.as_str(),
             "why": why,
             "policy_file": file,
-            "policy": objects(APPROVED_POLICY, &self.policy).first(),
-            "grants": objects(GRANTS, &self.grants),
-            "sessions": objects(TOOL_SESSIONS, &self.halts),
-            "calls": objects(TOOL_CALLS, &self.calls),
+            "policy": self.policy.first().map(row_object),
+            "grants": self.grants.iter().map(row_object).collect::<Vec<_>>(),
+            "sessions": self.halts.iter().map(row_object).collect::<Vec<_>>(),
+            "calls": self.calls.iter().map(row_object).collect::<Vec<_>>(),
         })
     }
 
     fn text_lines(&self, mode: Mode, why: &str, file: Option<&str>) -> Vec<String> {
-        let cell = |row: &[Cell], at: usize| row.get(at).map(cell_text).unwrap_or_default();
         let mut lines = vec![format!("mode {mode}: {why}")];
         lines.push(match self.policy.first() {
             None => "profile built-in".to_owned(),
-            Some(row) => format!("profile {} {:.12}", cell(row, 1), cell(row, 2)),
+            Some(row) => format!("profile {} {:.12}", row.profile, row.text),
         });
         lines.extend(file.map(|file| format!("the profile on disk {file}")));
         for row in &self.grants {
-            let until = match row.get(6) {
-                Some(Cell::Integer(at)) => utc_moment(*at),
-                _ => String::new(),
-            };
-            let revoked = match row.get(9) {
-                Some(Cell::Integer(1)) => ", revoked",
-                _ => "",
-            };
+            let until = utc_moment(row.expires_at.0);
+            let revoked = if row.revoked { ", revoked" } else { "" };
             lines.push(format!(
-                "grant s{} {} until {until}{revoked}",
-                cell(row, 0),
-                cell(row, 1)
+                "grant {} {} until {until}{revoked}",
+                row.session, row.capability
             ));
         }
         for row in &self.halts {
-            let whose = match row.first() {
-                Some(Cell::Integer(0)) => "all sessions".to_owned(),
-                _ => format!("s{}", cell(row, 0)),
+            let whose = match row.session {
+                SessionId(0) => "all sessions".to_owned(),
+                session => session.to_string(),
             };
-            let halt = match row.get(1) {
-                Some(Cell::Text(halt)) => format!("halted: {}", &**halt),
-                _ => "not halted".to_owned(),
+            let halt = match row.halt {
+                Some(halt) => format!("halted: {halt}"),
+                None => "not halted".to_owned(),
             };
-            lines.push(format!("{whose} {halt}, {} builds", cell(row, 2)));
+            lines.push(format!("{whose} {halt}, {} builds", row.builds));
         }
         for (row, line) in self.calls.iter().rev().zip(&self.lines) {
-            let (episode, number, decision) =
-                (cell(row, 0), cell(row, 1), cell(row, CALL_DECISION));
+            let (episode, number) = (row.episode.0, row.number);
+            let decision = row.decision.map_or("not judged", Decision::as_str);
             lines.push(format!("call_{episode}_{number} {decision}: {line}"));
         }
         lines
     }
 }
 
-fn cell_text(cell: &Cell) -> String {
-    match cell {
-        Cell::Null => String::new(),
-        Cell::Integer(number) => number.to_string(),
-        Cell::Text(text) => (**text).to_owned(),
-        Cell::Hash(hash) => ArtifactHash(*hash).to_string(),
-    }
-}
-
-fn json_of(cell: &Cell) -> Value {
-    match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(number) => (*number).into(),
-        Cell::Text(_) | Cell::Hash(_) => cell_text(cell).into(),
-    }
+/// A row as an object with a field for each column.
+fn row_object<R: Row + Clone>(row: &R) -> Value {
+    let columns = R::TABLE.columns.iter();
+    let cells = row.clone().into_cells();
+    let fields = columns.zip(cells).map(|(column, cell)| {
+        let value = match cell {
+            Cell::Null => Value::Null,
+            Cell::Integer(number) => number.into(),
+            Cell::Text(text) => (*text).into(),
+            Cell::Hash(hash) => ArtifactHash(hash).to_string().into(),
+        };
+        (column.name.to_owned(), value)
+    });
+    Value::Object(fields.collect())
 }
 
 /// Records a profile as the one in force.

@@ -8,8 +8,8 @@ use tslp_core::event::{ActionRequested, Event, Recorded};
 use tslp_core::guardian::{Jail, ToolProfile};
 use tslp_core::hash::ArtifactHash;
 use tslp_decide::tools::{ToolJudging, evidence_text, judge_request};
+use tslp_projections::changes::Changes;
 use tslp_projections::guardian::GuardianState;
-use tslp_projections::table::Changes;
 use tslp_replay::trace::{Difference, DifferenceCause};
 
 use tslp_tools::guardian::profile_file;

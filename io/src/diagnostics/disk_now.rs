@@ -5,19 +5,17 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tslp_core::entity::Symbol;
-use tslp_core::event::{DiskFile, DiskFinding};
-use tslp_core::extract::GrammarTag;
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::table::Value as Cell;
-use tslp_projections::{DISK, STATE_MAP};
+use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::state_map::StateMapRow;
 use tslp_replay::pending::DiskCheck;
 
-use super::{TableRow as _, entity_name};
 use crate::config::ServeConfig;
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_workspace::observer::{Observer, SystemClock, WorkspaceObserver as _};
 
 /// Nobody waits for this look but the person who asked for the page.
@@ -35,9 +33,9 @@ pub struct DiskNow {
 #[derive(Debug, Default)]
 pub(crate) struct DiskChanges {
     /// What disk holds now of each entity whose file has changed: `same`, `unknown`, `missing` or `unreadable`.
-    pub(crate) entities: BTreeMap<String, &'static str>,
+    pub(crate) entities: BTreeMap<EntityId, &'static str>,
     /// The changed files; with the reason, if one can't be read now.
-    pub(crate) files: BTreeMap<String, Option<&'static str>>,
+    pub(crate) files: BTreeMap<RelPath, Option<ReadFailure>>,
 }
 
 impl DiskNow {
@@ -65,53 +63,48 @@ impl DiskNow {
     ) -> Result<DiskChanges, LedgerError> {
         let tracked = tracked_paths(reader, path_begins)?;
         let mut last_looks = Vec::new();
-        reader.read_table(DISK, &mut |row| {
-            let path = row.text_at(0);
-            if tracked.contains(path) {
-                let finding = row.text_at(1).to_owned();
-                last_looks.push((RelPath::from_normalised(path), finding, file_of(row)));
+        reader.visit_rows(&mut |row: DiskRow| {
+            if tracked.contains(&row.path) {
+                last_looks.push(row);
             }
             ControlFlow::Continue(())
         })?;
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = DiskChanges::default();
         for looks in last_looks.chunks(FILES_AT_ONCE) {
-            let checks = looks.iter().map(|(path, _, file)| DiskCheck {
-                path: path.clone(),
+            let checks = looks.iter().map(|row| DiskCheck {
+                path: row.path.clone(),
                 symbols: Vec::new(),
-                last_seen: file.clone(),
+                last_seen: file_of(row),
             });
             let findings = observer.check(checks.collect());
-            for ((path, finding, seen), now) in looks.iter().zip(findings) {
+            for (row, now) in looks.iter().zip(findings) {
                 let is_same = match &now {
-                    DiskFinding::File(file) => {
-                        seen.as_ref().is_some_and(|seen| seen.whole == file.whole)
-                    }
-                    DiskFinding::Missing => finding == "missing",
-                    DiskFinding::Unreadable(failure) => finding == failure.as_str(),
+                    DiskFinding::File(file) => row.whole == Some(file.whole),
+                    now => row.finding == PathFinding::from(now),
                 };
                 if !is_same {
                     let failure = match now {
-                        DiskFinding::Unreadable(failure) => Some(failure.as_str()),
+                        DiskFinding::Unreadable(failure) => Some(failure),
                         DiskFinding::File(_) | DiskFinding::Missing => None,
                     };
-                    changed.files.insert(path.as_str().to_owned(), failure);
+                    changed.files.insert(row.path.clone(), failure);
                 }
             }
         }
         for (path, truth) in truth_of(reader, &changed)? {
-            let symbols = truth.keys().filter(|symbol| !symbol.is_empty());
+            let symbols = truth.keys().filter_map(|entity| entity.symbol.clone());
             let check = DiskCheck {
-                symbols: symbols.map(|symbol| Symbol::new(symbol)).collect(),
-                path: RelPath::from_normalised(&path),
+                symbols: symbols.collect(),
+                path,
                 last_seen: None,
             };
             let now = observer.check(vec![check]).pop();
-            for (symbol, slice) in truth {
-                let word = now
-                    .as_ref()
-                    .map_or("unreadable", |now| word_for_held(now, &symbol, slice));
-                changed.entities.insert(entity_name(&path, &symbol), word);
+            for (entity, slice) in truth {
+                let word = now.as_ref().map_or("unreadable", |now| {
+                    word_for_held(now, entity.symbol.as_ref(), slice)
+                });
+                changed.entities.insert(entity, word);
             }
         }
         Ok(changed)
@@ -122,34 +115,31 @@ impl DiskNow {
 fn tracked_paths(
     reader: &LedgerReader,
     path_begins: &str,
-) -> Result<BTreeSet<String>, LedgerError> {
+) -> Result<BTreeSet<RelPath>, LedgerError> {
     let mut paths = BTreeSet::new();
-    reader.read_table(STATE_MAP, &mut |row| {
-        let path = row.text_at(0);
-        if path.starts_with(path_begins) && !paths.contains(path) {
-            paths.insert(path.to_owned());
+    reader.visit_rows(&mut |row: StateMapRow| {
+        let path = row.entity.path;
+        if path.as_str().starts_with(path_begins) {
+            paths.insert(path);
         }
         ControlFlow::Continue(())
     })?;
     Ok(paths)
 }
 
-/// Of each changed file, its entities by their symbols, the file's own being empty.
+/// The true slices of each changed file.
 fn truth_of(
     reader: &LedgerReader,
     changed: &DiskChanges,
-) -> Result<BTreeMap<String, BTreeMap<String, SliceHash>>, LedgerError> {
-    let mut truth: BTreeMap<String, BTreeMap<String, SliceHash>> = BTreeMap::new();
+) -> Result<BTreeMap<RelPath, BTreeMap<EntityId, SliceHash>>, LedgerError> {
+    let mut truth: BTreeMap<RelPath, BTreeMap<EntityId, SliceHash>> = BTreeMap::new();
     if changed.files.is_empty() {
         return Ok(truth);
     }
-    reader.read_table(STATE_MAP, &mut |row| {
-        let (path, symbol) = (row.text_at(0), row.text_at(1));
-        if let Some(Cell::Hash(slice)) = row.get(2)
-            && changed.files.contains_key(path)
-        {
-            let of_path = truth.entry(path.to_owned()).or_default();
-            of_path.insert(symbol.to_owned(), SliceHash(*slice));
+    reader.visit_rows(&mut |row: StateMapRow| {
+        if changed.files.contains_key(&row.entity.path) {
+            let of_path = truth.entry(row.entity.path.clone()).or_default();
+            of_path.insert(row.entity, row.artifact);
         }
         ControlFlow::Continue(())
     })?;
@@ -157,18 +147,18 @@ fn truth_of(
 }
 
 /// What disk holds of an entity. A difference that the user knew of is one again: the file has changed since.
-fn word_for_held(now: &DiskFinding, symbol: &str, truth: SliceHash) -> &'static str {
+fn word_for_held(now: &DiskFinding, symbol: Option<&Symbol>, truth: SliceHash) -> &'static str {
     let file = match now {
         DiskFinding::Missing => return "missing",
         DiskFinding::Unreadable(_) => return "unreadable",
         DiskFinding::File(file) => file,
     };
     let slice = match symbol {
-        "" => Some(file.whole),
-        symbol => {
+        None => Some(file.whole),
+        Some(symbol) => {
             let mut slices = file.slices.iter();
             slices
-                .find(|slice| slice.symbol.as_str() == symbol)
+                .find(|slice| slice.symbol == *symbol)
                 .and_then(|slice| slice.slice)
         }
     };
@@ -180,21 +170,11 @@ fn word_for_held(now: &DiskFinding, symbol: &str, truth: SliceHash) -> &'static 
 }
 
 /// The file that was seen last, if one was, without its definitions: so its text isn't parsed again where it is the same.
-fn file_of(row: &[Cell]) -> Option<DiskFile> {
-    let Some(Cell::Hash(whole)) = row.get(2) else {
-        return None;
-    };
-    let grammar = match row.get(3) {
-        Some(Cell::Text(tag)) => tag.split_once(' '),
-        _ => None,
-    };
+fn file_of(row: &DiskRow) -> Option<DiskFile> {
     Some(DiskFile {
-        whole: SliceHash(*whole),
+        whole: row.whole?,
         slices: Vec::new(),
         definitions: 0,
-        grammar: grammar.map(|(language, version)| GrammarTag {
-            language: language.to_owned(),
-            version: version.to_owned(),
-        }),
+        grammar: row.grammar.clone(),
     })
 }

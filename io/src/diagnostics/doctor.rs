@@ -8,16 +8,19 @@ use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
-use tslp_projections::{ANOMALIES, DISK, EPISODES, STALE, STATE_MAP};
+use tslp_projections::anomalies::AnomalyRow;
+use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::stale::{DiskDifference, StaleRow};
+use tslp_projections::state_map::StateMapRow;
 
 use super::price::{PriceSum, PromptPrice};
-use super::{DiagnosedSubject, TableRow, unread};
-use crate::ledger::anchor::{self, AnchorState};
-use crate::ledger::{DataFiles, LedgerError, LedgerReader};
+use super::{DiagnosedSubject, unread};
 use crate::metrics::TableFigures;
 use crate::probe::{self, ProbeTarget};
-use crate::scrub::{ScrubProgress, SharedProgress};
-use crate::startup::{self, StartError};
+use tslp_store::ledger::anchor::{self, AnchorState};
+use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader};
+use tslp_store::scrub::{ScrubProgress, SharedProgress};
+use tslp_store::startup::{self, StartError};
 
 /// Advice for a ledger that can't be trusted.
 const ADVICE: &str =
@@ -337,21 +340,21 @@ pub(crate) fn head_anchor(
 }
 
 fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
-    match reader.rows(ANOMALIES) {
-        Ok(rows) if rows.is_empty() => Ok("no anomalies".into()),
-        Ok(rows) => Err(format!(
-            "{} events contradict the state before them, the first at #{}",
+    match reader.rows::<AnomalyRow>().as_deref() {
+        Ok([]) => Ok("no anomalies".into()),
+        Ok(rows @ [first, ..]) => Err(format!(
+            "{} events contradict the state before them, the first at {}",
             rows.len(),
-            rows[0].number_at(0)
+            first.seq
         )),
         Err(error) => Err(error.to_string()),
     }
 }
 
 fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {
-    let rows = reader.rows(EPISODES)?;
+    let rows = reader.rows()?;
     Ok(PriceSum::sum_of(
-        rows.iter().filter_map(|row| PromptPrice::of_row(row)),
+        rows.iter().filter_map(PromptPrice::of_row),
     ))
 }
 
@@ -377,30 +380,31 @@ fn count_truths(
     let mut truths = TruthCounts::default();
     let mut failed = BTreeMap::new();
     let changed = subject.changed_on_disk(reader, "")?;
-    reader.read_table(DISK, &mut |row| {
-        let finding = row.text_at(1);
-        if !matches!(finding, "file" | "missing") {
-            let path = row.text_at(0).to_owned();
-            failed.insert(path, (finding.to_owned(), PathTracking::No));
+    reader.visit_rows(&mut |row: DiskRow| {
+        if let PathFinding::Unreadable(failure) = row.finding {
+            failed.insert(row.path, (failure, PathTracking::No));
         }
         ControlFlow::Continue(())
     })?;
     for (path, failure) in &changed.files {
         failed.remove(path);
         if let Some(failure) = failure {
-            failed.insert(path.clone(), ((*failure).to_owned(), PathTracking::No));
+            failed.insert(path.clone(), (*failure, PathTracking::No));
         }
     }
-    reader.read_table(STATE_MAP, &mut |row| {
+    reader.visit_rows(&mut |row: StateMapRow| {
         truths.entities += 1;
-        if let Some((_, tracked)) = failed.get_mut(row.text_at(0)) {
+        if let Some((_, tracked)) = failed.get_mut(&row.entity.path) {
             *tracked = PathTracking::Yes;
         }
         ControlFlow::Continue(())
     })?;
-    for row in reader.rows(STALE)? {
-        let is_as_recorded = !changed.files.contains_key(row.text_at(0));
-        let is_stale = matches!(row.optional_text_at(2), Some("superseded" | "unknown"));
+    for row in reader.rows::<StaleRow>()? {
+        let is_as_recorded = !changed.files.contains_key(&row.entity.path);
+        let is_stale = matches!(
+            row.disk_holds,
+            DiskDifference::Superseded | DiskDifference::Unknown
+        );
         truths.stale += usize::from(is_as_recorded && is_stale);
     }
     let now = changed.entities.values();
@@ -410,9 +414,10 @@ fn count_truths(
         if tracked == PathTracking::No {
             continue;
         }
-        *truths.read_failures.entry(finding.clone()).or_default() += 1;
+        let reason = finding.as_str().to_owned();
+        *truths.read_failures.entry(reason.clone()).or_default() += 1;
         if truths.unreadable.len() < NAMES_MAX {
-            truths.unreadable.insert(path, finding);
+            truths.unreadable.insert(path.to_string(), reason);
         }
     }
     Ok(truths)

@@ -1,16 +1,19 @@
 //! Lines of the true code that a refused proposal lacks: for people, on `/recent`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
+use tslp_core::artifact::ArtifactState;
+use tslp_core::entity::EntityId;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::reason::Reason;
-use tslp_core::slice;
+use tslp_core::slice::{self, Span};
 use tslp_decide::lost::missing_lines;
-use tslp_projections::table::{Value as Cell, parse_spans};
-use tslp_projections::{PROPOSALS, STATE_MAP};
+use tslp_projections::proposals::ProposalRow;
+use tslp_projections::state_map::StateMapRow;
 
 use super::recent::EpisodeReport;
-use super::{TableRow, entity_name};
+use super::verified::RowSource;
+use tslp_store::ledger::LedgerError;
 
 /// Lines of what is true that a proposal doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,21 +24,15 @@ pub struct MissingCode {
     pub more: usize,
 }
 
-/// The location of some code.
-struct CodeLocation {
-    episode: i64,
+/// The text of some code in captured bytes.
+fn code_text(
     source: ArtifactHash,
-    spans: String,
-}
-
-impl CodeLocation {
-    fn code_text(&self, artifact: &impl Fn(ArtifactHash) -> Option<Vec<u8>>) -> Option<String> {
-        let spans = parse_spans(&self.spans)?;
-        let bytes = artifact(self.source)?;
-        let is_within = |span: &slice::Span| span.end as usize <= bytes.len();
-        let is_whole = spans.iter().all(is_within);
-        is_whole.then(|| String::from_utf8_lossy(&slice::joined(&bytes, &spans)).into_owned())
-    }
+    spans: &[Span],
+    artifact: &impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+) -> Option<String> {
+    let bytes = artifact(source)?;
+    let is_whole = spans.iter().all(|span| span.end as usize <= bytes.len());
+    is_whole.then(|| String::from_utf8_lossy(&slice::joined(&bytes, spans)).into_owned())
 }
 
 /// Adds the missing lines to refusals for missing code, where the proposal is still open and the version that it was judged
@@ -43,42 +40,42 @@ impl CodeLocation {
 ///
 /// # Errors
 /// When the rows can't be read.
-pub(crate) fn add_missing_lines<E>(
+pub(crate) fn add_missing_lines(
     episodes: &mut [EpisodeReport],
-    rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
+    rows: RowSource<'_>,
     artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
-) -> Result<(), E> {
+) -> Result<(), LedgerError> {
     let mut refused: Vec<_> = episodes
         .iter_mut()
         .flat_map(|episode| {
-            let id = episode.id;
+            let id = episode.row.episode;
             episode.entries.iter_mut().map(move |entry| (id, entry))
         })
         .filter(|(_, entry)| {
-            let reason = Reason::from_code(&entry.reason);
-            entry.what == "PROPOSED" && reason.is_some_and(Reason::is_lost_code)
+            entry.what == ArtifactState::Proposed.as_str() && entry.reason.is_lost_code()
         })
         .collect();
     if refused.is_empty() {
         return Ok(());
     }
-    let proposed: BTreeMap<(i64, String), CodeLocation> = rows(PROPOSALS)?
+    let wanted: BTreeSet<EntityId> = refused
         .iter()
-        .filter_map(|row| {
-            let code = code_location(row, 7, 4, 10)?;
-            Some(((code.episode, row_entity_name(row, 1)), code))
-        })
+        .filter_map(|(_, entry)| entry.entity.clone())
         .collect();
-    let is_wanted = |name: &String| {
-        let mut entities = refused.iter().map(|(_, entry)| &entry.entity);
-        entities.any(|entity| entity.as_ref() == Some(name))
-    };
-    let truth: BTreeMap<String, CodeLocation> = rows(STATE_MAP)?
-        .iter()
-        .map(|row| (row_entity_name(row, 0), row))
-        .filter(|(name, _)| is_wanted(name))
-        .filter_map(|(name, row)| Some((name, code_location(row, 9, 4, 5)?)))
-        .collect();
+    let mut proposed = BTreeMap::new();
+    rows.visit(&mut |row: ProposalRow| {
+        if wanted.contains(&row.entity) {
+            proposed.insert((row.episode, row.entity.clone()), row);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut truth = BTreeMap::new();
+    rows.visit(&mut |row: StateMapRow| {
+        if wanted.contains(&row.entity) {
+            truth.insert(row.entity.clone(), row);
+        }
+        ControlFlow::Continue(())
+    })?;
     for (episode, entry) in &mut refused {
         let Some(entity) = entry.entity.clone() else {
             continue;
@@ -87,34 +84,13 @@ pub(crate) fn add_missing_lines<E>(
         let (Some(base), Some(proposal)) = (base, proposed.get(&(*episode, entity))) else {
             continue;
         };
-        let (Some(before), Some(after)) =
-            (base.code_text(&artifact), proposal.code_text(&artifact))
-        else {
+        let before = code_text(base.source, &base.spans, &artifact);
+        let after = code_text(proposal.source, &proposal.spans, &artifact);
+        let (Some(before), Some(after)) = (before, after) else {
             continue;
         };
         let (lines, more) = missing_lines(&before, &after);
         entry.missing = (!lines.is_empty()).then_some(MissingCode { lines, more });
     }
     Ok(())
-}
-
-fn row_entity_name(row: &[Cell], path: usize) -> String {
-    let (path, symbol) = (row.optional_text_at(path), row.optional_text_at(path + 1));
-    entity_name(path.unwrap_or_default(), symbol.unwrap_or_default())
-}
-
-fn code_location(
-    row: &[Cell],
-    episode: usize,
-    source: usize,
-    spans: usize,
-) -> Option<CodeLocation> {
-    let Some(Cell::Hash(hash)) = row.get(source) else {
-        return None;
-    };
-    Some(CodeLocation {
-        episode: row.number_at(episode),
-        source: ArtifactHash(*hash),
-        spans: row.optional_text_at(spans)?.to_owned(),
-    })
 }

@@ -1,10 +1,7 @@
 //! The prompts' cost to the model server, for people: of one episode, and of the last ones together.
 
 use serde_json::{Value, json};
-use tslp_projections::table::Value as Cell;
-
-/// Index of the first column of the price in a row of `episodes`.
-const FIRST_COLUMN: usize = 7;
+use tslp_projections::episodes::EpisodeRow;
 
 /// The figures' meaning.
 const MEANING: &str = "A model server reads a prompt anew from its first change on; \"directly\" is what the clients' own \
@@ -43,22 +40,21 @@ pub struct TokenCounts {
 
 impl PromptPrice {
     /// The price in a row of `episodes`, once there is one.
-    pub(super) fn of_row(row: &[Cell]) -> Option<Self> {
-        let figure = |column: usize| row.get(FIRST_COLUMN + column)?.as_u64();
-        let characters = |column| {
-            Some(CharacterCounts {
-                total: figure(column)?,
-                anew: figure(column + 1)?,
-            })
-        };
+    pub(super) fn of_row(row: &EpisodeRow) -> Option<Self> {
         let server = TokenCounts {
-            prompt: figure(4),
-            cached: figure(5),
-            evaluated: figure(6),
+            prompt: row.prompt_tokens.map(u64::from),
+            cached: row.cached_tokens.map(u64::from),
+            evaluated: row.evaluated_tokens.map(u64::from),
         };
         Some(Self {
-            client: characters(0)?,
-            sent: characters(2)?,
+            client: CharacterCounts {
+                total: row.client_chars?.into(),
+                anew: row.client_chars_anew?.into(),
+            },
+            sent: CharacterCounts {
+                total: row.sent_chars?.into(),
+                anew: row.sent_chars_anew?.into(),
+            },
             server: (server != TokenCounts::default()).then_some(server),
         })
     }

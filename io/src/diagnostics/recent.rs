@@ -4,53 +4,32 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tslp_core::artifact::ArtifactState;
+use tslp_core::entity::EntityId;
+use tslp_core::event::History;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
+use tslp_projections::audits::AuditRow;
 use tslp_projections::episode_entries::{EpisodeEntries, EpisodeEntry};
-use tslp_projections::table::Value as Cell;
-use tslp_projections::{AUDITS, EPISODES};
+use tslp_projections::episodes::EpisodeRow;
+use tslp_projections::row::outcome_word;
 
 use super::missing::{self, MissingCode};
 use super::price::PromptPrice;
-use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
+use super::verified::RowSource;
+use super::{DiagnosedSubject, utc_moment};
 use crate::channel::{MissingLines, RecentQuery};
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpisodeReport {
-    /// Its number; 0 is for everything outside of prompts, mostly on the command line.
-    pub id: i64,
-    /// Its session's number.
-    pub session: i64,
-    /// When its prompt came in, or the last act outside happened.
-    pub at: String,
-    /// The model that was asked for.
-    pub model: String,
-    /// Its reply's end; `None` while it hasn't ended.
-    pub outcome: Option<String>,
-    /// The treatment of older messages.
-    pub history: Option<String>,
-    /// Its prompt's cost to the model server; `None` until its reply has ended.
-    pub price: Option<PromptPrice>,
+    /// What is known of it. Episode 0 is for everything outside of prompts, mostly on the command line.
+    pub row: EpisodeRow,
     /// The episode's entries, in order.
     pub entries: Vec<EntryReport>,
-    /// The shadow audits of its reply.
-    pub audits: Vec<AuditReport>,
+    /// The shadow audits of its reply (spec §10).
+    pub audits: Vec<AuditRow>,
 }
-
-/// One entity's shadow audit (spec §10).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuditReport {
-    /// The audited entity.
-    pub entity: String,
-    /// What the model said, or why it said nothing: `completed`, `partial`, `discussion`, `awaited`, `no_answer`,
-    /// `cancelled` or `failed`.
-    pub status: String,
-}
-
-/// The number of the entry for what happened outside of prompts.
-const OUTSIDE: i64 = 0;
 
 /// Events before the last one outside of prompts that are looked at for others of their kind, at least.
 const OUTSIDE_EVENTS_MIN: u64 = 1024;
@@ -59,11 +38,11 @@ const OUTSIDE_EVENTS_MIN: u64 = 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryReport {
     /// An artifact state, or `hydrated`, `withheld`, `notice`.
-    pub what: String,
+    pub what: &'static str,
     /// The entity concerned.
-    pub entity: Option<String>,
-    /// The reason code.
-    pub reason: String,
+    pub entity: Option<EntityId>,
+    /// The reason.
+    pub reason: Reason,
     /// The code that a refused proposal lacks.
     pub missing: Option<MissingCode>,
 }
@@ -79,11 +58,10 @@ enum TombstonedKind {
 
 impl EntryReport {
     fn new(entry: &EpisodeEntry) -> Self {
-        let entity = entry.entity.as_ref();
         Self {
-            what: entry.what.to_owned(),
-            entity: entity.map(ToString::to_string),
-            reason: entry.reason.code().to_owned(),
+            what: entry.what,
+            entity: entry.entity.clone(),
+            reason: entry.reason,
             missing: None,
         }
     }
@@ -93,9 +71,10 @@ impl EntryReport {
             return None;
         }
         let removals = [Reason::OmittedByUpdate, Reason::UserConfirmed];
-        Some(match Reason::from_code(&self.reason) {
-            Some(reason) if removals.contains(&reason) => TombstonedKind::Truth,
-            _ => TombstonedKind::Proposal,
+        Some(if removals.contains(&self.reason) {
+            TombstonedKind::Truth
+        } else {
+            TombstonedKind::Proposal
         })
     }
 }
@@ -109,7 +88,7 @@ pub fn read_recent(
     wanted: RecentQuery,
 ) -> Result<Vec<EpisodeReport>, LedgerError> {
     let reader = subject.readers.open()?;
-    let rows = |table| reader.rows(table);
+    let rows = RowSource::Stored(&reader);
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
     let at_damage = match subject.safe_mode_reason() {
         Some(_) => AtDamage::End,
@@ -151,59 +130,49 @@ pub(crate) fn entries_since(
     }
 }
 
-/// The episodes out of the rows of projections' tables, wherever they come from, with the entries from a position on.
-pub(crate) fn from_rows<E>(
-    rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
-    entries_since: impl Fn(Seq) -> Result<EpisodeEntries, E>,
+/// The episodes out of the rows of projections' tables, with the entries from a position on.
+pub(crate) fn from_rows(
+    rows: RowSource<'_>,
+    entries_since: impl Fn(Seq) -> Result<EpisodeEntries, LedgerError>,
     limit: usize,
-) -> Result<Vec<EpisodeReport>, E> {
-    let mut audits: BTreeMap<i64, Vec<AuditReport>> = BTreeMap::new();
-    for row in rows(AUDITS)? {
-        audits
-            .entry(row.number_at(0))
-            .or_default()
-            .push(AuditReport {
-                entity: entity_name(row.text_at(2), row.text_at(3)),
-                status: row.text_at(4).to_owned(),
-            });
+) -> Result<Vec<EpisodeReport>, LedgerError> {
+    let mut audits: BTreeMap<EpisodeId, Vec<AuditRow>> = BTreeMap::new();
+    for row in rows.rows::<AuditRow>()? {
+        audits.entry(row.episode).or_default().push(row);
     }
-    let mut episodes = rows(EPISODES)?;
-    if episodes
-        .first()
-        .is_some_and(|row| row.number_at(0) == OUTSIDE)
-    {
+    let mut episodes = rows.rows::<EpisodeRow>()?;
+    if episodes.first().is_some_and(is_outside) {
         let outside = episodes.remove(0);
-        let place = episodes.partition_point(|row| row.number_at(2) <= outside.number_at(2));
+        let place = episodes.partition_point(|row| row.at_ms <= outside.at_ms);
         episodes.insert(place, outside);
     }
     let surplus = episodes.len().saturating_sub(limit);
     episodes.drain(..surplus);
-    let first_event = |row: &Vec<Cell>| {
-        let seq = row.get(3)?.as_u64()?;
-        let is_outside = row.number_at(0) == OUTSIDE;
-        let before = if is_outside { OUTSIDE_EVENTS_MIN } else { 0 };
-        Some(seq.saturating_sub(before))
+    let first_event = |row: &EpisodeRow| {
+        let before = if is_outside(row) {
+            OUTSIDE_EVENTS_MIN
+        } else {
+            0
+        };
+        row.seq.0.saturating_sub(before)
     };
-    let entries = match episodes.iter().filter_map(first_event).min() {
+    let entries = match episodes.iter().map(first_event).min() {
         Some(from) => entries_since(Seq(from.max(1)))?,
         None => EpisodeEntries::default(),
     };
-    let entries_of = |id: i64| {
-        let id = EpisodeId(id.cast_unsigned());
-        entries.of_episode(id).map(EntryReport::new).collect()
-    };
-    let episodes = episodes.iter().rev().map(|row| EpisodeReport {
-        id: row.number_at(0),
-        session: row.number_at(1),
-        at: utc_moment(row.number_at(2)),
-        model: row.text_at(4).to_owned(),
-        outcome: row.optional_text_at(5).map(str::to_owned),
-        history: row.optional_text_at(6).map(str::to_owned),
-        price: PromptPrice::of_row(row),
-        entries: entries_of(row.number_at(0)),
-        audits: audits.remove(&row.number_at(0)).unwrap_or_default(),
+    let episodes = episodes.into_iter().rev().map(|row| EpisodeReport {
+        entries: entries
+            .of_episode(row.episode)
+            .map(EntryReport::new)
+            .collect(),
+        audits: audits.remove(&row.episode).unwrap_or_default(),
+        row,
     });
     Ok(episodes.collect())
+}
+
+fn is_outside(row: &EpisodeRow) -> bool {
+    row.episode == EpisodeId::OUTSIDE
 }
 
 /// The page.
@@ -214,45 +183,55 @@ pub fn recent_json(episodes: &[EpisodeReport]) -> Value {
 }
 
 fn episode_json(episode: &EpisodeReport) -> Value {
-    let entities: BTreeSet<&String> = episode
-        .entries
+    let EpisodeReport {
+        row,
+        entries,
+        audits,
+    } = episode;
+    let entities: BTreeSet<String> = entries
         .iter()
-        .filter_map(|entry| entry.entity.as_ref())
+        .filter_map(|entry| entry.entity.as_ref().map(ToString::to_string))
         .collect();
-    let of = |wanted: &dyn Fn(&str) -> bool, name: &str| -> Vec<Value> {
-        let entries = episode.entries.iter().filter(|entry| wanted(&entry.what));
+    let of = |what: &str| -> Vec<Value> {
+        let entries = entries.iter().filter(|entry| entry.what == what);
         entries
-            .map(|entry| match name {
-                "state" => state_json(entry),
-                _ => json!({ "entity": entry.entity, "reason": entry.reason }),
-            })
+            .map(|entry| json!({ "entity": entity_name(entry), "reason": entry.reason.code() }))
             .collect()
     };
-    let audits = episode.audits.iter();
-    let audits: Vec<Value> = audits
-        .map(|audit| json!({ "entity": audit.entity, "status": audit.status }))
-        .collect();
     let is_state = |what: &str| what.chars().all(|c| c.is_ascii_uppercase());
+    let states = entries.iter().filter(|entry| is_state(entry.what));
+    let audits = audits.iter();
+    let audits: Vec<Value> = audits
+        .map(|audit| json!({ "entity": audit.entity.to_string(), "status": audit.status.as_str() }))
+        .collect();
     json!({
-        "artifact_states": of(&is_state, "state"),
-        "at": episode.at,
+        "artifact_states": states.map(state_json).collect::<Vec<_>>(),
+        "at": utc_moment(row.at_ms.0),
         "audits": audits,
         "entities": entities,
-        "episode_id": episode.id,
-        "from": if episode.id == OUTSIDE { "command line" } else { "prompt" },
-        "history": episode.history,
-        "hydrated": of(&|what| what == "hydrated", ""),
-        "model": episode.model,
-        "notices": of(&|what| what == "notice", ""),
-        "outcome": episode.outcome,
-        "price": episode.price.as_ref().map(PromptPrice::json_object),
-        "session_id": episode.session,
-        "withheld": of(&|what| what == "withheld", ""),
+        "episode_id": row.episode.0,
+        "from": if is_outside(row) { "command line" } else { "prompt" },
+        "history": row.history.map(History::as_str),
+        "hydrated": of("hydrated"),
+        "model": row.model,
+        "notices": of("notice"),
+        "outcome": row.outcome.map(|outcome| outcome_word(outcome).to_string()),
+        "price": PromptPrice::of_row(row).map(|price| price.json_object()),
+        "session_id": row.session.0,
+        "withheld": of("withheld"),
     })
 }
 
+fn entity_name(entry: &EntryReport) -> Option<String> {
+    entry.entity.as_ref().map(ToString::to_string)
+}
+
 fn state_json(entry: &EntryReport) -> Value {
-    let mut json = json!({ "entity": entry.entity, "reason": entry.reason, "state": entry.what });
+    let mut json = json!({
+        "entity": entity_name(entry),
+        "reason": entry.reason.code(),
+        "state": entry.what,
+    });
     if let Some(missing) = &entry.missing {
         json["missing_lines"] = json!({ "lines": missing.lines, "more": missing.more });
     }
@@ -266,27 +245,27 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         return vec!["Nothing has happened yet.".into()];
     }
     let mut lines = Vec::new();
-    for episode in episodes {
-        let outcome = episode.outcome.as_deref().unwrap_or("open");
-        lines.push(if episode.id == OUTSIDE {
-            format!("command line, last at {}", episode.at)
+    for EpisodeReport {
+        row,
+        entries,
+        audits,
+    } in episodes
+    {
+        let at = utc_moment(row.at_ms.0);
+        lines.push(if is_outside(row) {
+            format!("command line, last at {at}")
         } else {
+            let outcome = row.outcome.map_or_else(|| "open".into(), outcome_word);
             format!(
-                "episode {} of session {}, {}, model {}: {outcome}",
-                episode.id, episode.session, episode.at, episode.model
+                "episode {} of session {}, {at}, model {}: {}",
+                row.episode.0, row.session.0, row.model, &*outcome
             )
         });
-        if let Some(price) = &episode.price {
+        if let Some(price) = PromptPrice::of_row(row) {
             lines.push(format!("  {:<13} {}", "price", price.text_line()));
         }
-        for entry in &episode.entries {
-            let entity = entry.entity.as_deref().unwrap_or("-");
-            let (what, of) = match entry.tombstoned_kind() {
-                Some(TombstonedKind::Proposal) => ("dropped", "the proposal for "),
-                Some(TombstonedKind::Truth) => ("removed", ""),
-                None => (entry.what.as_str(), ""),
-            };
-            lines.push(format!("  {what:<13} {of}{entity}  ({})", entry.reason));
+        for entry in entries {
+            lines.push(entry_line(entry));
             if let Some(missing) = &entry.missing {
                 let gone = missing.lines.iter();
                 lines.extend(gone.map(|line| format!("  {:<13} - {line}", "")));
@@ -295,41 +274,47 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
                 }
             }
         }
-        for audit in &episode.audits {
+        for audit in audits {
             lines.push(format!(
                 "  {:<13} {}  ({})",
-                "audit", audit.entity, audit.status
+                "audit",
+                audit.entity,
+                audit.status.as_str()
             ));
         }
     }
     lines
 }
 
+fn entry_line(entry: &EntryReport) -> String {
+    let (what, of) = match entry.tombstoned_kind() {
+        Some(TombstonedKind::Proposal) => ("dropped", "the proposal for "),
+        Some(TombstonedKind::Truth) => ("removed", ""),
+        None => (entry.what, ""),
+    };
+    let entity = entity_name(entry);
+    let entity = entity.as_deref().unwrap_or("-");
+    format!("  {what:<13} {of}{entity}  ({})", entry.reason)
+}
+
 #[cfg(test)]
 mod tests {
+    use tslp_core::entity::Symbol;
+    use tslp_core::path::RelPath;
+
     use super::*;
 
     #[test]
     fn what_was_only_proposed_is_dropped_and_what_was_true_is_removed() {
-        let check = |what: &str, reason: Reason, expected: &str| {
+        let check = |what, reason, expected: &str| {
+            let path = RelPath::from_normalised("src/a.c");
             let entry = EntryReport {
-                what: what.to_owned(),
-                entity: Some("src/a.c::f".to_owned()),
-                reason: reason.code().to_owned(),
+                what,
+                entity: Some(EntityId::symbol(path, Symbol::new("f"))),
+                reason,
                 missing: None,
             };
-            let episode = EpisodeReport {
-                id: 1,
-                session: 1,
-                at: String::new(),
-                model: String::new(),
-                outcome: None,
-                history: None,
-                price: None,
-                entries: vec![entry],
-                audits: Vec::new(),
-            };
-            assert_eq!(recent_lines(&[episode])[1], expected);
+            assert_eq!(entry_line(&entry), expected);
         };
         let dropped = "  dropped       the proposal for src/a.c::f  (stale)";
         check("TOMBSTONED", Reason::Stale, dropped);

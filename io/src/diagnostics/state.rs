@@ -7,31 +7,27 @@ use std::ops::ControlFlow;
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use tslp_core::ids::{Seq, UnixMillis};
-use tslp_projections::table::Value as Cell;
-use tslp_projections::{AUDITS, DISK, STALE, STATE_MAP};
+use tslp_core::path::RelPath;
+use tslp_projections::audits::AuditRow;
+use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::stale::StaleRow;
+use tslp_projections::state_map::StateMapRow;
 
 use crate::out::visible_text;
 
-use super::{DiagnosedSubject, TableRow, entity_name, utc_moment};
+use super::verified::RowSource;
+use super::{DiagnosedSubject, utc_moment};
 use crate::channel::StateQuery;
-use crate::ledger::LedgerError;
+use tslp_store::ledger::LedgerError;
 
 /// One entity of the State Map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityState {
-    /// `path::symbol`, or the path.
-    pub entity: String,
-    /// Hash of the authoritative version.
-    pub artifact: String,
-    /// Vault address of the bytes that hold it.
-    pub source: String,
-    /// Who supplied it.
-    pub origin: String,
-    /// The time at which it became true.
-    pub last_updated: String,
+    /// Its authoritative version.
+    pub row: StateMapRow,
     /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `superseded`, `unknown`,
     /// `unreadable`, or `not_checked`.
-    pub disk: String,
+    pub disk: &'static str,
     /// When a look last found something else at the path than the look before; looks that find the same leave no record.
     /// What `disk` says was so then, and may have changed since the last look. `None` on a page that looked itself and found
     /// something else: that is recorded with the next prompt.
@@ -44,17 +40,25 @@ impl EntityState {
     /// Whether the entity is STALE (spec §15.4). A file that can't be read is withheld, too, but not known to differ.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        matches!(self.disk.as_str(), "superseded" | "unknown")
+        matches!(self.disk, "superseded" | "unknown")
     }
 
-    fn json_object(&self) -> Value {
+    /// `path::symbol`, or the path.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.row.entity.to_string()
+    }
+
+    /// The page's object.
+    #[must_use]
+    pub fn json_object(&self) -> Value {
         let mut value = json!({
-            "artifact": self.artifact,
+            "artifact": self.row.artifact.to_string(),
             "disk": self.disk,
-            "last_updated": self.last_updated,
+            "last_updated": utc_moment(self.row.updated_at_ms.0),
             "looked_at": self.looked_at,
-            "origin": self.origin,
-            "source": self.source,
+            "origin": self.row.origin.as_str(),
+            "source": self.row.source.to_string(),
             "stale": self.is_stale(),
         });
         if self.contested {
@@ -69,7 +73,7 @@ impl EntityState {
         let word = if self.is_stale() {
             format!("STALE ({})", self.disk)
         } else {
-            self.disk.clone()
+            self.disk.to_owned()
         };
         match &self.looked_at {
             Some(moment) => format!("{word} as of {moment}"),
@@ -80,10 +84,6 @@ impl EntityState {
 
 /// Bytes after which `/state` ends and says where to go on.
 const PAGE_BYTES_MAX: usize = 32 << 20;
-
-/// The rows of a projection's table, one by one.
-type TableRows<'r, E> =
-    &'r dyn Fn(usize, &mut dyn FnMut(&[Cell]) -> ControlFlow<()>) -> Result<(), E>;
 
 /// The time at which an event was recorded.
 pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
@@ -102,16 +102,17 @@ pub fn state_page(
     let mut text = String::from("{\"entities\":{");
     let (mut written, mut last, mut next) = (0, String::new(), None);
     let mut is_after = wanted.after.is_none();
-    let rows: TableRows<'_, LedgerError> = &|table, visit| reader.read_table(table, visit);
+    let rows = RowSource::Stored(&reader);
     let at = |seq| reader.recorded_at(seq).ok().flatten();
     let changed = subject.changed_on_disk(&reader, &wanted.path)?;
     visit_entities(rows, &at, &wanted.path, &mut |mut entity| {
-        if let Some(word) = changed.entities.get(&entity.entity) {
-            entity.disk = (*word).to_owned();
+        if let Some(word) = changed.entities.get(&entity.row.entity) {
+            entity.disk = word;
             entity.looked_at = None;
         }
+        let name = entity.name();
         if !is_after {
-            is_after = wanted.after.as_ref() == Some(&entity.entity);
+            is_after = wanted.after.as_ref() == Some(&name);
             return ControlFlow::Continue(());
         }
         if Some(written) == wanted.limit || text.len() >= PAGE_BYTES_MAX {
@@ -121,11 +122,10 @@ pub fn state_page(
         if written > 0 {
             text.push(',');
         }
-        let name = Value::from(entity.entity.as_str());
         // Writing to a string can't fail.
-        let _ = write!(text, "{name}:{}", entity.json_object());
+        let _ = write!(text, "{}:{}", Value::from(&*name), entity.json_object());
         written += 1;
-        last = entity.entity;
+        last = name;
         ControlFlow::Continue(())
     })?;
     if !is_after {
@@ -142,17 +142,13 @@ pub fn state_page(
     Ok(Some(text.into_bytes()))
 }
 
-/// The State Map out of the rows of projections' tables, wherever they come from.
-pub(crate) fn from_rows<E>(
-    rows: impl Fn(usize) -> Result<Vec<Vec<Cell>>, E>,
+/// The State Map out of the rows of projections' tables.
+pub(crate) fn from_rows(
+    rows: RowSource<'_>,
     at: RecordedAt<'_>,
     path_begins: &str,
-) -> Result<Vec<EntityState>, E> {
+) -> Result<Vec<EntityState>, LedgerError> {
     let mut entities = Vec::new();
-    let rows: TableRows<'_, E> = &|table, visit| {
-        let _ = rows(table)?.iter().try_for_each(|row| visit(row));
-        Ok(())
-    };
     visit_entities(rows, at, path_begins, &mut |entity| {
         entities.push(entity);
         ControlFlow::Continue(())
@@ -161,72 +157,59 @@ pub(crate) fn from_rows<E>(
 }
 
 /// Every entity whose path begins so, in the order of path and symbol.
-fn visit_entities<E>(
-    rows: TableRows<'_, E>,
+fn visit_entities(
+    rows: RowSource<'_>,
     at: RecordedAt<'_>,
     path_begins: &str,
     visit: &mut dyn FnMut(EntityState) -> ControlFlow<()>,
-) -> Result<(), E> {
-    let is_wanted = |row: &[Cell]| {
-        row.optional_text_at(0)
-            .is_some_and(|path| path.starts_with(path_begins))
-    };
+) -> Result<(), LedgerError> {
+    let is_wanted = |path: &RelPath| path.as_str().starts_with(path_begins);
     let mut differing = BTreeMap::new();
     let mut seen = BTreeMap::new();
     let mut contested = BTreeSet::new();
-    rows(STALE, &mut |row| {
-        if is_wanted(row) {
-            let key = [0, 1].map(|column| Box::<str>::from(row.text_at(column)));
-            differing.insert(key, Box::<str>::from(row.text_at(2)));
+    rows.visit(&mut |row: StaleRow| {
+        if is_wanted(&row.entity.path) {
+            differing.insert(row.entity, row.disk_holds);
         }
         ControlFlow::Continue(())
     })?;
-    rows(DISK, &mut |row| {
-        if is_wanted(row) {
-            // Most are files, which need no word.
-            let word = row.optional_text_at(1).filter(|word| *word != "file");
-            let seq = Seq(u64::try_from(row.number_at(4)).unwrap_or_default());
-            seen.insert(
-                Box::<str>::from(row.text_at(0)),
-                (word.map(Box::<str>::from), seq),
-            );
+    rows.visit(&mut |row: DiskRow| {
+        if is_wanted(&row.path) {
+            seen.insert(row.path, (row.finding, row.seq));
         }
         ControlFlow::Continue(())
     })?;
-    rows(AUDITS, &mut |row| {
-        if row.number_at(5) != 0 {
-            contested.insert(row.number_at(1));
+    rows.visit(&mut |row: AuditRow| {
+        if row.status.is_contested() {
+            contested.insert(row.version);
         }
         ControlFlow::Continue(())
     })?;
     let mut last: Option<(Seq, Option<UnixMillis>)> = None;
-    rows(STATE_MAP, &mut |row| {
-        if !is_wanted(row) {
+    rows.visit(&mut |row: StateMapRow| {
+        if !is_wanted(&row.entity.path) {
             return ControlFlow::Continue(());
         }
-        let (path, symbol) = (row.text_at(0), row.text_at(1));
-        let (seen_word, looked_at) = match seen.get(path) {
+        let (seen_word, looked_at) = match seen.get(&row.entity.path) {
             None => ("not_checked", None),
-            Some((word, seq)) => {
+            Some((finding, seq)) => {
                 // The entities of a file follow one another.
                 let known = last.filter(|(of, _)| of == seq);
                 let (_, moment) = *last.insert(known.unwrap_or_else(|| (*seq, at(*seq))));
-                (word.as_deref().unwrap_or("same"), moment)
+                let word = match finding {
+                    PathFinding::File => "same",
+                    finding => finding.as_str(),
+                };
+                (word, moment)
             }
         };
-        let key = [path, symbol].map(Box::<str>::from);
         visit(EntityState {
-            entity: entity_name(path, symbol),
-            artifact: row.hash_at(2),
-            source: row.hash_at(4),
-            origin: row.text_at(8).to_owned(),
-            last_updated: utc_moment(row.number_at(11)),
             disk: differing
-                .get(&key)
-                .map_or(seen_word, AsRef::as_ref)
-                .to_owned(),
+                .get(&row.entity)
+                .map_or(seen_word, |difference| difference.as_str()),
             looked_at: looked_at.map(|at| utc_moment(at.0)),
-            contested: contested.contains(&row.number_at(3)),
+            contested: contested.contains(&row.version),
+            row,
         })
     })
 }
@@ -236,7 +219,7 @@ fn visit_entities<E>(
 pub fn state_json(entities: &[EntityState], unread: &[String]) -> Value {
     let map: serde_json::Map<String, Value> = entities
         .iter()
-        .map(|entity| (entity.entity.clone(), entity.json_object()))
+        .map(|entity| (entity.name(), entity.json_object()))
         .collect();
     let mut page = json!({ "entities": map });
     if !unread.is_empty() {
@@ -260,17 +243,18 @@ pub fn state_lines(entities: &[EntityState], unread: &[String]) -> Vec<String> {
     table.set_header(["entity", "artifact", "from", "since", "on disk"]);
     for entity in entities {
         let disk = entity.disk_as_of();
+        let origin = entity.row.origin;
         let origin = if entity.contested {
-            format!("{} (contested)", entity.origin)
+            format!("{origin} (contested)")
         } else {
-            entity.origin.clone()
+            origin.to_string()
         };
         table.add_row([
             // The table breaks cells at line feeds.
-            &visible_text(&entity.entity),
-            entity.artifact.get(..12).unwrap_or_default(),
+            &visible_text(&entity.name()),
+            &format!("{:.12}", entity.row.artifact),
             &origin,
-            &entity.last_updated,
+            &utc_moment(entity.row.updated_at_ms.0),
             &disk,
         ]);
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use tslp_core::path::RelPath;
-use tslp_projections::STATE_MAP;
+use tslp_projections::state_map::StateMapRow;
 use tslp_workspace::unread_code;
 
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 
-use super::{DiagnosedSubject, TableRow as _};
+use super::DiagnosedSubject;
 
 /// Files named on a page.
 const FILES_MAX: usize = 5;
@@ -45,8 +45,8 @@ pub(crate) fn of_tracked(
 
 fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
     let mut paths = BTreeSet::new();
-    reader.read_table(STATE_MAP, &mut |row| {
-        paths.extend(row.optional_text_at(0).map(RelPath::from_normalised));
+    reader.visit_rows(&mut |row: StateMapRow| {
+        paths.insert(row.entity.path);
         ControlFlow::Continue(())
     })?;
     Ok(paths)

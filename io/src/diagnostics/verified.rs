@@ -1,20 +1,55 @@
 //! What the projections say, folded from a ledger that is verified on the way; what their tables say where that fails.
 
+use std::ops::ControlFlow;
+use tslp_projections::row::StoredRow;
 use tslp_projections::state::State;
-use tslp_projections::table::Value;
 
 use super::DiagnosedSubject;
 use super::look::look_at_disk;
 use super::state::RecordedAt;
 use crate::config::ServeConfig;
-use crate::evidence::scan::LedgerScan;
-use crate::startup::StartError;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::startup::StartError;
 
-/// Rows of one projection.
-pub(crate) type ProjectionRows = Vec<Vec<Value>>;
+/// Where the rows of a page come from.
+#[derive(Clone, Copy)]
+pub(crate) enum RowSource<'s> {
+    /// A state that was folded from the ledger.
+    Folded(&'s State),
+    /// The tables.
+    Stored(&'s LedgerReader),
+}
 
-/// The source of a projection's rows, by its number.
-pub(crate) type RowSource<'s> = &'s dyn Fn(usize) -> Result<ProjectionRows, StartError>;
+impl RowSource<'_> {
+    /// Hands every row of a table to `visit`, in the order of its key.
+    pub(crate) fn visit<R: StoredRow>(
+        self,
+        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        let state = match self {
+            Self::Folded(state) => state,
+            Self::Stored(reader) => return reader.visit_rows(visit),
+        };
+        let mut flow = ControlFlow::Continue(());
+        state.visit_rows(R::INDEX, &mut |cells| {
+            if flow.is_continue() {
+                flow = visit(R::from_cells(&cells).expect("a state's own rows fit"));
+            }
+        });
+        Ok(())
+    }
+
+    /// All rows of a table, in the order of its key.
+    pub(crate) fn rows<R: StoredRow>(self) -> Result<Vec<R>, LedgerError> {
+        let mut rows = Vec::new();
+        self.visit(&mut |row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        })?;
+        Ok(rows)
+    }
+}
 
 /// A page and, if nothing vouches for it, why.
 #[derive(Debug)]
@@ -45,14 +80,7 @@ pub(crate) fn verified_page<T>(
 ) -> Result<VerifiedPage<T>, StartError> {
     let reader = subject.readers.open()?;
     let recorded_at = |seq| reader.recorded_at(seq).ok().flatten();
-    let of_state = |state: &State, at: RecordedAt<'_>| {
-        let rows = |table| {
-            let mut rows = Vec::new();
-            state.visit_rows(table, &mut |row| rows.push(row));
-            Ok(rows)
-        };
-        make(&rows, at)
-    };
+    let of_state = |state: &State, at: RecordedAt<'_>| make(RowSource::Folded(state), at);
     let flaw = match fold_verified(subject) {
         Ok(state) => {
             let page = match as_of {
@@ -69,8 +97,7 @@ pub(crate) fn verified_page<T>(
         Err(flaw) if flaw.asks_for_safe_mode() => flaw,
         Err(error) => return Err(error),
     };
-    let from_tables = || make(&|table| Ok(reader.rows(table)?), &recorded_at);
-    match from_tables() {
+    match make(RowSource::Stored(&reader), &recorded_at) {
         Ok(page) => Ok(VerifiedPage {
             page,
             flaw: Some(flaw),

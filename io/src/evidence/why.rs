@@ -3,21 +3,19 @@
 mod story;
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
 use serde_json::{Value, json};
 use tslp_core::entity::EntityId;
-use tslp_projections::TOMBSTONES;
 use tslp_projections::state::State;
-use tslp_projections::table::Value as Cell;
 
 use self::story::EntityStory;
 pub use self::story::{ChapterKind, HistoryEntry, Occurrences};
 use super::log::filter;
-use super::scan::LedgerScan;
 use crate::diagnostics::state::{self, EntityState};
 use crate::diagnostics::utc_moment;
-use crate::startup::StartError;
+use crate::diagnostics::verified::RowSource;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 /// An entity's history and present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,15 +87,9 @@ pub fn entity_history(
     let folded = scan.fold_rest(&mut state, |recorded, state| {
         story.add_event(recorded, state)
     });
-    let rows = |table: usize| -> Result<Vec<Vec<Cell>>, Infallible> {
-        let mut rows = Vec::new();
-        state.visit_rows(table, &mut |row| rows.push(row));
-        Ok(rows)
-    };
     let recorded_at = |seq| scan.reader().recorded_at(seq).ok().flatten();
-    let Ok(entities) = state::from_rows(rows, &recorded_at, "");
-    let Ok(stones) = rows(TOMBSTONES);
-    let key = tslp_projections::table::entity_key(entity);
+    let entities = state::from_rows(RowSource::Folded(&state), &recorded_at, "")
+        .expect("a state's rows are in memory");
     let symbols = match entity.symbol {
         Some(_) => Vec::new(),
         None => state.state_map().symbols_of(&entity.path),
@@ -105,12 +97,12 @@ pub fn entity_history(
     let known = EntityHistory {
         now: entities
             .into_iter()
-            .find(|state| state.entity == entity.to_string()),
+            .find(|state| state.row.entity == *entity),
         definitions: symbols
             .iter()
             .map(|symbol| symbol.as_str().to_owned())
             .collect(),
-        tombstoned: stones.iter().any(|row| row.starts_with(&key)),
+        tombstoned: state.tombstones().contains(entity),
         entity: entity.clone(),
         shown: story.shown,
         withheld: story.withheld,
@@ -137,18 +129,15 @@ impl EntityHistory {
             };
             return format!("not true: nothing of it is AUTHORITATIVE{why}");
         };
-        let artifact = now
-            .artifact
-            .get(..12)
-            .expect("artifacts are 64 hexadecimal digits");
         let mut text = format!(
-            "AUTHORITATIVE, artifact {artifact}, from the {}, since {}; disk at the last look{}: {}",
-            now.origin,
-            now.last_updated,
+            "AUTHORITATIVE, artifact {:.12}, from the {}, since {}; disk at the last look{}: {}",
+            now.row.artifact,
+            now.row.origin,
+            utc_moment(now.row.updated_at_ms.0),
             now.looked_at
                 .as_ref()
                 .map_or(String::new(), |at| format!(" ({at})")),
-            disk_words(&now.disk)
+            disk_words(now.disk)
         );
         if now.is_stale() {
             text.push_str("; STALE, withheld from the model");
@@ -212,17 +201,7 @@ impl EntityHistory {
                 "times": times,
             }),
         };
-        let now = self.now.as_ref().map(|now| {
-            json!({
-                "artifact": now.artifact,
-                "contested": now.contested,
-                "disk": now.disk,
-                "last_updated": now.last_updated,
-                "looked_at": now.looked_at,
-                "origin": now.origin,
-                "stale": now.is_stale(),
-            })
-        });
+        let now = self.now.as_ref().map(EntityState::json_object);
         json!({
             "definitions": self.definitions,
             "entity": self.entity.to_string(),

@@ -15,8 +15,9 @@ use tslp_core::reason::Reason;
 use tslp_core::slice;
 
 use tslp_projections::TABLES;
+use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::table::Value;
 
 use super::events;
 use crate::disk::{Disk, DiskEntry, extraction_of};

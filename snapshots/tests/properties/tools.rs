@@ -3,8 +3,9 @@
 
 use arbitrary::Unstructured;
 use tslp_core::event::Recorded;
+use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
-use tslp_projections::table::{Changes, Value};
+use tslp_projections::table::Value;
 use tslp_projections::{
     ACKNOWLEDGED, DISK, EDITS, FORMER_VERSIONS, OUTDATED, PARTLY_TRUE, PROPOSALS, STALE, STATE_MAP,
     TOMBSTONES, TOOL_CALLS, VAULT,

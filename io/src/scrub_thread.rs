@@ -1,0 +1,61 @@
+//! The thread that scrubs the ledger of a running proxy.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::{self, JoinHandle};
+
+use crate::channel::ToLoop;
+use crate::main_loop::LoopHandle;
+use tslp_store::ledger::InterruptHandle;
+use tslp_store::scrub::Scrub;
+
+/// A running scrub.
+pub struct ScrubThread {
+    is_over: Arc<AtomicBool>,
+    interrupt: InterruptHandle,
+    thread: JoinHandle<()>,
+}
+
+impl ScrubThread {
+    /// Starts at once; a flaw is reported to the network loop.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn spawn(mut scrub: Scrub, to_loop: LoopHandle) -> io::Result<Self> {
+        scrub.claim_checks();
+        let interrupt = scrub.reader().interrupt_handle();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let course = move || {
+            if seen.load(Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
+            if let Err(flaw) = scrub.run_checks(course) {
+                to_loop.send(ToLoop::LedgerFailed {
+                    message: flaw.to_string(),
+                });
+            }
+        })?;
+        Ok(Self {
+            is_over,
+            interrupt,
+            thread,
+        })
+    }
+
+    /// Interrupts the scrub and waits for its thread.
+    pub fn stop_and_join(self) {
+        self.is_over.store(true, Relaxed);
+        self.interrupt.interrupt();
+        if self.thread.join().is_err() {
+            tracing::error!("the scrub ended by a panic");
+        }
+    }
+}

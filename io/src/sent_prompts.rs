@@ -1,0 +1,251 @@
+//! Reassembles from the ledger the request body that the model received in an episode.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use tslp_core::event::{Event, EventKind, PromptSent};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::EpisodeId;
+
+use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_wire::chat::sent::frame_halves;
+use tslp_wire::chat::template::{TemplateError, expand_template};
+
+/// The reason why a prompt can't be shown, for the person who asks.
+#[derive(Debug, thiserror::Error)]
+pub enum NotShown {
+    /// There is no such episode.
+    #[error("there is no episode {asked}: {}", last_episode_words(*.last))]
+    Unknown {
+        /// The one that was asked for.
+        asked: EpisodeId,
+        /// The last one.
+        last: Option<EpisodeId>,
+    },
+    /// A request outside of the conversations.
+    #[error(
+        "{0} was a request of the client's own, such as for a title: it went to the model as it came, and isn't on record, \
+         because the texts in it are those of a conversation that is"
+    )]
+    SideRequest(EpisodeId),
+    /// The prompt is on record, what was sent isn't.
+    #[error(
+        "what was sent in {0} isn't on record: a tslp that didn't record prompts yet sent it, or the proxy was stopped before \
+         it could; `tslp log --episode` prints what is on record"
+    )]
+    NotRecorded(EpisodeId),
+    /// The recorded pieces can't be reassembled.
+    #[error("what was sent in {episode} can't be put together: {detail}; run `tslp verify`")]
+    Damaged {
+        /// The episode.
+        episode: EpisodeId,
+        /// The defect.
+        detail: String,
+    },
+    /// The ledger can't be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+fn last_episode_words(last: Option<EpisodeId>) -> String {
+    last.map_or_else(
+        || "there is none yet".to_owned(),
+        |last| format!("the last is {last}; `tslp recent` lists them"),
+    )
+}
+
+/// The recorded events of sent prompts.
+#[derive(Debug, Default)]
+pub struct SentIndex {
+    /// In the order of the ledger, each with the one that it begins like.
+    sent: Vec<(Option<usize>, PromptSent)>,
+    /// The last one of each episode.
+    last: BTreeMap<EpisodeId, usize>,
+    /// All episodes, and whether they are of a conversation.
+    episodes: BTreeMap<EpisodeId, bool>,
+}
+
+impl SentIndex {
+    /// Takes note of an event; they come in order.
+    pub fn add_event(&mut self, event: Event) {
+        match event {
+            Event::PromptReceived(prompt) => {
+                self.episodes.insert(prompt.episode, true);
+            }
+            Event::SideRequestReceived(request) => {
+                self.episodes.insert(request.episode, false);
+            }
+            Event::PromptSent(sent) => {
+                let base = sent.base.and_then(|base| self.last.get(&base.episode));
+                let base = base.copied();
+                self.last.insert(sent.episode, self.sent.len());
+                self.sent.push((base, sent));
+            }
+            _ => {}
+        }
+    }
+
+    /// The prompt that went to the model in an episode, the last one if there were several.
+    ///
+    /// # Errors
+    /// See [`NotShown`].
+    pub fn request_body(
+        &self,
+        episode: EpisodeId,
+        look_up: &mut dyn FnMut(ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError>,
+    ) -> Result<Vec<u8>, NotShown> {
+        let Some(last) = self.last.get(&episode) else {
+            return Err(match self.episodes.get(&episode) {
+                Some(true) => NotShown::NotRecorded(episode),
+                Some(false) => NotShown::SideRequest(episode),
+                None => NotShown::Unknown {
+                    asked: episode,
+                    last: self.episodes.keys().next_back().copied(),
+                },
+            });
+        };
+        let next = |at: &usize| self.sent[*at].0;
+        let chain = std::iter::successors(Some(*last), next);
+        let chain: Vec<&PromptSent> = chain.map(|at| &self.sent[at].1).collect();
+        put_together(&chain, look_up)
+    }
+}
+
+/// The last prompt that was sent and is durable.
+///
+/// # Errors
+/// See [`NotShown`].
+pub fn last_sent(reader: &LedgerReader) -> Result<Option<(EpisodeId, Vec<u8>)>, NotShown> {
+    let mut chain: Vec<PromptSent> = Vec::new();
+    reader.read_back(EventKind::PromptSent, &mut |kind, payload| {
+        let Ok(Event::PromptSent(sent)) = tslp_migrations::decode(kind, payload) else {
+            return ControlFlow::Break(());
+        };
+        let wanted = chain.last().map(|later| later.base);
+        let is_wanted =
+            wanted.is_none_or(|base| base.is_some_and(|base| base.episode == sent.episode));
+        if is_wanted {
+            chain.push(sent);
+        }
+        match chain.last().and_then(|oldest| oldest.base) {
+            Some(_) => ControlFlow::Continue(()),
+            None => ControlFlow::Break(()),
+        }
+    })?;
+    let Some(newest) = chain.first() else {
+        return Ok(None);
+    };
+    let episode = newest.episode;
+    let chain: Vec<&PromptSent> = chain.iter().collect();
+    let body = put_together(&chain, &mut |artifact| reader.artifact(artifact))?;
+    Ok(Some((episode, body)))
+}
+
+/// The first of these prompts, each of which begins like the one after it.
+fn put_together(
+    chain: &[&PromptSent],
+    look_up: &mut dyn FnMut(ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError>,
+) -> Result<Vec<u8>, NotShown> {
+    let newest = chain[0];
+    let damaged = |detail: String| NotShown::Damaged {
+        episode: newest.episode,
+        detail,
+    };
+    let messages = message_hashes(chain)
+        .ok_or_else(|| damaged("the prompt that it begins like is missing".to_owned()))?;
+    let mut failure = None;
+    let mut find = |artifact: ArtifactHash| {
+        look_up(artifact).unwrap_or_else(|error| {
+            failure.get_or_insert(error);
+            None
+        })
+    };
+    let body = || -> Result<Vec<u8>, TemplateError> {
+        let missing = TemplateError::Missing;
+        let frame = find(newest.frame).ok_or(missing(newest.frame))?;
+        let (before, after) = frame_halves(&frame).ok_or(TemplateError::Malformed)?;
+        let mut body = expand_template(before, &mut find)?;
+        for message in messages {
+            let template = find(message).ok_or(missing(message))?;
+            body.extend_from_slice(&expand_template(&template, &mut find)?);
+        }
+        body.extend_from_slice(&expand_template(after, &mut find)?);
+        Ok(body)
+    };
+    let body = body();
+    match (body, failure) {
+        (_, Some(error)) => Err(error.into()),
+        (Ok(body), None) => Ok(body),
+        (Err(error), None) => Err(damaged(error.to_string())),
+    }
+}
+
+/// All messages of the first of these prompts; `None` if one before it is missing.
+fn message_hashes(chain: &[&PromptSent]) -> Option<Vec<ArtifactHash>> {
+    let mut pieces: Vec<&[ArtifactHash]> = Vec::new();
+    let mut wanted = None;
+    for sent in chain {
+        let from = sent.base.map_or(0, |base| base.messages as usize);
+        match wanted {
+            None => pieces.push(&sent.messages),
+            Some(wanted) if wanted > from => pieces.push(sent.messages.get(..wanted - from)?),
+            Some(_) => {}
+        }
+        wanted = Some(wanted.map_or(from, |wanted: usize| wanted.min(from)));
+    }
+    (wanted == Some(0)).then(|| pieces.into_iter().rev().flatten().copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tslp_core::event::PromptBase;
+
+    fn sent(episode: u64, base: Option<(u64, u32)>, messages: &[u8]) -> PromptSent {
+        PromptSent {
+            episode: EpisodeId(episode),
+            frame: ArtifactHash([0; 32]),
+            base: base.map(|(episode, messages)| PromptBase {
+                episode: EpisodeId(episode),
+                messages,
+            }),
+            messages: messages
+                .iter()
+                .map(|byte| ArtifactHash([*byte; 32]))
+                .collect(),
+        }
+    }
+
+    fn check(prompts: &[PromptSent], expected: Option<&[u8]>) {
+        let mut index = SentIndex::default();
+        for prompt in prompts {
+            index.add_event(Event::PromptSent(prompt.clone()));
+        }
+        let next = |at: &usize| index.sent[*at].0;
+        let chain = std::iter::successors(Some(index.sent.len() - 1), next);
+        let chain: Vec<&PromptSent> = chain.map(|at| &index.sent[at].1).collect();
+        let found =
+            message_hashes(&chain).map(|found| found.iter().map(|hash| hash.0[0]).collect());
+        assert_eq!(found, expected.map(<[u8]>::to_vec), "{prompts:?}");
+    }
+
+    #[test]
+    fn a_prompt_is_what_its_bases_say_and_what_is_new() {
+        let first = sent(1, None, &[1, 2, 3]);
+        let second = sent(2, Some((1, 3)), &[4, 5]);
+        check(core::slice::from_ref(&first), Some(&[1, 2, 3]));
+        check(&[first.clone(), second.clone()], Some(&[1, 2, 3, 4, 5]));
+        let third = sent(3, Some((2, 4)), &[6]);
+        check(
+            &[first.clone(), second.clone(), third],
+            Some(&[1, 2, 3, 4, 6]),
+        );
+        let branch = sent(3, Some((2, 1)), &[7]);
+        check(&[first.clone(), second.clone(), branch], Some(&[1, 7]));
+        // The same episode again goes on from the last time.
+        let again = sent(2, Some((2, 5)), &[]);
+        check(&[first.clone(), second, again], Some(&[1, 2, 3, 4, 5]));
+        check(&[sent(2, Some((1, 3)), &[4])], None);
+        check(&[first, sent(2, Some((1, 4)), &[4])], None);
+    }
+}

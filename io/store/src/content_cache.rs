@@ -1,0 +1,120 @@
+//! Content and the archives' rows, which the engine's state doesn't hold: read from the ledger, the latest cached.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::Seq;
+use tslp_core::recent_map::RecentMap;
+use tslp_projections::edits::EditRow;
+use tslp_projections::row::StoredRow;
+use tslp_projections::sources::OutdatedRow;
+use tslp_projections::store::{Store, Unreadable};
+use tslp_projections::vault::{VaultLocation, VaultRow};
+
+use crate::ledger::{LedgerError, LedgerReader};
+
+/// Bytes of content in one generation of the cache; there are two, the one being filled and the one before.
+const GENERATION_BYTES_MAX: usize = 2 << 20;
+
+/// Locations in one generation, of 100 bytes each. A client sends its whole history with each prompt, and each message is looked
+/// up: as many as one request may have, since a cyclic scan of one more than fits misses every time.
+const GENERATION_LOCATIONS: usize = 8192;
+
+/// Whether the archives' tables are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveTrust {
+    /// They are what the ledger says.
+    Sound,
+    /// They may be damaged, missing or of another version, so they count as empty.
+    Doubtful,
+}
+
+/// The ledger through a read-only connection.
+pub struct ContentCache {
+    reader: LedgerReader,
+    archives: ArchiveTrust,
+    contents: RefCell<RecentMap<Seq, Arc<[u8]>>>,
+    /// Rows of the Vault never change, so what was found stays found.
+    locations: RefCell<RecentMap<ArtifactHash, VaultLocation>>,
+}
+
+impl ContentCache {
+    /// Reads through this connection.
+    #[must_use]
+    pub fn new(reader: LedgerReader, archives: ArchiveTrust) -> Self {
+        Self {
+            reader,
+            archives,
+            contents: RefCell::new(RecentMap::new(GENERATION_BYTES_MAX)),
+            locations: RefCell::new(RecentMap::new(GENERATION_LOCATIONS)),
+        }
+    }
+}
+
+impl Store for ContentCache {
+    fn has_archives(&self) -> bool {
+        self.archives == ArchiveTrust::Sound
+    }
+
+    fn content(&self, seq: Seq) -> Option<Arc<[u8]>> {
+        if let Some(bytes) = self.contents.borrow_mut().get(&seq) {
+            return Some(Arc::clone(bytes));
+        }
+        match self.reader.content_at(seq) {
+            Ok(bytes) => {
+                let bytes: Arc<[u8]> = bytes.into();
+                let mut contents = self.contents.borrow_mut();
+                contents.insert(seq, Arc::clone(&bytes), bytes.len());
+                Some(bytes)
+            }
+            Err(error) => {
+                tracing::error!(%error, %seq, "content can't be read from the ledger; it is not hydrated");
+                None
+            }
+        }
+    }
+
+    fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
+        if let Some(location) = self.locations.borrow_mut().get(&artifact) {
+            return Ok(Some(*location));
+        }
+        let found = self.archive_row::<VaultRow>((artifact,))?;
+        let location = found.map(VaultLocation::from);
+        if let Some(location) = location {
+            self.locations.borrow_mut().insert(artifact, location, 1);
+        }
+        Ok(location)
+    }
+
+    fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {
+        let found = self.archive_row::<OutdatedRow>((artifact,))?;
+        Ok(found.map(|row| row.seq))
+    }
+
+    fn made_by(&self, text: ArtifactHash, until: Seq) -> Result<Option<ArtifactHash>, Unreadable> {
+        if !self.has_archives() {
+            return Ok(None);
+        }
+        let found = readable::<EditRow>(self.reader.find_row_until((text, until)))?;
+        Ok(found.map(|row| row.artifact))
+    }
+}
+
+impl ContentCache {
+    fn archive_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, Unreadable> {
+        match self.archives {
+            ArchiveTrust::Sound => readable(self.reader.find_row(key)),
+            ArchiveTrust::Doubtful => Ok(None),
+        }
+    }
+}
+
+/// The row, if there is one; logs why it can't be read.
+fn readable<R: StoredRow>(found: Result<Option<R>, LedgerError>) -> Result<Option<R>, Unreadable> {
+    found.map_err(|error| {
+        let table = R::TABLE.name;
+        tracing::error!(%error, table, "a row can't be read; nothing is shown that depends on it");
+        Unreadable
+    })
+}

@@ -1,0 +1,208 @@
+//! Reads a ledger from its first event on, verified link by link and held against the head anchor.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use tslp_core::event::{Event, Recorded};
+use tslp_core::ids::Seq;
+use tslp_projections::changes::Changes;
+use tslp_projections::state::State;
+use tslp_replay::fold::{ChainCheck, ReplayError};
+use tslp_replay::log::{Head, Stored};
+
+use crate::ledger::anchor::{self, AnchorState};
+use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};
+use crate::startup::StartError;
+
+/// Events read at once. Between two pages no snapshot is held, so that a slow reader doesn't keep the WAL from being cut.
+const PAGE_EVENTS: usize = 512;
+
+/// Bytes after which a page ends early.
+const PAGE_BYTES: usize = 4 << 20;
+
+/// A walk over all events of a ledger, which others may be writing to.
+pub struct LedgerScan {
+    reader: LedgerReader,
+    /// A head that the ledger must contain; `None` if nothing outside the ledger vouches for it.
+    anchor: Option<Head>,
+    head: Head,
+    chain: ChainCheck,
+    page: VecDeque<Stored>,
+}
+
+impl LedgerScan {
+    /// Starts before the first event. What is appended later isn't seen, unless by [`Self::extend_to_head`].
+    ///
+    /// # Errors
+    /// When the ledger can't be read, or nothing vouches for its tail.
+    pub fn begin(data_dir: &Path, readers: &ReaderFactory) -> Result<Self, StartError> {
+        let files = DataFiles::of(data_dir);
+        let reader = readers.open()?;
+        // In this order: the anchor follows the head.
+        let reading = anchor::read(&files.anchor)?;
+        let head = reader.head()?;
+        let anchor = match reading {
+            AnchorState::Head(anchor) => Some(anchor),
+            _ if head.seq == Seq(0) => None,
+            reading => {
+                return Err(StartError::Ledger(LedgerError::AnchorMissing {
+                    path: files.database,
+                    anchor: files.anchor,
+                    state: if reading == AnchorState::Missing {
+                        "missing"
+                    } else {
+                        "damaged"
+                    },
+                    head,
+                }));
+            }
+        };
+        Ok(Self {
+            reader,
+            anchor,
+            head,
+            chain: ChainCheck::default(),
+            page: VecDeque::new(),
+        })
+    }
+
+    /// The last event of the walk.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The connection.
+    #[must_use]
+    pub const fn reader(&self) -> &LedgerReader {
+        &self.reader
+    }
+
+    /// Checks this ledger, a copy, against the head that vouches for its source.
+    pub fn check_against_anchor_of(&mut self, source: &Self) {
+        self.anchor = source.anchor;
+    }
+
+    /// Moves the end to the ledger's head of now.
+    ///
+    /// # Errors
+    /// When the ledger can't be read.
+    pub fn extend_to_head(&mut self) -> Result<(), StartError> {
+        self.head = self.reader.head()?;
+        Ok(())
+    }
+
+    /// The next event; `None` at the end.
+    ///
+    /// # Errors
+    /// When the ledger can't be read or believed from here on.
+    pub fn next_event(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
+        let done = self.chain.head().seq;
+        if self.page.is_empty() && done < self.head.seq {
+            self.turn_page(done.next())?;
+        }
+        let Some(stored) = self.page.pop_front() else {
+            self.check_end()?;
+            return Ok(None);
+        };
+        self.chain.step(&stored)?;
+        if let Some(anchor) = self.anchor
+            && anchor.seq == stored.seq
+            && anchor.chain != stored.chain
+        {
+            return Err(self.anchor_mismatch(anchor, AnchorMismatch::OtherHistory));
+        }
+        let event = tslp_migrations::decode(stored.kind, &stored.payload)
+            .map_err(|error| StartError::from_decode_error(&stored, error))?;
+        Ok(Some((stored, event)))
+    }
+
+    /// Folds the events that are left into `state`, and shows `follow` each with the state after it. That state holds no
+    /// archives: a fold looks into none, and they grow with history.
+    ///
+    /// # Errors
+    /// As [`Self::next_event`]; what came before is folded.
+    pub fn fold_rest(
+        &mut self,
+        state: &mut State,
+        mut follow: impl FnMut(&Recorded, &State),
+    ) -> Result<(), StartError> {
+        while let Some((stored, event)) = self.next_event()? {
+            let recorded = Recorded {
+                seq: stored.seq,
+                at: stored.at,
+                event,
+            };
+            state.apply(&recorded, &mut Changes::discarding());
+            state.rows_made_durable(recorded.seq);
+            follow(&recorded, state);
+        }
+        Ok(())
+    }
+
+    /// One event by its position, verified before.
+    ///
+    /// # Errors
+    /// When it can't be read any more.
+    pub fn event_at(&self, seq: Seq) -> Result<Option<(Stored, Event)>, StartError> {
+        let mut found = None;
+        self.reader.read(seq, &mut |stored| {
+            found = (stored.seq == seq).then_some(stored);
+            ControlFlow::Break(())
+        })?;
+        let Some(stored) = found else { return Ok(None) };
+        let event = tslp_migrations::decode(stored.kind, &stored.payload)
+            .map_err(|error| StartError::from_decode_error(&stored, error))?;
+        Ok(Some((stored, event)))
+    }
+
+    fn turn_page(&mut self, from: Seq) -> Result<(), StartError> {
+        let (mut bytes, until) = (0, self.head.seq);
+        let page = &mut self.page;
+        let read = self.reader.read(from, &mut |stored| {
+            if stored.seq > until {
+                return ControlFlow::Break(());
+            }
+            bytes += stored.payload.len();
+            page.push_back(stored);
+            if page.len() == PAGE_EVENTS || bytes >= PAGE_BYTES {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        match read {
+            // The events before the flaw are handed out first; the next page meets it again.
+            Err(_) if !self.page.is_empty() => Ok(()),
+            Err(error) => Err(error.into()),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn check_end(&self) -> Result<(), StartError> {
+        let done = self.chain.head();
+        match self.anchor {
+            Some(anchor) if anchor.seq > done.seq => Err(self.anchor_mismatch(
+                anchor,
+                AnchorMismatch::LostTail {
+                    ledger_ends_at: done.seq,
+                },
+            )),
+            _ if done.seq < self.head.seq => Err(ReplayError::Gap {
+                after: done.seq.0,
+                found: self.head.seq.0,
+            }
+            .into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn anchor_mismatch(&self, anchor: Head, mismatch: AnchorMismatch) -> StartError {
+        StartError::Ledger(LedgerError::AnchorMismatch {
+            path: self.reader.path().to_owned(),
+            anchor,
+            ledger: self.head,
+            mismatch,
+        })
+    }
+}

@@ -1,0 +1,443 @@
+//! Read-only connections to the ledger: for diagnostics, for the Vault's bytes, and for a ledger in safe mode.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, InterruptHandle, OptionalExtension};
+use tslp_core::event::{Event, EventKind, Recorded};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
+use tslp_migrations::{ContentRef, decode_content};
+use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
+use tslp_projections::table::{TableDigest, Value};
+use tslp_projections::vault::VaultRow;
+use tslp_replay::chain::ChainHash;
+use tslp_replay::log::{Head, Stored};
+
+use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
+use super::data_files::DataFiles;
+use super::error::{LedgerError, TableError};
+use super::open_options::OpenOptions;
+use super::recognise::{
+    check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
+    stored_workspace,
+};
+use super::tables::{ArchiveRows, ProjectionTables, TablesState};
+
+/// Makes readers; each thread opens its own.
+#[derive(Clone, Debug)]
+pub struct ReaderFactory {
+    database: Database,
+    tables: ProjectionTables,
+}
+
+impl ReaderFactory {
+    /// Readers of a data directory. They take no lock and check no anchor, so they work on a ledger that [`open_ledger`]
+    /// refused, and while another process writes.
+    ///
+    /// [`open_ledger`]: super::open_ledger
+    #[must_use]
+    pub fn new(files: &DataFiles, options: &OpenOptions) -> Self {
+        Self {
+            database: Database {
+                path: files.database.clone(),
+                disk: Arc::clone(&options.disk),
+            },
+            tables: ProjectionTables::new(options.tables),
+        }
+    }
+
+    /// Opens a reader.
+    ///
+    /// # Errors
+    /// When the database is missing, can't be read, or is another version's.
+    pub fn open(&self) -> Result<LedgerReader, LedgerError> {
+        let connection = self.database.connect(AccessKind::Read)?;
+        // Those who read a damaged file see as much of it as they can.
+        if let Err(error @ LedgerError::OtherFormat { .. }) =
+            check_version(&connection, &self.database)
+        {
+            return Err(error);
+        }
+        Ok(LedgerReader {
+            connection,
+            database: self.database.clone(),
+            tables: self.tables.clone(),
+        })
+    }
+}
+
+/// A connection that can't write.
+pub struct LedgerReader {
+    pub(super) connection: Connection,
+    pub(super) database: Database,
+    tables: ProjectionTables,
+}
+
+impl LedgerReader {
+    /// The bytes of the content event at a position, checked against their hash.
+    ///
+    /// # Errors
+    /// When there is no content event, or it is damaged.
+    pub fn content_at(&self, seq: Seq) -> Result<Vec<u8>, LedgerError> {
+        self.with_content(seq, |content| content.bytes.to_vec())
+    }
+
+    /// Looks at the content event at a position where SQLite holds it, checked against its hash.
+    ///
+    /// # Errors
+    /// When there is no content event, or it is damaged.
+    pub fn with_content<T>(
+        &self,
+        seq: Seq,
+        look: impl FnOnce(ContentRef<'_>) -> T,
+    ) -> Result<T, LedgerError> {
+        let failed = self.database.sqlite_error("read");
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT kind, payload FROM ledger WHERE seq = ?1")
+            .map_err(&failed)?;
+        let found = statement
+            .query_row([to_sql(seq)], |row| {
+                let kind: u32 = row.get(0)?;
+                let payload = row.get_ref(1)?.as_blob()?;
+                Ok(match decode_content(kind, payload) {
+                    Ok(Some(found)) if found.is_intact() => Ok(look(found)),
+                    Ok(Some(_)) => Err(LedgerError::Corrupt {
+                        path: self.database.path.clone(),
+                        detail: format!("the content at {seq} is not what its hash names"),
+                    }),
+                    Ok(None) => Err(self.no_content(seq)),
+                    Err(source) => Err(LedgerError::Decode {
+                        path: self.database.path.clone(),
+                        seq,
+                        source,
+                    }),
+                })
+            })
+            .optional()
+            .map_err(&failed)?;
+        found.unwrap_or_else(|| Err(self.no_content(seq)))
+    }
+
+    /// All rows of a projection's table, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn rows<R: StoredRow>(&self) -> Result<Vec<R>, LedgerError> {
+        let mut rows = Vec::new();
+        self.visit_rows(&mut |row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Hands every row of a projection's table to `visit`, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn visit_rows<R: StoredRow>(
+        &self,
+        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        let mut unfit = None;
+        self.read_table(R::INDEX, &mut |cells| match R::from_cells(cells) {
+            Ok(row) => visit(row),
+            Err(error) => {
+                unfit = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        match unfit {
+            None => Ok(()),
+            Some(error) => Err(self.unfit_row::<R>(error)),
+        }
+    }
+
+    /// The row with this key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn find_row<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
+        let cells = self.row(R::INDEX, &key.into_cells())?;
+        self.read_found(cells)
+    }
+
+    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn find_row_until<R: StoredRow>(&self, key: R::Key) -> Result<Option<R>, LedgerError> {
+        let cells = self.row_until(R::INDEX, &key.into_cells())?;
+        self.read_found(cells)
+    }
+
+    fn read_found<R: StoredRow>(
+        &self,
+        cells: Option<Vec<Value>>,
+    ) -> Result<Option<R>, LedgerError> {
+        let row = cells.map(|cells| R::from_cells(&cells)).transpose();
+        row.map_err(|error| self.unfit_row::<R>(error))
+    }
+
+    fn unfit_row<R: StoredRow>(&self, UnfitRow(detail): UnfitRow) -> LedgerError {
+        let error = TableError::Shape {
+            table: R::TABLE.name,
+            detail: detail.to_owned(),
+        };
+        self.database.table_failed("read the tables of", error)
+    }
+
+    /// Hands the cells of every row of a table to `visit`, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn read_table(
+        &self,
+        table: usize,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.tables
+            .read_all(&self.connection, table, visit)
+            .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    /// The last row of a projection's table whose key isn't beyond this one, and differs from it in the key's last column
+    /// at most.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn row_until(
+        &self,
+        table: usize,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, LedgerError> {
+        self.tables
+            .row_until(&self.connection, table, key)
+            .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    /// Whether the projections' tables can be used as they are.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
+        let head = self.head()?.seq;
+        self.tables
+            .state(&self.connection, head)
+            .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    /// Hands every event from `from` on, in order, to `visit` until it breaks.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn read(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        connection::visit_events(&self.connection, from, visit)
+            .map_err(self.database.sqlite_error("read"))
+    }
+
+    /// Hands every event from a position on to `visit`, in order, except contents, which may be large.
+    ///
+    /// # Errors
+    /// When the database can't be read, or an event can't be decoded.
+    pub fn read_without_contents(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Event),
+    ) -> Result<(), LedgerError> {
+        let mut decoded = Ok(());
+        let read = connection::visit_without_contents(&self.connection, from, &mut |stored| {
+            match tslp_migrations::decode(stored.kind, &stored.payload) {
+                Ok(event) => {
+                    visit(&event);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    let path = &self.database.path;
+                    decoded = Err(LedgerError::from_decode_error(path, stored.seq, error));
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        read.map_err(self.database.sqlite_error("read"))?;
+        decoded
+    }
+
+    /// Hands the number and the payload of each event of one kind to `visit`, the last first, until it breaks.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn read_back(
+        &self,
+        kind: EventKind,
+        visit: &mut dyn FnMut(u32, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        connection::stream_back(&self.connection, kind, visit)
+            .map_err(self.database.sqlite_error("read"))
+    }
+
+    /// The bytes of an artifact, wherever the Vault's table says that they are, checked against their hash.
+    ///
+    /// # Errors
+    /// When the table or the ledger can't be read, or either isn't what it was.
+    pub fn artifact(&self, artifact: ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError> {
+        let Some(mut at) = self.find_row::<VaultRow>((artifact,))? else {
+            return Ok(None);
+        };
+        let mut range = at.start as usize..at.end as usize;
+        for _ in 0..CONTAINERS_FOLLOWED_MAX {
+            let Some(container) = at.container else {
+                let bytes = self.content_at(at.seq)?.get(range).map(<[u8]>::to_vec);
+                return Ok(bytes.filter(|bytes| ArtifactHash::of(bytes) == artifact));
+            };
+            let Some(outer) = self.find_row::<VaultRow>((container,))? else {
+                break;
+            };
+            let start = outer.start as usize;
+            range = range.start + start..range.end + start;
+            at = outer;
+        }
+        Ok(None)
+    }
+
+    /// The last committed event.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn head(&self) -> Result<Head, LedgerError> {
+        connection::last_head(&self.connection).map_err(self.database.sqlite_error("read"))
+    }
+
+    /// The chain's hash at one event, if there is such an event.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn chain_at(&self, seq: Seq) -> Result<Option<ChainHash>, LedgerError> {
+        connection::chain_at(&self.connection, seq).map_err(self.database.sqlite_error("read"))
+    }
+
+    /// An event that a row names, if its link holds.
+    pub(crate) fn event_at(&self, seq: Seq) -> Option<Recorded> {
+        connection::event_at(&self.connection, seq)
+    }
+
+    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing or of another version.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn table_digests(&self) -> Result<Option<Vec<TableDigest>>, LedgerError> {
+        self.tables
+            .digests(&self.connection)
+            .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    /// The time at which an event was recorded, if there is such an event.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn recorded_at(&self, seq: Seq) -> Result<Option<UnixMillis>, LedgerError> {
+        connection::recorded_at(&self.connection, seq).map_err(self.database.sqlite_error("read"))
+    }
+
+    /// Checks that all pages are laid out consistently, so that the file may be written to. Reads the whole file.
+    ///
+    /// # Errors
+    /// When it isn't, or can't be read.
+    pub fn check_pages(&self) -> Result<(), LedgerError> {
+        check_pages(&self.connection, &self.database)
+    }
+
+    /// A handle that interrupts the connection's work from another thread.
+    #[must_use]
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.connection.get_interrupt_handle()
+    }
+
+    /// The workspace that the ledger belongs to.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn workspace(&self) -> Result<PathBuf, LedgerError> {
+        stored_workspace(&self.connection).map_err(self.database.sqlite_error("read"))
+    }
+
+    /// SQLite's own check of the whole file: the defects that it found, at most 100.
+    ///
+    /// # Errors
+    /// When the database can't be read at all.
+    pub fn integrity_check(&self) -> Result<Vec<String>, LedgerError> {
+        let defects = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare("PRAGMA integrity_check(100)")?
+                .query_map([], |row| row.get(0))?
+                .filter(|line| !matches!(line.as_deref(), Ok("ok")))
+                .collect()
+        };
+        defects().map_err(self.database.sqlite_error("check"))
+    }
+
+    /// SQLite's journal mode; `wal` for every healthy ledger.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn journal_mode(&self) -> Result<String, LedgerError> {
+        pragma_number(&self.connection, "journal_mode").map_err(self.database.sqlite_error("read"))
+    }
+
+    /// The workspace that the ledger belongs to, if its schema is sound and its events name no other.
+    ///
+    /// # Errors
+    /// [`LedgerError::Corrupt`] where they contradict each other; when the database can't be read.
+    pub fn checked_workspace(&self) -> Result<PathBuf, LedgerError> {
+        check_schema(&self.connection, &self.database)?;
+        check_format(&self.connection, &self.database)?;
+        let workspace = self.workspace()?;
+        let recorded =
+            recorded_workspace(&self.connection).map_err(self.database.sqlite_error("read"))?;
+        if recorded.is_some_and(|recorded| recorded != workspace.to_string_lossy()) {
+            return Err(other_workspace(&self.database, &workspace));
+        }
+        Ok(workspace)
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.database.path
+    }
+
+    /// Database and WAL on disk, in bytes.
+    #[must_use]
+    pub fn bytes_on_disk(&self) -> u64 {
+        self.database.file_bytes() + self.database.wal_bytes()
+    }
+
+    fn no_content(&self, seq: Seq) -> LedgerError {
+        LedgerError::NoContent {
+            path: self.database.path.clone(),
+            seq,
+        }
+    }
+}
+
+impl ArchiveRows for LedgerReader {
+    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
+        self.tables
+            .find_row(&self.connection, table, key)
+            .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+
+    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
+        self.tables
+            .count_until(&self.connection, table, until)
+            .map_err(|error| self.database.table_failed("read the tables of", error))
+    }
+}

@@ -1,0 +1,614 @@
+//! The ledger in SQLite: events and the rows that they change, appended in one transaction, then anchored.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rusqlite::{CachedStatement, Connection, ToSql, params};
+use tslp_core::event::Recorded;
+use tslp_core::ids::Seq;
+use tslp_migrations::encode;
+use tslp_projections::changes::RowChange;
+use tslp_projections::table::{TableDigest, Value};
+use tslp_replay::log::{AppendError, Head, Log, Stored};
+
+use super::anchor::Anchor;
+use super::connection::{self, Database, to_sql};
+use super::data_files::DOUBT_FILE;
+use super::error::{LedgerError, TableError};
+use super::history::{self, StoredVisitor};
+use super::lock::DataDirLock;
+use super::recognise::check_pages;
+use super::soundness::Soundness;
+use super::tables::{ArchiveRows, ProjectionTables, TablesState};
+
+/// The one connection that writes.
+///
+/// After a failed write or sync it is *poisoned*: the state on disk is unknown, so nothing more is written until the ledger is
+/// reopened.
+pub struct SqliteLog {
+    pub(super) connection: Connection,
+    pub(super) database: Database,
+    pub(super) tables: ProjectionTables,
+    pub(super) anchor: Anchor,
+    pub(super) head: Head,
+    /// Whether it may be written to.
+    pub(super) soundness: Soundness,
+    /// Whether the state was taken from the tables: no event is verified by the start.
+    pub(super) is_unverified: bool,
+    pub(super) digests: Vec<TableDigest>,
+    /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
+    pub(super) applied: Option<Seq>,
+    pub(super) poisoned: Option<String>,
+    pub(super) _lock: Arc<DataDirLock>,
+}
+
+/// The state of the WAL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalState {
+    /// Pages in the WAL.
+    pub pages: u64,
+    /// Those of them that no checkpoint has moved yet.
+    pub pages_pending: u64,
+    /// The WAL file's size, moved pages included.
+    pub file_bytes: u64,
+}
+
+/// The thoroughness of a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckpointMode {
+    /// Moves all pages that no reader still needs.
+    Passive,
+    /// Moves all pages and truncates the file; does nothing while a reader is active.
+    Truncate,
+}
+
+impl SqliteLog {
+    /// Appends a batch and changes the projections' rows, all in one transaction, if the head is still `expected`.
+    ///
+    /// # Errors
+    /// See [`AppendError`]. A batch that doesn't follow the head by number and chain is refused as `Unknown`, too, but
+    /// leaves the log usable: see [`Log::head`].
+    pub fn append_with(
+        &mut self,
+        expected: Seq,
+        batch: &[Stored],
+        changes: &[RowChange],
+    ) -> Result<Head, AppendError> {
+        self.append_all(expected, batch, Some(changes))
+    }
+
+    fn append_all(
+        &mut self,
+        expected: Seq,
+        batch: &[Stored],
+        changes: Option<&[RowChange]>,
+    ) -> Result<Head, AppendError> {
+        if self.poisoned.is_none() && expected != self.head.seq {
+            return Err(AppendError::Conflict(self.head));
+        }
+        let mut append = || -> Result<Head, LedgerError> {
+            let mut transaction = self.begin_batch()?;
+            for stored in batch {
+                transaction.append(stored)?;
+            }
+            match changes {
+                Some(changes) => {
+                    transaction.change_all(changes)?;
+                    transaction.commit()
+                }
+                None => transaction.commit_without_rows(),
+            }
+        };
+        append().map_err(|error| match error {
+            LedgerError::Moved { found, .. } => AppendError::Conflict(found),
+            error => AppendError::Unknown(error.to_string()),
+        })
+    }
+
+    /// Starts a transaction at the head.
+    ///
+    /// # Errors
+    /// When the log is poisoned, another program wrote to the ledger, or SQLite fails.
+    pub fn begin_batch(&mut self) -> Result<Batch<'_>, LedgerError> {
+        self.check_movable()?;
+        self.check_events()?;
+        let begun = connection::run_cached(&self.connection, "BEGIN IMMEDIATE")
+            .and_then(|()| connection::last_head(&self.connection))
+            .map_err(self.database.sqlite_error("begin a transaction in"));
+        let found = begun.map_err(|error| self.poison(error))?;
+        let head = self.head;
+        let batch = Batch {
+            digests: self.digests.clone(),
+            log: self,
+            head,
+            payload_bytes: 0,
+            open: true,
+        };
+        if found == head {
+            Ok(batch)
+        } else {
+            Err(LedgerError::Moved {
+                path: batch.log.database.path.clone(),
+                expected: head.seq,
+                found,
+            })
+        }
+    }
+
+    /// Makes all existing events durable and lets the anchor vouch for them.
+    ///
+    /// A process that ended between a commit and the anchor's sync leaves events that were never acknowledged, and that may
+    /// not be on disk. Continuing from them acknowledges them, so call this first.
+    ///
+    /// # Errors
+    /// When it may not be on disk; the log is poisoned then.
+    pub fn make_durable(&mut self) -> Result<(), LedgerError> {
+        self.check_usable()?;
+        if self.anchor.has_synced(self.head) {
+            return Ok(());
+        }
+        let vouched = self.anchor.head();
+        if vouched != self.head {
+            tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
+            // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
+            // once more, to the database; what a reader keeps in the WAL is at least synced.
+            self.checkpoint(CheckpointMode::Truncate)?;
+            let synced = self.database.sync_files();
+            synced.map_err(|error| self.poison(error))?;
+        }
+        let anchored = self.anchor.advance(self.head);
+        anchored.map_err(|error| self.poison(error))
+    }
+
+    /// Sets the size of the page cache, for callers with unusually large transactions.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn set_cache_size(&self, kib: i64) -> Result<(), LedgerError> {
+        self.connection
+            .pragma_update(None, "cache_size", -kib)
+            .map_err(self.database.sqlite_error("set up"))
+    }
+
+    /// Whether the projections' rows can be used as they are.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn tables_state(&self) -> Result<TablesState, LedgerError> {
+        self.tables
+            .state(&self.connection, self.head.seq)
+            .map_err(|error| self.database.table_failed("use the tables of", error))
+    }
+
+    /// Hands every row of a projection's table to `visit`, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table can't be read, or holds what it can't.
+    pub fn read_table(
+        &self,
+        table: usize,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        self.tables
+            .read_all(&self.connection, table, visit)
+            .map_err(|error| self.database.table_failed("use the tables of", error))
+    }
+
+    /// The length of the WAL.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn wal_state(&self) -> Result<WalState, LedgerError> {
+        let (_, pages, moved) = self.run_checkpoint("PRAGMA wal_checkpoint(NOOP)")?;
+        Ok(WalState {
+            pages,
+            pages_pending: pages.saturating_sub(moved),
+            file_bytes: self.database.wal_bytes(),
+        })
+    }
+
+    /// Moves pages from the WAL into the database file. Readers and other programs may hold it back; that is fine.
+    ///
+    /// # Errors
+    /// When SQLite fails; the log is poisoned then.
+    pub fn checkpoint(&mut self, mode: CheckpointMode) -> Result<(), LedgerError> {
+        self.check_movable()?;
+        let run = match mode {
+            CheckpointMode::Passive => self.run_checkpoint("PRAGMA wal_checkpoint(PASSIVE)"),
+            CheckpointMode::Truncate => self.truncate_wal(),
+        };
+        match run {
+            Ok(_) | Err(LedgerError::Busy { .. }) => Ok(()),
+            Err(error) => Err(self.poison(error)),
+        }
+    }
+
+    /// Whether pages may be moved into the database file.
+    fn check_movable(&mut self) -> Result<(), LedgerError> {
+        self.check_usable()?;
+        let pages = &self.soundness.pages;
+        let checked = pages.ensure_checked(|| check_pages(&self.connection, &self.database));
+        checked.map_err(|unsound| self.poison(unsound.into()))
+    }
+
+    /// Truncates the WAL unless a reader is active: waiting for readers isn't worth it.
+    fn truncate_wal(&self) -> Result<(bool, u64, u64), LedgerError> {
+        let wait = |millis| {
+            self.connection
+                .busy_timeout(std::time::Duration::from_millis(millis))
+                .map_err(self.database.sqlite_error("set up"))
+        };
+        wait(0)?;
+        let run = self.run_checkpoint("PRAGMA wal_checkpoint(TRUNCATE)");
+        wait(BUSY_MILLIS)?;
+        run
+    }
+
+    /// Whether another checkpoint kept it from running, the pages in the WAL, and those of them that are moved.
+    fn run_checkpoint(&self, pragma: &str) -> Result<(bool, u64, u64), LedgerError> {
+        let run = || {
+            let mut statement = self.connection.prepare_cached(pragma)?;
+            statement.query_row([], |row| {
+                // -1 stands for a database that isn't in WAL mode.
+                let count = |column| {
+                    row.get(column)
+                        .map(|count: i64| count.max(0).cast_unsigned())
+                };
+                Ok((row.get(0)?, count(1)?, count(2)?))
+            })
+        };
+        run().map_err(self.database.sqlite_error("checkpoint"))
+    }
+
+    /// Verifies the events before anything is appended: if the state was restored from the tables, only their digests were checked.
+    fn check_events(&mut self) -> Result<(), LedgerError> {
+        if !self.is_unverified {
+            return Ok(());
+        }
+        let checked = (self.soundness.events).ensure_checked(|| self.verify_events());
+        checked.map_err(|unsound| self.poison(unsound.into()))
+    }
+
+    fn verify_events(&self) -> Result<(), LedgerError> {
+        let read = |from, visit: &mut StoredVisitor<'_>| Log::read(self, from, visit);
+        let verified = history::verify_history(&read, self, &self.digests, self.head, |_| {
+            ControlFlow::Continue(())
+        });
+        verified.map(drop).map_err(|flaw| {
+            let detail = flaw.to_string();
+            let doubt = self.database.path.with_file_name(DOUBT_FILE);
+            history::condemn_ledger(&self.soundness, &*self.database.disk, &doubt, &detail);
+            LedgerError::Condemned { detail }
+        })
+    }
+
+    /// Records that the state was restored from the tables, so that events are verified before anything is appended.
+    pub(crate) const fn goes_on_from_tables(&mut self) {
+        self.is_unverified = true;
+    }
+
+    /// Whether the state was restored from the tables and the events aren't verified.
+    #[must_use]
+    pub const fn is_unverified(&self) -> bool {
+        self.is_unverified
+    }
+
+    /// The digests of the tables; an archive's is that of no rows.
+    #[must_use]
+    pub fn table_digests(&self) -> &[TableDigest] {
+        &self.digests
+    }
+
+    /// An event that a row names, if its link holds.
+    pub(crate) fn event_at(&self, seq: Seq) -> Option<Recorded> {
+        connection::event_at(&self.connection, seq)
+    }
+
+    /// Records that every event and all tables were verified, so that the next start may trust the tables.
+    ///
+    /// # Errors
+    /// When the file that says otherwise can't be removed.
+    pub(crate) fn trust_tables(&self) -> Result<(), LedgerError> {
+        let doubt = self.database.path.with_file_name(DOUBT_FILE);
+        let removed = self.database.disk.remove(&doubt);
+        removed.map_err(LedgerError::on_file("remove", &doubt))
+    }
+
+    /// The checks that decide whether it may be written to, for sharing with the scrub.
+    #[must_use]
+    pub const fn soundness(&self) -> &Soundness {
+        &self.soundness
+    }
+
+    fn check_usable(&self) -> Result<(), LedgerError> {
+        match &self.poisoned {
+            Some(reason) => Err(LedgerError::Poisoned {
+                reason: reason.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers the first failure and hands it on.
+    fn poison(&mut self, error: LedgerError) -> LedgerError {
+        self.poisoned.get_or_insert_with(|| error.to_string());
+        error
+    }
+}
+
+/// Longest wait for another program's lock.
+const BUSY_MILLIS: u64 = 5000;
+
+impl SqliteLog {
+    /// Appends stored events from another ledger or an export in one transaction, and leaves `waiting` empty.
+    ///
+    /// # Errors
+    /// The reason why they can't follow this ledger's head, in words.
+    pub fn append_waiting(&mut self, waiting: &mut Vec<Stored>) -> Result<(), String> {
+        let Some(first) = waiting.first() else {
+            return Ok(());
+        };
+        let expected = Seq(first.seq.0 - 1);
+        let appended = self.append(expected, waiting);
+        waiting.clear();
+        appended.map(drop).map_err(|error| match error {
+            AppendError::Conflict(head) => format!("it stands at {} already", head.seq),
+            AppendError::Unknown(reason) => reason,
+        })
+    }
+}
+
+impl ArchiveRows for SqliteLog {
+    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError> {
+        self.tables
+            .find_row(&self.connection, table, key)
+            .map_err(|error| self.database.table_failed("use the tables of", error))
+    }
+
+    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError> {
+        self.tables
+            .count_until(&self.connection, table, until)
+            .map_err(|error| self.database.table_failed("use the tables of", error))
+    }
+}
+
+impl Log for SqliteLog {
+    type Error = LedgerError;
+
+    fn head(&self) -> Result<Head, LedgerError> {
+        self.check_usable()?;
+        Ok(self.head)
+    }
+
+    fn read(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        connection::visit_events(&self.connection, from, visit)
+            .map_err(self.database.sqlite_error("read"))
+    }
+
+    /// Appends without rows, so that the projections' tables aren't current afterwards.
+    fn append(&mut self, expected: Seq, batch: &[Stored]) -> Result<Head, AppendError> {
+        self.append_all(expected, batch, None)
+    }
+}
+
+/// A transaction that appends events. Dropped without a commit it leaves nothing behind.
+///
+/// Any error in it poisons the log; only an event out of order, or one that is too large, does not.
+pub struct Batch<'a> {
+    pub(super) log: &'a mut SqliteLog,
+    pub(super) digests: Vec<TableDigest>,
+    head: Head,
+    payload_bytes: u64,
+    open: bool,
+}
+
+impl Batch<'_> {
+    /// The head after this batch.
+    #[must_use]
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Payload bytes appended so far.
+    #[must_use]
+    pub const fn payload_bytes(&self) -> u64 {
+        self.payload_bytes
+    }
+
+    /// Encodes, chains and appends one event.
+    ///
+    /// # Errors
+    /// As [`record_all`](Self::record_all).
+    pub fn record(&mut self, recorded: Recorded) -> Result<(), LedgerError> {
+        self.record_all([recorded])
+    }
+
+    /// Encodes, chains and appends events. Each is dropped as soon as its bytes are encoded, so that a large one is in memory at
+    /// most twice.
+    ///
+    /// # Errors
+    /// When one doesn't follow the head, can't be encoded, or SQLite fails.
+    pub fn record_all(
+        &mut self,
+        all: impl IntoIterator<Item = Recorded>,
+    ) -> Result<(), LedgerError> {
+        match self.encode_and_insert(all) {
+            Ok(recorded) => recorded,
+            Err(error) => Err(self.table_failed(error.into())),
+        }
+    }
+
+    /// The inner error is the events', the outer one SQLite's.
+    fn encode_and_insert(
+        &mut self,
+        all: impl IntoIterator<Item = Recorded>,
+    ) -> Result<Result<(), LedgerError>, rusqlite::Error> {
+        let mut insert = self.log.connection.prepare_cached(INSERT)?;
+        for Recorded { seq, at, event } in all {
+            let encoded = match encode(&event) {
+                Ok(encoded) => encoded,
+                Err(source) => return Ok(Err(LedgerError::Encode { seq, source })),
+            };
+            drop(event);
+            let (kind, payload) = (encoded.kind, encoded.payload);
+            let chain = self.head.chain.extended(seq, at, kind, &payload);
+            let head = Head { seq, chain };
+            if let Err(error) = self.check_follows(head) {
+                return Ok(Err(error));
+            }
+            self.payload_bytes += payload.len() as u64;
+            insert_event(&mut insert, head, at.0, kind, payload)?;
+            self.head = head;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Appends one event that is encoded and chained already.
+    ///
+    /// # Errors
+    /// When it doesn't follow the head by number and chain, or SQLite fails.
+    pub fn append(&mut self, stored: &Stored) -> Result<(), LedgerError> {
+        let chain = self
+            .head
+            .chain
+            .extended(stored.seq, stored.at, stored.kind, &stored.payload);
+        if chain != stored.chain {
+            return Err(LedgerError::OutOfOrder {
+                head: self.head.seq,
+                found: stored.seq,
+            });
+        }
+        let head = Head {
+            seq: stored.seq,
+            chain,
+        };
+        self.check_follows(head)?;
+        let inserted = self
+            .log
+            .connection
+            .prepare_cached(INSERT)
+            .and_then(|mut insert| {
+                insert_event(
+                    &mut insert,
+                    head,
+                    stored.at.0,
+                    stored.kind,
+                    stored.payload.as_slice(),
+                )
+            });
+        inserted.map_err(|error| self.table_failed(error.into()))?;
+        self.head = head;
+        self.payload_bytes += stored.payload.len() as u64;
+        Ok(())
+    }
+
+    /// Changes one row of a projection.
+    ///
+    /// # Errors
+    /// As [`change_all`](Self::change_all).
+    pub fn change_row(&mut self, change: &RowChange) -> Result<(), LedgerError> {
+        self.change_all(std::slice::from_ref(change))
+    }
+
+    /// Changes rows of projections, in order.
+    ///
+    /// # Errors
+    /// When one doesn't fit its table, or SQLite fails.
+    pub fn change_all(&mut self, changes: &[RowChange]) -> Result<(), LedgerError> {
+        let Self { log, digests, .. } = self;
+        let applied = log.tables.apply_changes(&log.connection, changes, digests);
+        applied.map_err(|error| self.table_failed(error))
+    }
+
+    /// Makes everything durable: commits, syncs, then moves the anchor.
+    ///
+    /// # Errors
+    /// When any of it fails; the state on disk is unknown then.
+    pub fn commit(mut self) -> Result<Head, LedgerError> {
+        let folded = self.log.applied == Some(self.log.head.seq) && self.head != self.log.head;
+        if folded {
+            self.set_applied(self.head.seq)?;
+        }
+        let log = &*self.log;
+        let kept = (log.tables).keep_digests(&log.connection, &self.digests, Some(&log.digests));
+        kept.map_err(|error| self.table_failed(error))?;
+        self.commit_sealed()
+    }
+
+    fn commit_without_rows(self) -> Result<Head, LedgerError> {
+        self.commit_sealed()
+    }
+
+    pub(super) fn set_applied(&mut self, applied: Seq) -> Result<(), LedgerError> {
+        let set = self.log.tables.set_applied(&self.log.connection, applied);
+        set.map_err(|error| self.table_failed(error))?;
+        self.log.applied = Some(applied);
+        Ok(())
+    }
+
+    pub(super) fn commit_sealed(mut self) -> Result<Head, LedgerError> {
+        let committed = connection::run_cached(&self.log.connection, "COMMIT");
+        committed.map_err(|error| self.table_failed(error.into()))?;
+        self.open = false;
+        self.log.digests = std::mem::take(&mut self.digests);
+        // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
+        // ledger means a lost tail.
+        let moved = self.head != self.log.head;
+        self.log.head = self.head;
+        if moved {
+            let anchored = self.log.anchor.advance(self.head);
+            anchored.map_err(|error| self.log.poison(error))?;
+        }
+        Ok(self.head)
+    }
+
+    fn check_follows(&self, head: Head) -> Result<(), LedgerError> {
+        if head.seq == self.head.seq.next() {
+            return Ok(());
+        }
+        Err(LedgerError::OutOfOrder {
+            head: self.head.seq,
+            found: head.seq,
+        })
+    }
+
+    pub(super) fn table_failed(&mut self, error: TableError) -> LedgerError {
+        let error = self.log.database.table_failed("write to", error);
+        self.log.poison(error)
+    }
+}
+
+const INSERT: &str =
+    "INSERT INTO ledger (seq, at, kind, payload, chain) VALUES (?1, ?2, ?3, ?4, ?5)";
+
+fn insert_event(
+    insert: &mut CachedStatement<'_>,
+    head: Head,
+    at: i64,
+    kind: u32,
+    payload: impl ToSql,
+) -> rusqlite::Result<usize> {
+    for (place, value) in (1..).zip(params![to_sql(head.seq), at, kind]) {
+        insert.raw_bind_parameter(place, value)?;
+    }
+    // SQLite copies what is bound and then makes a record of it: bytes that are given away go between the two.
+    insert.raw_bind_parameter(4, payload)?;
+    insert.raw_bind_parameter(5, head.chain.0)?;
+    insert.raw_execute()
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        // A failed statement may have rolled back already; then there is nothing left to undo.
+        if self.open
+            && !self.log.connection.is_autocommit()
+            && let Err(error) = self.log.connection.execute_batch("ROLLBACK")
+        {
+            self.table_failed(error.into());
+        }
+    }
+}

@@ -1,0 +1,719 @@
+//! Projection tables in SQLite, made from their descriptions: created, filled, changed and read, all generically.
+//!
+//! They are plain tables for anyone with a `sqlite3` shell. `meta` has each table's version as `table:NAME`, its digest as
+//! `digest:NAME`, the last folded position as `applied_seq`, and the version of tslp that folded them as `folded_by`; the log
+//! writes them in the transaction of the rows. An archive has no digest: it grows with history, so no start reads it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
+use tslp_core::ids::Seq;
+use tslp_projections::changes::{Change, RowChange};
+use tslp_projections::table::{Column, ColumnType, Keep, Table, TableDigest, Value};
+
+use super::connection::{meta_value, set_meta, to_sql};
+use super::error::{LedgerError, TableError};
+
+/// The version of tslp, which says who folded the tables.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The `meta` key of the last folded position.
+pub(crate) const APPLIED_SEQ: &str = "applied_seq";
+
+/// The `meta` key of the program that folded the tables last.
+const FOLDED_BY: &str = "folded_by";
+
+/// The prefix of a table's name in the `meta` key of its digest.
+const DIGEST_PREFIX: &str = "digest:";
+
+/// The prefix of a table's name in the `meta` key of its version.
+pub(super) const VERSION_PREFIX: &str = "table:";
+
+/// Whether stored tables can be used as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TablesState {
+    /// All of them have the current version and hold everything up to the ledger's head.
+    Current,
+    /// As [`Current`](Self::Current), but they must be compared with all events before they are trusted.
+    Doubtful {
+        /// The reason, for the log.
+        reason: String,
+    },
+    /// They must be rebuilt from the ledger.
+    Rebuild {
+        /// The reason, for the log.
+        reason: String,
+    },
+}
+
+/// Rows of stored archives, through whatever connection.
+pub trait ArchiveRows {
+    /// The row with this key.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    fn row(&self, table: usize, key: &[Value]) -> Result<Option<Vec<Value>>, LedgerError>;
+
+    /// The number of rows that events up to `until` have put.
+    ///
+    /// # Errors
+    /// When the table is missing or no archive.
+    fn count(&self, table: usize, until: Seq) -> Result<u64, LedgerError>;
+}
+
+/// All projection tables with their statements.
+#[derive(Clone, Debug)]
+pub struct ProjectionTables {
+    tables: Vec<TableStatements>,
+}
+
+#[derive(Clone, Debug)]
+struct TableStatements {
+    table: &'static Table,
+    drop: String,
+    /// The table, as SQLite keeps it in its schema.
+    create: String,
+    /// The statements that make an archive's triggers.
+    refusals: Vec<String>,
+    /// Inserts a row whose key is new, and does nothing if it isn't.
+    insert: String,
+    put: String,
+    remove: String,
+    /// The rows whose keys begin with so many values; with none of them all.
+    read: Vec<String>,
+    row_until: String,
+    /// Counts an archive's rows; `None` for other tables.
+    count: Option<String>,
+}
+
+impl ProjectionTables {
+    /// Writes the statements.
+    #[must_use]
+    pub fn new(tables: &'static [Table]) -> Self {
+        Self {
+            tables: tables.iter().map(TableStatements::new).collect(),
+        }
+    }
+
+    /// The descriptions.
+    pub fn descriptions(&self) -> impl Iterator<Item = &'static Table> + '_ {
+        self.tables.iter().map(|statements| statements.table)
+    }
+
+    /// Whether the stored tables can be used with a ledger that ends at `head`.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn state(&self, connection: &Connection, head: Seq) -> Result<TablesState, TableError> {
+        let rebuild = |reason: String| Ok(TablesState::Rebuild { reason });
+        for statements in &self.tables {
+            let table = statements.table;
+            let version: Option<i64> = meta_value(connection, &version_key(table.name))?;
+            if version != Some(table.version.into()) {
+                let found = version.map_or("none".to_owned(), |version| version.to_string());
+                let (name, wanted) = (table.name, table.version);
+                return rebuild(format!(
+                    "table {name} should have version {wanted}, there is {found}"
+                ));
+            }
+            let stored: Vec<String> = connection
+                .prepare_cached(
+                    "SELECT sql FROM sqlite_schema WHERE tbl_name = ?1 AND sql IS NOT NULL ORDER BY rowid",
+                )?
+                .query_map([table.name], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            let wanted = std::iter::once(&statements.create).chain(&statements.refusals);
+            if !stored.iter().eq(wanted) {
+                return rebuild(format!("table {} is missing or was altered", table.name));
+            }
+        }
+        if self.digests(connection)?.is_none() {
+            return rebuild("a table has no digest that this tslp can read".to_owned());
+        }
+        let applied: Option<i64> = meta_value(connection, APPLIED_SEQ)?;
+        match applied {
+            Some(applied) if applied == to_sql(head) => {
+                let by: Option<String> = meta_value(connection, FOLDED_BY)?;
+                Ok(match by.as_deref() {
+                    Some(VERSION) => TablesState::Current,
+                    by => TablesState::Doubtful {
+                        reason: format!(
+                            "tslp {} folded the tables, and this is {VERSION}",
+                            by.unwrap_or("of an unknown version")
+                        ),
+                    },
+                })
+            }
+            Some(applied) => rebuild(format!("tables stand at #{applied}, the ledger at {head}")),
+            None => rebuild("tables were never filled".to_owned()),
+        }
+    }
+
+    /// Drops a table and makes it anew, empty and without the triggers that protect an archive. Call it in a transaction,
+    /// while no row of any table is being read.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn recreate_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
+        let statements = self.statements(table)?;
+        connection.execute_batch(&statements.drop)?;
+        connection.execute_batch(&statements.create)?;
+        Ok(())
+    }
+
+    /// Completes a recreated table after it was filled: creates its triggers and records its version.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn complete_table(&self, connection: &Connection, table: usize) -> Result<(), TableError> {
+        let statements = self.statements(table)?;
+        for refusal in &statements.refusals {
+            connection.execute_batch(refusal)?;
+        }
+        let version = i64::from(statements.table.version);
+        set_meta(connection, &version_key(statements.table.name), version)?;
+        Ok(())
+    }
+
+    /// Drops tables of projections that no longer exist. Call it in a transaction.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn drop_unknown(&self, connection: &Connection) -> Result<(), TableError> {
+        let names: Vec<String> = connection
+            .prepare("SELECT substr(key, length(?1) + 1) FROM meta WHERE key LIKE ?1 || '%'")?
+            .query_map([VERSION_PREFIX], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for name in names {
+            if self.descriptions().all(|table| table.name != name) {
+                let quoted = name.replace('"', "\"\"");
+                connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
+                for key in [version_key(&name), digest_key(&name)] {
+                    connection.execute("DELETE FROM meta WHERE key = ?1", [key])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The stored digest of each table; an archive's is that of no rows. `None` if one is missing or of another version.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn digests(&self, connection: &Connection) -> Result<Option<Vec<TableDigest>>, TableError> {
+        let mut digests = Vec::new();
+        for table in self.descriptions() {
+            let kept = if table.is_archive() {
+                Some(TableDigest::default())
+            } else {
+                let bytes: Option<Vec<u8>> = meta_value(connection, &digest_key(table.name))?;
+                bytes.and_then(|bytes| TableDigest::from_bytes(&bytes))
+            };
+            digests.extend(kept);
+        }
+        Ok((digests.len() == self.tables.len()).then_some(digests))
+    }
+
+    /// Stores the digests that have changed.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn keep_digests(
+        &self,
+        connection: &Connection,
+        digests: &[TableDigest],
+        before: Option<&[TableDigest]>,
+    ) -> Result<(), TableError> {
+        for (index, (table, digest)) in self.descriptions().zip(digests).enumerate() {
+            let is_kept = before.is_some_and(|before| before[index] == *digest);
+            if !table.is_archive() && !is_kept {
+                set_meta(connection, &digest_key(table.name), digest.to_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records that this program has folded the tables up to this position.
+    ///
+    /// # Errors
+    /// When SQLite fails.
+    pub fn set_applied(&self, connection: &Connection, applied: Seq) -> Result<(), TableError> {
+        set_meta(connection, APPLIED_SEQ, to_sql(applied))?;
+        let by: Option<String> = meta_value(connection, FOLDED_BY)?;
+        if by.as_deref() != Some(VERSION) {
+            set_meta(connection, FOLDED_BY, VERSION)?;
+        }
+        Ok(())
+    }
+
+    /// Makes changes one after the other, and has the tables' digests follow them.
+    ///
+    /// # Errors
+    /// When a row doesn't fit, it is to be taken out of an archive, or SQLite fails.
+    pub fn apply_changes(
+        &self,
+        connection: &Connection,
+        changes: &[RowChange],
+        digests: &mut [TableDigest],
+    ) -> Result<(), TableError> {
+        for change in changes {
+            let statements = self.statements(change.table)?;
+            let digest = &mut digests[change.table];
+            match &change.change {
+                Change::Put(row) => statements.put_row(connection, row, digest)?,
+                Change::Remove(key) => statements.remove(connection, key, digest)?,
+                Change::Replace(prefix, rows) => {
+                    statements.replace_rows(connection, prefix, rows, digest)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands every row of a table to `visit`, in the order of its key.
+    ///
+    /// # Errors
+    /// When the table is missing, holds what it can't, or SQLite fails.
+    pub fn read_all(
+        &self,
+        connection: &Connection,
+        table: usize,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), TableError> {
+        self.statements(table)?.read(connection, &[], visit)
+    }
+
+    /// The row with this key.
+    ///
+    /// # Errors
+    /// When the table is missing, holds what it can't, or SQLite fails.
+    pub fn find_row(
+        &self,
+        connection: &Connection,
+        table: usize,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        let statements = self.statements(table)?;
+        statements.find_row(connection, key)
+    }
+
+    /// The last row whose key isn't beyond this one, and differs from it in the key's last column at most.
+    ///
+    /// # Errors
+    /// When the table is missing, holds what it can't, or SQLite fails.
+    pub fn row_until(
+        &self,
+        connection: &Connection,
+        table: usize,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        let statements = self.statements(table)?;
+        statements.check_values(key, statements.table.key)?;
+        statements.first_row(connection, &statements.row_until, key)
+    }
+
+    /// The number of an archive's rows that events up to `until` have put.
+    ///
+    /// # Errors
+    /// When the table is missing or no archive, or SQLite fails.
+    pub fn count_until(
+        &self,
+        connection: &Connection,
+        table: usize,
+        until: Seq,
+    ) -> Result<u64, TableError> {
+        let statements = self.statements(table)?;
+        let Some(count) = &statements.count else {
+            return Err(statements.misfit("it is no archive".to_owned()));
+        };
+        let rows: i64 = connection
+            .prepare_cached(count)?
+            .query_row([to_sql(until)], |row| row.get(0))?;
+        Ok(u64::try_from(rows).unwrap_or(0))
+    }
+
+    fn statements(&self, table: usize) -> Result<&TableStatements, TableError> {
+        self.tables.get(table).ok_or_else(|| TableError::Shape {
+            table: "?",
+            detail: format!(
+                "there is no table number {table}, only {}",
+                self.tables.len()
+            ),
+        })
+    }
+}
+
+impl TableStatements {
+    fn new(table: &'static Table) -> Self {
+        let names: Vec<String> = table
+            .columns
+            .iter()
+            .map(|column| format!("\"{}\"", column.name))
+            .collect();
+        let (key, _) = names.split_at(table.key);
+        let name = format!("\"{}\"", table.name);
+        let all = names.join(", ");
+        let is_key = columns_compared(key, "=");
+        let is_until = match key.split_last() {
+            Some((last, before)) => {
+                let mut conditions: Vec<String> = column_terms(before, "=");
+                conditions.push(format!("{last} <= ?{}", table.key));
+                conditions.join(" AND ")
+            }
+            None => "true".to_owned(),
+        };
+        Self {
+            table,
+            drop: format!("DROP TABLE IF EXISTS {name}"),
+            create: create_statement(table),
+            refusals: match table.keep {
+                Keep::Latest => Vec::new(),
+                Keep::First { .. } => archive_triggers(table),
+            },
+            insert: put_statement(table, &names, OnConflict::Keep),
+            put: put_statement(table, &names, OnConflict::Replace),
+            remove: format!("DELETE FROM {name} WHERE {is_key}"),
+            read: (0..=table.key)
+                .map(|shared| {
+                    let conditions = match shared {
+                        0 => "true".to_owned(),
+                        shared => columns_compared(&key[..shared], "="),
+                    };
+                    // A column that a condition fixes isn't named in the order: SQLite would compile the statement anew for
+                    // each value.
+                    let order = match key[shared..].join(", ") {
+                        rest if rest.is_empty() => rest,
+                        rest => format!(" ORDER BY {rest}"),
+                    };
+                    format!("SELECT {all} FROM {name} WHERE {conditions}{order}")
+                })
+                .collect(),
+            row_until: format!(
+                "SELECT {all} FROM {name} WHERE {is_until} ORDER BY {keys} DESC LIMIT 1",
+                keys = key.join(" DESC, "),
+            ),
+            count: match table.keep {
+                Keep::Latest => None,
+                Keep::First { seq } => {
+                    let seq = &names[seq];
+                    Some(format!("SELECT count(*) FROM {name} WHERE {seq} <= ?1"))
+                }
+            },
+        }
+    }
+
+    /// Puts a row. If the same row is there already, nothing is written.
+    fn put_row(
+        &self,
+        connection: &Connection,
+        row: &[Value],
+        digest: &mut TableDigest,
+    ) -> Result<(), TableError> {
+        self.check_values(row, self.table.columns.len())?;
+        let is_archive = self.table.is_archive();
+        // Most rows are new, so that a look-up before would find nothing.
+        match self.execute_with(connection, &self.insert, row) {
+            Err(TableError::Sqlite(error)) if is_archive && is_refused_put(&error) => return Ok(()),
+            Ok(_) if is_archive => return Ok(()),
+            Ok(1) => {
+                digest.add(row);
+                return Ok(());
+            }
+            inserted => inserted?,
+        };
+        let known = self.find_row(connection, &row[..self.table.key])?;
+        if known.as_deref() != Some(row) {
+            self.execute_with(connection, &self.put, row)?;
+            known.iter().for_each(|known| digest.remove(known));
+            digest.add(row);
+        }
+        Ok(())
+    }
+
+    fn remove(
+        &self,
+        connection: &Connection,
+        key: &[Value],
+        digest: &mut TableDigest,
+    ) -> Result<(), TableError> {
+        let known = self.find_row(connection, key)?;
+        self.execute_with(connection, &self.remove, key)?;
+        known.iter().for_each(|known| digest.remove(known));
+        Ok(())
+    }
+
+    /// Writes what differs from the rows that are there.
+    fn replace_rows(
+        &self,
+        connection: &Connection,
+        prefix: &[Value],
+        rows: &[Vec<Value>],
+        digest: &mut TableDigest,
+    ) -> Result<(), TableError> {
+        let mut gone: BTreeMap<Vec<Value>, Vec<Value>> = BTreeMap::new();
+        self.read(connection, prefix, &mut |row| {
+            gone.insert(row[..self.table.key].to_vec(), row.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        for row in rows {
+            self.check_values(row, self.table.columns.len())?;
+            let known = gone.remove(&row[..self.table.key]);
+            if known.as_ref() != Some(row) {
+                self.execute_with(connection, &self.put, row)?;
+                known.iter().for_each(|known| digest.remove(known));
+                digest.add(row);
+            }
+        }
+        for (key, row) in gone {
+            self.execute_with(connection, &self.remove, &key)?;
+            digest.remove(&row);
+        }
+        Ok(())
+    }
+
+    fn execute_with(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        values: &[Value],
+    ) -> Result<usize, TableError> {
+        let mut statement = connection.prepare_cached(sql)?;
+        Ok(statement.execute(params_from_iter(values.iter().map(SqlValue)))?)
+    }
+
+    /// Hands the rows whose keys begin with these values to `visit`, in the order of their keys.
+    fn read(
+        &self,
+        connection: &Connection,
+        prefix: &[Value],
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), TableError> {
+        self.check_values(prefix, prefix.len())?;
+        let Some(sql) = self.read.get(prefix.len()) else {
+            return Err(self.misfit(format!("{} values are no part of a key", prefix.len())));
+        };
+        let mut prepared = connection.prepare_cached(sql)?;
+        let mut rows = prepared.query(params_from_iter(prefix.iter().map(SqlValue)))?;
+        let mut values = Vec::new();
+        while let Some(row) = rows.next()? {
+            self.read_row(row, &mut values)?;
+            if visit(&values).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn find_row(
+        &self,
+        connection: &Connection,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        self.check_values(key, self.table.key)?;
+        self.first_row(connection, &self.read[self.table.key], key)
+    }
+
+    fn first_row(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        key: &[Value],
+    ) -> Result<Option<Vec<Value>>, TableError> {
+        connection
+            .prepare_cached(sql)?
+            .query_row(params_from_iter(key.iter().map(SqlValue)), |row| {
+                let mut values = Vec::new();
+                Ok(self.read_row(row, &mut values).map(|()| values))
+            })
+            .optional()?
+            .transpose()
+    }
+
+    /// Refuses values that don't fit the leading columns.
+    fn check_values(&self, values: &[Value], expected: usize) -> Result<(), TableError> {
+        if values.len() != expected {
+            return Err(self.misfit(format!("{expected} values wanted, {} given", values.len())));
+        }
+        let mut columns = values.iter().zip(self.table.columns);
+        columns.try_for_each(|(value, column)| self.check_value(value, column))
+    }
+
+    fn check_value(&self, value: &Value, column: &Column) -> Result<(), TableError> {
+        let fits = match value {
+            Value::Null => column.nullable,
+            Value::Integer(_) => column.kind == ColumnType::Integer,
+            Value::Text(_) => column.kind == ColumnType::Text,
+            Value::Hash(_) => column.kind == ColumnType::Hash,
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(self.misfit(format!("{value:?} doesn't fit column {}", column.name)))
+        }
+    }
+
+    /// Reads a row in the place of the one before it. A text that is the same in both stays shared: neighbours in the order of
+    /// their keys have most of theirs in common, and a start reads every row.
+    fn read_row(&self, row: &Row<'_>, values: &mut Vec<Value>) -> Result<(), TableError> {
+        values.resize(self.table.columns.len(), Value::Null);
+        for ((index, column), value) in self.table.columns.iter().enumerate().zip(values) {
+            match row.get_ref(index)? {
+                ValueRef::Text(text) if is_text(value, text) => continue,
+                ValueRef::Null => *value = Value::Null,
+                ValueRef::Integer(number) => *value = Value::Integer(number),
+                ValueRef::Text(text) => {
+                    let text = std::str::from_utf8(text);
+                    *value = Value::text(
+                        text.map_err(|_| self.misfit("a text is not UTF-8".to_owned()))?,
+                    );
+                }
+                ValueRef::Blob(bytes) => {
+                    let hash = bytes.try_into();
+                    *value =
+                        Value::Hash(hash.map_err(|_| {
+                            self.misfit(format!("{} bytes are no hash", bytes.len()))
+                        })?);
+                }
+                ValueRef::Real(number) => {
+                    return Err(self.misfit(format!("{number} is no whole number")));
+                }
+            }
+            self.check_value(value, column)?;
+        }
+        Ok(())
+    }
+
+    fn misfit(&self, detail: String) -> TableError {
+        TableError::Shape {
+            table: self.table.name,
+            detail,
+        }
+    }
+}
+
+fn is_text(value: &Value, bytes: &[u8]) -> bool {
+    matches!(value, Value::Text(text) if text.as_bytes() == bytes)
+}
+
+/// `column operator ?n` for each column, numbered from 1.
+fn column_terms(columns: &[String], operator: &str) -> Vec<String> {
+    columns
+        .iter()
+        .zip(1..)
+        .map(|(column, number)| format!("{column} {operator} ?{number}"))
+        .collect()
+}
+
+fn columns_compared(columns: &[String], operator: &str) -> String {
+    column_terms(columns, operator).join(" AND ")
+}
+
+/// Whether an archive's trigger has said that the key is taken: the row that is there stays, as it should. It says so
+/// before there is a conflict, and asking first would cost every new row a look-up.
+fn is_refused_put(error: &rusqlite::Error) -> bool {
+    let error = error.sqlite_error();
+    error.is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER)
+}
+
+/// The handling of a row whose key is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnConflict {
+    Keep,
+    Replace,
+}
+
+fn put_statement(table: &Table, names: &[String], on_conflict: OnConflict) -> String {
+    let name = format!("\"{}\"", table.name);
+    let (key, rest) = names.split_at(table.key);
+    let places = (1..=names.len())
+        .map(|number| format!("?{number}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let (all, keys) = (names.join(", "), key.join(", "));
+    let on_conflict = if rest.is_empty() || on_conflict == OnConflict::Keep {
+        "DO NOTHING".to_owned()
+    } else {
+        let set = rest
+            .iter()
+            .map(|column| format!("{column} = excluded.{column}"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        format!("DO UPDATE SET {set}")
+    };
+    format!("INSERT INTO {name} ({all}) VALUES ({places}) ON CONFLICT ({keys}) {on_conflict}")
+}
+
+/// The statement that makes the table. A key of one whole number is SQLite's own row number; other tables are
+/// stored in the order of their key.
+fn create_statement(table: &Table) -> String {
+    let by_number = table.key == 1 && table.columns[0].kind == ColumnType::Integer;
+    let mut sql = format!("CREATE TABLE \"{}\" (", table.name);
+    for column in table.columns {
+        let kind = match column.kind {
+            ColumnType::Integer => "INTEGER",
+            ColumnType::Text => "TEXT",
+            ColumnType::Hash => "BLOB",
+        };
+        let null = if column.nullable { "" } else { " NOT NULL" };
+        // Writing to a string can't fail.
+        let _ = write!(sql, "\"{}\" {kind}{null}, ", column.name);
+    }
+    let key: Vec<String> = table.columns[..table.key]
+        .iter()
+        .map(|column| format!("\"{}\"", column.name))
+        .collect();
+    let _ = write!(sql, "PRIMARY KEY ({})) STRICT", key.join(", "));
+    if !by_number {
+        sql.push_str(", WITHOUT ROWID");
+    }
+    sql
+}
+
+/// Triggers that refuse whatever isn't a new row. `INSERT OR REPLACE` fires no delete trigger, so it needs its own.
+fn archive_triggers(table: &Table) -> Vec<String> {
+    let name = table.name;
+    let refuse = |verb: &str, event: &str, when: &str| {
+        format!(
+            "CREATE TRIGGER \"{name}_refuses_{verb}\" BEFORE {event} ON \"{name}\" {when}\
+             BEGIN SELECT RAISE(ABORT, '{name} is append-only'); END"
+        )
+    };
+    let same: Vec<String> = table.columns[..table.key]
+        .iter()
+        .map(|column| format!("\"{0}\" IS NEW.\"{0}\"", column.name))
+        .collect();
+    let when = format!(
+        "WHEN EXISTS (SELECT 1 FROM \"{name}\" WHERE {}) ",
+        same.join(" AND ")
+    );
+    vec![
+        refuse("update", "UPDATE", ""),
+        refuse("delete", "DELETE", ""),
+        refuse("replace", "INSERT", &when),
+    ]
+}
+
+fn version_key(name: &str) -> String {
+    format!("{VERSION_PREFIX}{name}")
+}
+
+fn digest_key(name: &str) -> String {
+    format!("{DIGEST_PREFIX}{name}")
+}
+
+/// A value as SQLite takes it, without a copy.
+struct SqlValue<'a>(&'a Value);
+
+impl ToSql for SqlValue<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Integer(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Hash(hash) => ValueRef::Blob(hash),
+        }))
+    }
+}

@@ -1,0 +1,268 @@
+//! Appending, reading back, refusing.
+
+use std::io;
+use std::path::Path;
+
+use super::*;
+use crate::ledger::anchor::Anchor;
+use crate::ledger::disk::Medium;
+use crate::ledger::{CheckpointMode, anchor};
+use tslp_replay::log::AppendError;
+
+#[test]
+fn events_are_there_after_reopening_and_their_chain_holds() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    assert_eq!(verified(&log).seq, Seq(0));
+    append_one(&mut log, 1);
+    let head = log.head().unwrap();
+    let batch = [2, 3].into_iter().scan(head.chain, |chain, seq| {
+        let next = stored(*chain, seq);
+        *chain = next.chain;
+        Some(next)
+    });
+    let batch: Vec<_> = batch.collect();
+    let head = log.append(Seq(1), &batch).unwrap();
+    assert_eq!(head.seq, Seq(3));
+    drop(log);
+    let log = fixture.open().log;
+    assert_eq!(log.head().unwrap(), head);
+    assert_eq!(verified(&log), head);
+    assert_eq!(
+        anchor::read(&fixture.files().anchor).unwrap(),
+        anchor::AnchorState::Head(head)
+    );
+}
+
+#[test]
+fn reading_starts_anywhere_and_stops_when_told() {
+    let fixture = Fixture::new();
+    fixture.filled(5);
+    let log = fixture.open().log;
+    let mut seen = Vec::new();
+    log.read(Seq(2), &mut |stored| {
+        seen.push(stored.seq.0);
+        if seen.len() == 3 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })
+    .unwrap();
+    assert_eq!(seen, [2, 3, 4]);
+}
+
+#[test]
+fn an_append_to_another_head_is_a_conflict_and_changes_nothing() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let head = append_one(&mut log, 1);
+    for expected in [0, 2] {
+        let conflict = log.append(Seq(expected), &[stored(head.chain, 2)]);
+        assert_eq!(conflict, Err(AppendError::Conflict(head)));
+    }
+    assert_eq!(verified(&log), head);
+    append_one(&mut log, 2);
+}
+
+#[test]
+fn events_out_of_order_are_refused_whole() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let head = append_one(&mut log, 1);
+    let second = stored(head.chain, 2);
+    let gap = stored(second.chain, 4);
+    let mut forged = stored(head.chain, 2);
+    forged.chain.0[0] ^= 1;
+    for batch in [vec![second, gap], vec![forged]] {
+        let refused = log.append(Seq(1), &batch);
+        assert!(
+            matches!(refused, Err(AppendError::Unknown(_))),
+            "{refused:?}"
+        );
+        assert_eq!(log.head().unwrap(), head);
+    }
+    assert_eq!(verified(&log), head);
+    append_one(&mut log, 2);
+}
+
+#[test]
+fn a_batch_that_is_dropped_leaves_nothing() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let head = append_one(&mut log, 1);
+    let mut batch = log.begin_batch().unwrap();
+    batch.record(recorded(2)).unwrap();
+    batch.change_row(&order(2)).unwrap();
+    assert_eq!(batch.head().seq, Seq(2));
+    drop(batch);
+    assert_eq!(verified(&log), head);
+    append_one(&mut log, 2);
+}
+
+#[test]
+fn the_ledger_refuses_every_change_from_any_program() {
+    let fixture = Fixture::new();
+    fixture.filled(3);
+    let shell = fixture.shell();
+    for sql in [
+        "UPDATE ledger SET at = 0 WHERE seq = 2",
+        "UPDATE ledger SET seq = 9 WHERE seq = 3",
+        "DELETE FROM ledger WHERE seq = 3",
+        "DELETE FROM ledger",
+        "INSERT OR REPLACE INTO ledger SELECT * FROM ledger WHERE seq = 2",
+        "REPLACE INTO ledger VALUES (3, 0, 1, x'00', zeroblob(32))",
+        "INSERT INTO ledger VALUES (5, 0, 1, x'00', zeroblob(32))",
+        "INSERT INTO ledger (at, kind, payload, chain) VALUES (0, 1, x'00', zeroblob(32))",
+    ] {
+        let error = shell.execute(sql, []).unwrap_err().to_string();
+        assert!(
+            error.contains("the ledger is append-only"),
+            "{sql}: {error}"
+        );
+    }
+    let misfit = shell.execute(
+        "INSERT INTO ledger VALUES (4, 0, 1, x'00', zeroblob(31))",
+        [],
+    );
+    assert!(misfit.unwrap_err().to_string().contains("CHECK"));
+    drop(shell);
+    assert_eq!(verified(&fixture.open().log).seq, Seq(3));
+}
+
+#[test]
+fn another_program_that_appends_is_noticed() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let head = append_one(&mut log, 1);
+    fixture
+        .shell()
+        .execute(
+            "INSERT INTO ledger VALUES (2, 0, 1, x'00', zeroblob(32))",
+            [],
+        )
+        .unwrap();
+    let conflict = log.append(Seq(1), &[stored(head.chain, 2)]);
+    assert!(
+        matches!(conflict, Err(AppendError::Conflict(found)) if found.seq == Seq(2)),
+        "{conflict:?}"
+    );
+}
+
+#[test]
+fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let head = append_one(&mut log, 1);
+    log.connection
+        .pragma_update(None, "max_page_count", 1)
+        .unwrap();
+    let mut large = recorded(2);
+    let bytes = vec![b'x'; 100_000];
+    large.event = Event::Content(Content {
+        hash: ArtifactHash::of(&bytes),
+        kind: ContentKind::Message,
+        bytes: bytes.into(),
+    });
+    let mut batch = log.begin_batch().unwrap();
+    let error = batch.record(large).unwrap_err();
+    assert!(matches!(error, LedgerError::DiskFull { .. }), "{error:?}");
+    assert!(error.to_string().contains("free space"), "{error}");
+    drop(batch);
+    let poisoned = log.append(Seq(1), &[stored(head.chain, 2)]);
+    assert!(
+        matches!(&poisoned, Err(AppendError::Unknown(text)) if text.contains("free space")),
+        "{poisoned:?}"
+    );
+    assert!(log.head().is_err());
+    assert!(log.checkpoint(CheckpointMode::Passive).is_err());
+    drop(log);
+
+    let mut log = fixture.open().log;
+    assert_eq!(verified(&log), head);
+    append_one(&mut log, 2);
+}
+
+/// An anchor on a disk that takes nothing more.
+struct Dead(Vec<u8>);
+
+impl Medium for Dead {
+    fn read_at(&mut self, _: usize, _: usize) -> io::Result<Vec<u8>> {
+        Ok(self.0.clone())
+    }
+    fn write_at(&mut self, _: usize, _: &[u8]) -> io::Result<()> {
+        Err(io::Error::other("I/O error"))
+    }
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_commit_whose_anchor_fails_is_not_acknowledged() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let head = append_one(&mut log, 1);
+    let medium = Dead(std::fs::read(fixture.files().anchor).unwrap());
+    log.anchor = Anchor::on_medium(Box::new(medium), Path::new("ledger.anchor")).unwrap();
+    let failed = log.append_with(Seq(1), &[stored(head.chain, 2)], &[order(2)]);
+    assert!(matches!(failed, Err(AppendError::Unknown(_))), "{failed:?}");
+    assert!(matches!(log.head(), Err(LedgerError::Poisoned { .. })));
+    drop(log);
+    // It may be there after reopening: a ledger ahead of its anchor is what a crash leaves.
+    let mut log = fixture.open().log;
+    assert_eq!(verified(&log).seq, Seq(2));
+    append_one(&mut log, 3);
+}
+
+#[test]
+fn checkpoints_move_and_cut_the_wal() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    for seq in 1..=20 {
+        append_one(&mut log, seq);
+    }
+    assert!(log.wal_state().unwrap().pages_pending > 0);
+    log.checkpoint(CheckpointMode::Passive).unwrap();
+    let moved = log.wal_state().unwrap();
+    assert_eq!(moved.pages_pending, 0);
+    assert!(moved.file_bytes > 0);
+    log.checkpoint(CheckpointMode::Truncate).unwrap();
+    assert_eq!(log.wal_state().unwrap().file_bytes, 0);
+    append_one(&mut log, 21);
+    assert_eq!(verified(&log).seq, Seq(21));
+}
+
+#[test]
+fn readers_see_what_is_committed_and_can_not_write() {
+    let fixture = Fixture::new();
+    let mut opened = fixture.open();
+    let reader = opened.readers.open().unwrap();
+    assert_eq!(reader.head().unwrap().seq, Seq(0));
+    let head = append_one(&mut opened.log, 1);
+    assert_eq!(reader.head().unwrap(), head);
+    assert_eq!(reader.content_at(Seq(1)).unwrap(), b"content number 1");
+    assert!(matches!(
+        reader.content_at(Seq(2)),
+        Err(LedgerError::NoContent { .. })
+    ));
+    assert_eq!(reader.rows::<OrderRow>().unwrap(), [OrderRow { id: 1 }]);
+    assert_eq!(reader.integrity_check().unwrap(), Vec::<String>::new());
+    assert_eq!(reader.journal_mode().unwrap(), "wal");
+    let workspace = PathBuf::from("/work/project");
+    assert_eq!(reader.checked_workspace().unwrap(), workspace);
+    assert!(reader.bytes_on_disk() > 0);
+    let written = reader.connection.execute("DELETE FROM meta", []);
+    assert!(written.unwrap_err().to_string().contains("readonly"));
+}
+
+#[test]
+fn damaged_content_is_never_handed_out() {
+    let fixture = Fixture::new();
+    fixture.filled(1);
+    fixture
+        .past_the_triggers("UPDATE ledger SET payload = CAST('C' || substr(payload, 2) AS BLOB)");
+    let reader = fixture.open().readers.open().unwrap();
+    let error = reader.content_at(Seq(1)).unwrap_err();
+    assert!(matches!(error, LedgerError::Corrupt { .. }), "{error:?}");
+}

@@ -1,0 +1,248 @@
+//! Projection tables: made, changed, read, found out of date, made anew.
+
+use super::*;
+use crate::ledger::tables::{ArchiveRows as _, TablesState};
+
+fn state(path: &str, symbol: &str, note: Option<&str>) -> Vec<Value> {
+    let row = StateRow {
+        path: path.into(),
+        symbol: symbol.into(),
+        note: note.map(str::to_owned),
+    };
+    row.into_cells()
+}
+
+fn rows(log: &SqliteLog, table: usize) -> Vec<Vec<Value>> {
+    let mut rows = Vec::new();
+    log.read_table(table, &mut |row| {
+        rows.push(row.to_vec());
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    rows
+}
+
+/// Appends the next event with these changes.
+fn change(log: &mut SqliteLog, changes: &[RowChange]) -> Result<Head, String> {
+    let head = log.head().map_err(|error| error.to_string())?;
+    let next = stored(head.chain, head.seq.0 + 1);
+    log.append_with(head.seq, &[next], changes)
+        .map_err(|error| format!("{error:?}"))
+}
+
+fn check_rebuild(fixture: &Fixture, word: &str) {
+    match fixture.open().tables {
+        TablesState::Rebuild { reason } => assert!(reason.contains(word), "{reason}"),
+        other => panic!("the tables are {other:?}"),
+    }
+}
+
+fn rebuild(log: &mut SqliteLog) {
+    let head = log.head().unwrap().seq;
+    let mut rebuild = log.begin_rebuild().unwrap();
+    rebuild
+        .fill_table(STATE, |visit| visit(state("a.c", "f", None)))
+        .unwrap();
+    rebuild
+        .fill_table(ORDER, |visit| visit(vec![Value::Integer(1)]))
+        .unwrap();
+    rebuild.commit(head).unwrap();
+}
+
+#[test]
+fn rows_are_put_replaced_removed_and_read_in_key_order() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    change(
+        &mut log,
+        &[
+            put(STATE, state("b.c", "f", None)),
+            put(STATE, state("a.c", "g", Some("first"))),
+            put(STATE, state("a.c", "f", None)),
+            put(STATE, state("a.c", "g", Some("second"))),
+            RowChange {
+                table: STATE,
+                change: Change::Remove(vec!["b.c".into(), "f".into()]),
+            },
+            RowChange {
+                table: STATE,
+                change: Change::Remove(vec!["never".into(), "there".into()]),
+            },
+        ],
+    )
+    .unwrap();
+    let expected = [state("a.c", "f", None), state("a.c", "g", Some("second"))];
+    assert_eq!(rows(&log, STATE), expected);
+    drop(log);
+    let opened = fixture.open();
+    assert_eq!(opened.tables, TablesState::Current);
+    assert_eq!(rows(&opened.log, STATE), expected);
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused() {
+    for misfit in [
+        put(STATE, vec!["a.c".into()]),
+        put(STATE, vec![Value::Null, "f".into(), Value::Null]),
+        put(ORDER, vec!["text".into()]),
+        put(9, vec![]),
+        RowChange {
+            table: STATE,
+            change: Change::Remove(vec!["a.c".into()]),
+        },
+    ] {
+        let fixture = Fixture::new();
+        let mut log = fixture.open().log;
+        change(&mut log, &[misfit]).unwrap_err();
+        drop(log);
+        assert_eq!(fixture.open().log.head().unwrap().seq, Seq(0));
+    }
+}
+
+#[test]
+fn an_archive_keeps_the_first_row_of_each_key() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let row = |byte: u8, seq: u64| vec![Value::from(&[byte; 32]), seq.into()];
+    let first = [put(VAULT, row(1, 1)), put(VAULT, row(2, 1))];
+    change(&mut log, &first).unwrap();
+    let again = [put(VAULT, row(1, 2)), put(VAULT, row(3, 2))];
+    change(&mut log, &again).unwrap();
+    let expected = [row(1, 1), row(2, 1), row(3, 2)];
+    assert_eq!(rows(&log, VAULT), expected);
+    assert_eq!(log.count(VAULT, Seq(1)).unwrap(), 2);
+    assert_eq!(log.row(VAULT, &row(3, 2)[..1]).unwrap(), Some(row(3, 2)));
+    assert_eq!(log.row(VAULT, &row(4, 2)[..1]).unwrap(), None);
+    let shell = fixture.shell();
+    for sql in [
+        "UPDATE vault SET seq = 2",
+        "DELETE FROM vault",
+        "INSERT OR REPLACE INTO vault SELECT hash, 9 FROM vault",
+    ] {
+        let error = shell.execute(sql, []).unwrap_err().to_string();
+        assert!(error.contains("vault is append-only"), "{sql}: {error}");
+    }
+    drop(shell);
+    let gone = RowChange {
+        table: VAULT,
+        change: Change::Remove(row(1, 1)[..1].to_vec()),
+    };
+    let error = change(&mut log, &[gone]).unwrap_err();
+    assert!(error.contains("append-only"), "{error}");
+    drop(log);
+    assert_eq!(rows(&fixture.open().log, VAULT), expected);
+}
+
+#[test]
+fn the_last_row_of_a_key_up_to_a_point_is_found() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let all = [("a.c", "f"), ("b.c", "f"), ("b.c", "h"), ("c.c", "a")];
+    let puts = all.map(|(path, symbol)| put(STATE, state(path, symbol, None)));
+    change(&mut log, &puts).unwrap();
+    let reader = fixture.open_reader();
+    let until = |path: &str, symbol: &str| {
+        let found = reader.row_until(STATE, &[Value::text(path), Value::text(symbol)]);
+        found.unwrap().map(|row| row[1].clone())
+    };
+    assert_eq!(until("b.c", "h"), Some("h".into()));
+    assert_eq!(until("b.c", "g"), Some("f".into()));
+    assert_eq!(until("b.c", "z"), Some("h".into()));
+    assert_eq!(until("b.c", "e"), None);
+}
+
+#[test]
+fn a_rebuild_writes_what_a_replay_puts() {
+    let fixture = Fixture::new();
+    fixture.filled(3);
+    let mut log = fixture.open().log;
+    let mut rebuild = log.begin_rebuild().unwrap();
+    let replayed = rebuild.replay_events(|stored, rows| {
+        // Every other key is put for the first time.
+        let key = u8::try_from(stored.seq.0 / 2).unwrap();
+        rows.push(put(VAULT, vec![(&[key; 32]).into(), stored.seq.0.into()]));
+        Ok::<_, LedgerError>(())
+    });
+    replayed.unwrap();
+    rebuild.commit(Seq(3)).unwrap();
+    let row = |key: u8, seq: u64| vec![Value::from(&[key; 32]), seq.into()];
+    assert_eq!(rows(&log, VAULT), [row(0, 1), row(1, 2)]);
+    assert_eq!(log.tables_state().unwrap(), TablesState::Current);
+    assert_eq!(rows(&log, ORDER), [[Value::Integer(0); 1]; 0]);
+}
+
+#[test]
+fn events_appended_without_rows_leave_tables_to_rebuild() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    let head = append_one(&mut log, 1);
+    log.append(Seq(1), &[stored(head.chain, 2)]).unwrap();
+    // Later rows don't hide the gap.
+    append_one(&mut log, 3);
+    drop(log);
+    check_rebuild(&fixture, "tables stand at #1, the ledger at #3");
+    rebuild(&mut fixture.open().log);
+    let opened = fixture.open();
+    assert_eq!(opened.tables, TablesState::Current);
+    assert_eq!(rows(&opened.log, STATE), [state("a.c", "f", None)]);
+    assert_eq!(rows(&opened.log, ORDER), [vec![Value::Integer(1)]]);
+}
+
+#[test]
+fn tables_that_are_damaged_missing_or_of_another_version_are_rebuilt() {
+    let fixture = Fixture::new();
+    fixture.filled(2);
+    for (sql, word) in [
+        ("DROP TABLE state", "state is missing"),
+        ("ALTER TABLE state ADD COLUMN extra TEXT", "was altered"),
+        (
+            "UPDATE meta SET value = 9 WHERE key = 'table:state'",
+            "should have version 1, there is 9",
+        ),
+        ("DELETE FROM meta WHERE key = 'applied_seq'", "never filled"),
+        ("DELETE FROM meta WHERE key = 'digest:state'", "no digest"),
+        // As it was before a digest had a version.
+        (
+            "UPDATE meta SET value = substr(value, 1, 40) WHERE key = 'digest:state'",
+            "no digest",
+        ),
+        ("DROP TRIGGER vault_refuses_update", "vault is missing or"),
+    ] {
+        fixture.shell().execute_batch(sql).unwrap();
+        check_rebuild(&fixture, word);
+        rebuild(&mut fixture.open().log);
+        assert_eq!(fixture.open().tables, TablesState::Current, "{sql}");
+    }
+}
+
+#[test]
+fn a_rebuild_that_is_dropped_leaves_the_old_rows() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open().log;
+    change(&mut log, &[put(STATE, state("a.c", "f", None))]).unwrap();
+    let rebuild = log.begin_rebuild().unwrap();
+    drop(rebuild);
+    assert_eq!(rows(&log, STATE), [state("a.c", "f", None)]);
+    assert_eq!(log.tables_state().unwrap(), TablesState::Current);
+    append_one(&mut log, 2);
+}
+
+#[test]
+fn tables_of_projections_that_are_no_more_are_dropped() {
+    let mut fixture = Fixture::new();
+    fixture.filled(1);
+    fixture.options.tables = &[];
+    let mut log = fixture.open().log;
+    let head = log.head().unwrap().seq;
+    log.begin_rebuild().unwrap().commit(head).unwrap();
+    drop(log);
+    let left: i64 = fixture
+        .shell()
+        .query_row(
+            "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('vault', 'state', 'order')",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(left, 0);
+}

@@ -1,0 +1,222 @@
+//! The scrub: after a start that took the state from the tables, it reads everything that the start didn't.
+//!
+//! First every page of the file, then the whole ledger ([`crate::ledger::history`]). The first commit waits for both
+//! ([`crate::ledger::soundness`]), so the scrub never yields. A flaw turns on safe mode, as it would at a start, and is noted on disk,
+//! so that the next start checks everything itself.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tslp_core::ids::Seq;
+use tslp_projections::table::TableDigest;
+use tslp_replay::log::Head;
+
+use crate::ledger::disk::Disk;
+use crate::ledger::history::{self, StoredVisitor};
+use crate::ledger::soundness::{CheckInProgress, Soundness};
+use crate::ledger::{DataFiles, LedgerReader, OpenLedger, OpenOptions, StartError};
+
+pub use crate::ledger::history::ScrubFlaw;
+
+/// The progress of a scrub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScrubProgress {
+    /// The file's pages are being checked.
+    Pages,
+    /// The pages are sound; events are being verified.
+    Events {
+        /// The last verified event.
+        done: Seq,
+        /// The last event to be verified.
+        of: Seq,
+    },
+    /// Everything is sound.
+    Passed {
+        /// The events that this scrub verified; 0 if the start had folded them all.
+        events: Seq,
+    },
+    /// A flaw was found.
+    Failed(String),
+    /// It was stopped before its end.
+    Stopped,
+}
+
+/// A scrub's progress, for the diagnostics.
+#[derive(Clone, Debug)]
+pub struct SharedProgress(Arc<Mutex<ScrubProgress>>);
+
+impl Default for SharedProgress {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(ScrubProgress::Pages)))
+    }
+}
+
+impl SharedProgress {
+    /// The progress so far.
+    #[must_use]
+    pub fn current(&self) -> ScrubProgress {
+        self.lock().clone()
+    }
+
+    fn set(&self, progress: ScrubProgress) {
+        *self.lock() = progress;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ScrubProgress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The checks that a scrub has claimed; `None` for one that was made before.
+struct ClaimedChecks {
+    pages: Option<CheckInProgress>,
+    events: Option<CheckInProgress>,
+}
+
+/// The checks that a start left undone.
+pub struct Scrub {
+    reader: LedgerReader,
+    soundness: Soundness,
+    claimed: Option<ClaimedChecks>,
+    disk: Arc<dyn Disk>,
+    doubt: PathBuf,
+    /// The ledger's end and the tables' digests, if the start took the state from the tables.
+    unverified: Option<(Head, Vec<TableDigest>)>,
+    watched: SharedProgress,
+}
+
+impl Scrub {
+    /// The checks that this start left undone; they use their own connection.
+    ///
+    /// # Errors
+    /// When the ledger can't be read.
+    pub fn after_start(
+        opened: &OpenLedger,
+        options: &OpenOptions,
+        data_dir: &Path,
+    ) -> Result<Self, StartError> {
+        let reader = opened.readers.open()?;
+        let unverified = if opened.log.is_unverified() {
+            Some((reader.head()?, opened.log.table_digests().to_vec()))
+        } else {
+            None
+        };
+        Ok(Self {
+            reader,
+            soundness: opened.log.soundness().clone(),
+            claimed: None,
+            disk: Arc::clone(&options.disk),
+            doubt: DataFiles::of(data_dir).doubt,
+            unverified,
+            watched: SharedProgress::default(),
+        })
+    }
+
+    /// Its progress, shared.
+    #[must_use]
+    pub fn shared_progress(&self) -> SharedProgress {
+        self.watched.clone()
+    }
+
+    /// The connection, whose statements can be interrupted.
+    #[must_use]
+    pub const fn reader(&self) -> &LedgerReader {
+        &self.reader
+    }
+
+    /// Claims the checks in advance, so that a writer waits for their result.
+    pub fn claim_checks(&mut self) {
+        let claimed = self.claimed.take();
+        self.claimed = Some(claimed.unwrap_or_else(|| self.new_claim()));
+    }
+
+    fn new_claim(&self) -> ClaimedChecks {
+        ClaimedChecks {
+            pages: self.soundness.pages.begin_check(),
+            events: self.soundness.events.begin_check(),
+        }
+    }
+
+    /// Makes the checks; `course` is asked between two pieces of work. After a flaw the ledger takes nothing more.
+    ///
+    /// # Errors
+    /// The flaw.
+    pub fn run_checks(
+        &mut self,
+        course: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ScrubFlaw> {
+        // Held until the outcome is known: when a claim is dropped, a waiting writer makes the check itself.
+        let claimed = self.claimed.take();
+        let mut claimed = claimed.unwrap_or_else(|| self.new_claim());
+        let outcome = match self.begin_check(&mut claimed, course) {
+            Err(flaw) if flaw.is_interruption() => Ok(ControlFlow::Break(())),
+            outcome => outcome,
+        };
+        match &outcome {
+            Ok(ControlFlow::Continue(())) => self.watched.set(ScrubProgress::Passed {
+                events: self.unverified.as_ref().map_or(Seq(0), |(end, _)| end.seq),
+            }),
+            Ok(ControlFlow::Break(())) => self.watched.set(ScrubProgress::Stopped),
+            Err(flaw) => self.stop_writing(flaw.to_string()),
+        }
+        outcome
+    }
+
+    fn stop_writing(&self, reason: String) {
+        // First, so that the diagnostics say it as soon as a client is refused.
+        self.watched.set(ScrubProgress::Failed(reason.clone()));
+        history::condemn_ledger(&self.soundness, &*self.disk, &self.doubt, &reason);
+    }
+
+    fn begin_check(
+        &self,
+        claimed: &mut ClaimedChecks,
+        mut course: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ScrubFlaw> {
+        let begun = Instant::now();
+        if claimed.pages.is_some() {
+            self.reader.check_pages()?;
+            claimed
+                .pages
+                .take()
+                .into_iter()
+                .for_each(CheckInProgress::report_sound);
+            tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
+        }
+        let unverified = self.unverified.as_ref();
+        let Some((end, tables)) = unverified.filter(|_| claimed.events.is_some()) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let read = |from, visit: &mut StoredVisitor<'_>| self.reader.read(from, visit);
+        let verified = history::verify_history(&read, &self.reader, tables, *end, |done| {
+            self.watched
+                .set(ScrubProgress::Events { done, of: end.seq });
+            course()
+        })?;
+        if verified.is_continue() {
+            claimed
+                .events
+                .take()
+                .into_iter()
+                .for_each(CheckInProgress::report_sound);
+            tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
+        }
+        Ok(verified)
+    }
+}
+
+/// Makes the checks that a start left undone, on this thread.
+///
+/// # Errors
+/// The flaw; the log takes nothing more then.
+pub fn scrub_now(
+    opened: &OpenLedger,
+    options: &OpenOptions,
+    data_dir: &Path,
+) -> Result<(), ScrubFlaw> {
+    Scrub::after_start(opened, options, data_dir)?
+        .run_checks(|| ControlFlow::Continue(()))
+        .map(drop)
+}

@@ -1,0 +1,328 @@
+//! From a data directory to a state: opens the ledger and takes the state from the projections' tables, or folds everything,
+//! verifying every link on the way, and puts the tables right.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use tslp_core::ids::Seq;
+use tslp_projections::changes::Changes;
+use tslp_projections::row::UnfitRow;
+use tslp_projections::state::{State, StateRestorer};
+use tslp_projections::table::{TableDigest, Value};
+use tslp_projections::{EventAt, TABLES};
+use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
+use tslp_replay::log::{Log, Stored};
+
+use crate::ledger::archive_check::{ArchiveCheck, ArchiveResult};
+use crate::ledger::{
+    ArchiveRows, LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState,
+};
+use crate::progress::WalkProgress;
+
+pub use crate::ledger::StartError;
+
+/// Events after which a fold lets go of what the archives hold.
+const SETTLE_EVENTS: u64 = 1024;
+
+/// Opens the ledger and folds it.
+///
+/// # Errors
+/// See [`StartError`]; an error that asks for safe mode left the ledger as it was.
+pub fn start(
+    options: &OpenOptions,
+    data_dir: &Path,
+    workspace: &Path,
+) -> Result<(OpenLedger, State), StartError> {
+    let mut opened = options.open(data_dir, workspace)?;
+    let restored = match &opened.tables {
+        TablesState::Rebuild { reason } => Err(reason.clone()),
+        TablesState::Doubtful { reason } => {
+            tracing::info!(%reason, "checking the projections' tables against all events");
+            let (state, archives) =
+                fold_checked(|visit| opened.log.read(Seq(1), visit), &opened.log)?;
+            damaged_table(&opened.log, &state, &archives).map_or(Ok(state), Err)
+        }
+        TablesState::Current => match from_tables(&opened.log)? {
+            Ok(state) => {
+                opened.log.goes_on_from_tables();
+                Ok(state)
+            }
+            Err(reason) => Err(reason),
+        },
+    };
+    let state = match restored {
+        Ok(state) => {
+            if !opened.log.is_unverified() {
+                opened.log.trust_tables()?;
+            }
+            state
+        }
+        Err(reason) => rebuild_because(&mut opened.log, &reason)?,
+    };
+    opened.log.make_durable()?;
+    Ok((opened, state))
+}
+
+/// The state that the tables hold, or why they can't be believed.
+fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
+    let begun = Instant::now();
+    let head = log.head()?.seq;
+    let restored = restore_state(
+        |table, visit| log.read_table(table, visit),
+        &|seq| log.event_at(seq),
+        head,
+    );
+    let (state, digests) = match restored {
+        Ok(restored) => restored,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut tables = TABLES.iter().zip(digests.iter().zip(log.table_digests()));
+    if let Some((table, _)) = tables.find(|(_, (read, kept))| read != kept) {
+        let reason = format!("table {} was changed since it was written", table.name);
+        return Ok(Err(reason));
+    }
+    tracing::info!(%head, took = ?begun.elapsed(), "the state was taken from the projections' tables");
+    Ok(Ok(state))
+}
+
+/// The state that the tables of a reader's ledger hold up to `head`, and the digests of the rows that were read; an archive's, whose
+/// rows stay in the store, is that of no rows.
+///
+/// # Errors
+/// The reason why there is none, for people.
+pub fn state_of_tables(
+    reader: &LedgerReader,
+    head: Seq,
+) -> Result<(State, Vec<TableDigest>), String> {
+    restore_state(
+        |table, visit| reader.read_table(table, visit),
+        &|seq| reader.event_at(seq),
+        head,
+    )
+}
+
+/// Takes a state and each table's digest from its rows; an archive's, whose rows stay in the store, is that of no rows.
+///
+/// # Errors
+/// The reason why there is none, for people.
+fn restore_state(
+    read: impl Fn(usize, &mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    event: EventAt<'_>,
+    head: Seq,
+) -> Result<(State, Vec<TableDigest>), String> {
+    let mut restoring = StateRestorer::default();
+    let mut digests = vec![TableDigest::default(); TABLES.len()];
+    for (index, table) in TABLES.iter().enumerate() {
+        if table.is_archive() {
+            continue;
+        }
+        let mut taken = Ok(());
+        let read = read(index, &mut |row| {
+            digests[index].add(row);
+            taken = restoring.restore_row(index, row, event);
+            match taken {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        read.map_err(|error| error.to_string())?;
+        taken.map_err(|UnfitRow(what)| format!("table {}: {what}", table.name))?;
+    }
+    let state = restoring.finish(head, event);
+    let state = state.map_err(|UnfitRow(what)| format!("the tables: {what}"))?;
+    Ok((state, digests))
+}
+
+fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartError> {
+    let begun = Instant::now();
+    let events = log.head()?.seq.0;
+    tracing::info!(%reason, events, "rebuilding the projections from the ledger");
+    let state = rebuild_tables(log, WalkProgress::hidden)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    tracing::info!(
+        tables = TABLES.len(),
+        events,
+        seconds,
+        "the projections are rebuilt"
+    );
+    Ok(state)
+}
+
+/// The reason to rebuild, if a table can't be trusted: its rows aren't what the ledger says.
+fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> Option<String> {
+    let archives = archives.iter().filter_map(|archive| {
+        let flaw = archive.rows.as_ref().err()?;
+        Some(format!("table {} {flaw}", TABLES[archive.table].name))
+    });
+    let others = TABLES.iter().enumerate().filter_map(|(index, table)| {
+        if table.is_archive() {
+            return None;
+        }
+        let kept = log.table_digests()[index];
+        match stored_digest(|visit| log.read_table(index, visit)) {
+            Ok(stored) if stored == state.digest(index) && stored == kept => None,
+            Ok(_) => Some(format!(
+                "table {} doesn't hold what the ledger says",
+                table.name
+            )),
+            Err(error) => Some(error.to_string()),
+        }
+    });
+    archives.chain(others).next()
+}
+
+/// The number of a stored table's rows, and their digest, for comparison with [`State::digest`].
+///
+/// # Errors
+/// When `read` fails.
+pub fn stored_digest(
+    read: impl FnOnce(&mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
+) -> Result<TableDigest, LedgerError> {
+    let mut stored = TableDigest::default();
+    read(&mut |row| {
+        stored.add(row);
+        ControlFlow::Continue(())
+    })?;
+    Ok(stored)
+}
+
+/// Hands every stored event, in order, to a function until that breaks.
+type EventVisitor<'v> = &'v mut dyn FnMut(Stored) -> ControlFlow<()>;
+
+/// Folds the whole ledger, verifying the chain. The state holds what is true; the archives are the store's.
+///
+/// # Errors
+/// When it can't be read or believed.
+pub fn fold_ledger(
+    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
+) -> Result<State, StartError> {
+    let mut replay = Replay::default();
+    visit_all(read, |stored| {
+        replay.step(stored, tslp_migrations::decode)?;
+        settle_at_times(&mut replay, stored.seq);
+        Ok(())
+    })?;
+    replay.settle();
+    Ok(replay.into_state())
+}
+
+/// As [`fold_ledger`], and compares the stored archives.
+///
+/// # Errors
+/// As [`fold_ledger`].
+pub fn fold_checked(
+    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
+    archives: &impl ArchiveRows,
+) -> Result<(State, Vec<ArchiveResult>), StartError> {
+    let mut replay = Replay::default();
+    let mut changes = Changes::of_archives();
+    let mut check = ArchiveCheck::default();
+    visit_all(read, |stored| {
+        replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
+        check.check_rows(changes.drain(), archives);
+        settle_at_times(&mut replay, stored.seq);
+        Ok(())
+    })?;
+    replay.settle();
+    let state = replay.into_state();
+    let archives = check.into_results(state.head(), archives);
+    Ok((state, archives))
+}
+
+/// A fold looks into no archive, so it needs nothing of what it has put there.
+fn settle_at_times(replay: &mut Replay, seq: Seq) {
+    if seq.0.is_multiple_of(SETTLE_EVENTS) {
+        replay.settle();
+    }
+}
+
+/// Makes a progress bar for so many steps of something.
+pub type NewProgress = fn(u64, &'static str) -> WalkProgress;
+
+/// Events between two moves of a progress bar.
+const PROGRESS_EVENTS: u64 = 256;
+
+/// Throws every projection away and writes its table anew, in one transaction, from the ledger alone. A ledger that
+/// can't be believed is found out first, and nothing of it is touched.
+///
+/// # Errors
+/// When the ledger can't be read or believed, or the store fails; the tables are then as they were.
+pub fn rebuild_tables(log: &mut SqliteLog, bar: NewProgress) -> Result<State, StartError> {
+    let events = log.head()?.seq.0;
+    let progress = bar(events, "events verified");
+    let mut chain = ChainCheck::default();
+    visit_all(
+        |visit| log.read(Seq(1), visit),
+        |stored| {
+            show_progress(&progress, stored.seq);
+            let decoded = chain.step_decoded(stored, tslp_migrations::decode);
+            decoded.map(drop)
+        },
+    )?;
+    drop(progress);
+    let progress = bar(events, "events folded");
+    let mut replay = Replay::default();
+    let mut changes = Changes::of_archives();
+    let mut rebuild = log.begin_rebuild()?;
+    rebuild.replay_events(|stored, rows| -> Result<(), StartError> {
+        show_progress(&progress, stored.seq);
+        replay.step_with(stored, tslp_migrations::decode, &mut changes)?;
+        rows.extend(changes.drain());
+        settle_at_times(&mut replay, stored.seq);
+        Ok(())
+    })?;
+    replay.settle();
+    let state = replay.into_state();
+    for (index, table) in TABLES.iter().enumerate() {
+        if !table.is_archive() {
+            rebuild.fill_table(index, |visit| state.visit_rows(index, visit))?;
+        }
+    }
+    rebuild.commit(state.head())?;
+    log.tidy_up()?;
+    log.trust_tables()?;
+    Ok(state)
+}
+
+fn show_progress(progress: &WalkProgress, seq: Seq) {
+    if seq.0.is_multiple_of(PROGRESS_EVENTS) {
+        progress.set_done(seq.0);
+    }
+}
+
+/// Verifies the chain and reads every event through a read-only connection, for diagnostics.
+///
+/// # Errors
+/// When it can't be read or believed.
+pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
+    let mut chain = ChainCheck::default();
+    visit_all(
+        |visit| reader.read(Seq(1), visit),
+        |stored| {
+            chain.step(stored)?;
+            let read = tslp_migrations::decode(stored.kind, &stored.payload);
+            read.map(drop).map_err(|error| ReplayError::Undecodable {
+                seq: stored.seq.0,
+                reason: error.to_string(),
+            })
+        },
+    )?;
+    Ok(chain.head().seq)
+}
+
+/// Hands every stored event to `step` until one can't be believed.
+pub(crate) fn visit_all(
+    read: impl FnOnce(EventVisitor<'_>) -> Result<(), LedgerError>,
+    mut step: impl FnMut(&Stored) -> Result<(), ReplayError>,
+) -> Result<(), StartError> {
+    let mut flaw = None;
+    read(&mut |stored| match step(&stored) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            flaw = Some(StartError::from_replay_error(error, &stored));
+            ControlFlow::Break(())
+        }
+    })?;
+    flaw.map_or(Ok(()), Err)
+}

@@ -1,0 +1,593 @@
+//! Rows as structs: one declaration gives a table's columns and key, and writes and reads its rows.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use core::slice;
+
+use tslp_core::artifact::{Level, Origin};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{ContentKind, History, Recorded, ReplyOutcome, Side};
+use tslp_core::extract::{GrammarTag, Proof};
+use tslp_core::guardian::{Capability, Decision, Door, Risk};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
+use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_core::slice::Span;
+
+use crate::table::{Column, ColumnType, Table, Text, Value};
+
+/// A row that no fold writes; the text says what is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnfitRow(pub &'static str);
+
+/// A row as a store holds it.
+pub type Cells = Vec<Value>;
+
+/// A row of a table, declared by [`row!`](crate::row!).
+pub trait Row: Sized {
+    /// The table's description.
+    const TABLE: Table;
+
+    /// The fields that are its primary key.
+    type Key: Key;
+
+    /// Its cells, in the order of the columns.
+    fn into_cells(self) -> Cells;
+
+    /// Reads its cells.
+    ///
+    /// # Errors
+    /// [`UnfitRow`] if no fold writes such a row.
+    fn from_cells(cells: &[Value]) -> Result<Self, UnfitRow>;
+}
+
+/// A row whose table is one of [`crate::TABLES`].
+pub trait StoredRow: Row {
+    /// The table's index there.
+    const INDEX: usize;
+}
+
+/// Looks up the recorded event at a position, for rows whose details are in the event that they name.
+pub type EventAt<'e> = &'e dyn Fn(Seq) -> Option<Recorded>;
+
+/// A projection that keeps the rows of a table.
+pub trait Keeps<R: Row> {
+    /// Hands over all rows, by key; of an archive those that aren't durable.
+    fn visit_rows(&self, visit: &mut dyn FnMut(R));
+
+    /// Takes a row back: all of a table in the order of their keys, and the tables in the order of [`crate::TABLES`].
+    /// `event` looks up the event that a row names.
+    ///
+    /// # Errors
+    /// [`UnfitRow`] if no fold writes such a row.
+    fn restore_row(&mut self, row: R, event: EventAt<'_>) -> Result<(), UnfitRow> {
+        let _ = (row, event);
+        Err(UnfitRow("rows of an archive stay in the store"))
+    }
+
+    /// The rows whose keys begin with these cells, by key. A large table whose rows are
+    /// [touched](crate::changes::Changes::touch) looks them up instead.
+    fn rows_beginning(&self, key: &[Value]) -> Vec<R>
+    where
+        R: Clone,
+    {
+        let mut rows = Vec::new();
+        self.visit_rows(&mut |row| {
+            if row.clone().into_cells().starts_with(key) {
+                rows.push(row);
+            }
+        });
+        rows
+    }
+}
+
+/// The leading fields of a key, or all of them.
+pub trait Key: Sized {
+    /// Their cells.
+    fn into_cells(self) -> Vec<Value>;
+
+    /// Reads their cells.
+    ///
+    /// # Errors
+    /// [`UnfitRow`] if no fold writes such a key.
+    fn from_cells(cells: &[Value]) -> Result<Self, UnfitRow>;
+
+    /// Reads the cells of a key that was [touched](crate::changes::Changes::touch).
+    #[must_use]
+    fn from_touched(cells: &[Value]) -> Self {
+        Self::from_cells(cells).expect("the same fields wrote the key")
+    }
+}
+
+macro_rules! keys {
+    ($(($($field:ident)+))+) => {$(
+        impl<$($field: Field),+> Key for ($($field,)+) {
+            fn into_cells(self) -> Vec<Value> {
+                #[expect(non_snake_case, reason = "a field is named as its type")]
+                let ($($field,)+) = self;
+                let mut cells = Vec::new();
+                $($field.write(&mut cells);)+
+                cells
+            }
+
+            fn from_cells(cells: &[Value]) -> Result<Self, UnfitRow> {
+                let mut cells = cells.iter();
+                let key = ($($field::read(&mut cells).ok_or(UnfitRow("a key holds what no fold writes"))?,)+);
+                match cells.next() {
+                    None => Ok(key),
+                    Some(_) => Err(UnfitRow("a key has more cells than fields")),
+                }
+            }
+        }
+    )+};
+}
+
+keys! { (A) (A B) (A B C) (A B C D) }
+
+/// Declares a table's row. The fields under `key` are the primary key, and a column has its field's name; only an
+/// [`EntityId`] is two columns, `path` and `symbol`. The column `seq` of an archive
+/// ([`Keep::First`](crate::table::Keep::First)) is the position of the event that put the row.
+#[macro_export]
+macro_rules! row {
+    (
+        $(#[$doc:meta])*
+        $vis:vis struct $row:ident in $keep:ident $name:literal, version $version:literal;
+        key { $($(#[$key_doc:meta])* $key:ident: $key_type:ty,)+ }
+        values { $($(#[$value_doc:meta])* $value:ident: $value_type:ty,)* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        $vis struct $row {
+            $($(#[$key_doc])* $vis $key: $key_type,)+
+            $($(#[$value_doc])* $vis $value: $value_type,)*
+        }
+
+        const _: () = {
+            use $crate::row::{Cells, Field, FieldShape, Row, UnfitRow};
+            use $crate::table::{Column, Keep, Table, Value};
+
+            const KEY: &[(&str, FieldShape)] = &[$((stringify!($key), <$key_type as Field>::SHAPE),)+];
+            const FIELDS: &[(&str, FieldShape)] = &[
+                $((stringify!($key), <$key_type as Field>::SHAPE),)+
+                $((stringify!($value), <$value_type as Field>::SHAPE),)*
+            ];
+            const COLUMNS: &[Column] = &$crate::row::columns::<{ $crate::row::column_count(FIELDS) }>(FIELDS);
+
+            impl Row for $row {
+                const TABLE: Table = Table {
+                    name: $name,
+                    version: $version,
+                    columns: COLUMNS,
+                    key: $crate::row::column_count(KEY),
+                    keep: $crate::row!(@keep $keep COLUMNS),
+                };
+
+                type Key = ($($key_type,)+);
+
+                fn into_cells(self) -> Cells {
+                    let mut cells = Cells::with_capacity(COLUMNS.len());
+                    $(Field::write(self.$key, &mut cells);)+
+                    $(Field::write(self.$value, &mut cells);)*
+                    cells
+                }
+
+                fn from_cells(cells: &[Value]) -> Result<Self, UnfitRow> {
+                    let mut cells = cells.iter();
+                    let row = Self {
+                        $($key: Field::read(&mut cells)
+                            .ok_or(UnfitRow(concat!("`", stringify!($key), "` holds what no fold writes")))?,)+
+                        $($value: Field::read(&mut cells)
+                            .ok_or(UnfitRow(concat!("`", stringify!($value), "` holds what no fold writes")))?,)*
+                    };
+                    match cells.next() {
+                        None => Ok(row),
+                        Some(_) => Err(UnfitRow("a row has more cells than its table has columns")),
+                    }
+                }
+            }
+        };
+    };
+    (@keep table $columns:ident) => { Keep::Latest };
+    (@keep archive $columns:ident) => { Keep::First { seq: $crate::row::seq_column($columns) } };
+}
+
+/// The columns of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldShape {
+    /// One, with the field's name.
+    Cell {
+        /// Its type.
+        kind: ColumnType,
+        /// Whether it may hold [`Value::Null`].
+        nullable: bool,
+    },
+    /// Two, `path` and `symbol`; a whole file's symbol is empty.
+    Entity,
+}
+
+/// A type that a row's field can have.
+pub trait Field: Sized {
+    /// Its columns.
+    const SHAPE: FieldShape;
+
+    /// Adds its cells to a row's.
+    fn write(self, cells: &mut Vec<Value>);
+
+    /// Reads its cells, the next ones of a row; `None` if no fold writes such cells.
+    fn read(cells: &mut slice::Iter<'_, Value>) -> Option<Self>;
+}
+
+/// A type that one cell holds, and never [`Value::Null`].
+pub trait Cell: Sized {
+    /// The column's type.
+    const KIND: ColumnType;
+
+    /// Its cell.
+    fn into_value(self) -> Value;
+
+    /// Reads its cell; `None` if no fold writes such a cell.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+impl<T: Cell> Field for T {
+    const SHAPE: FieldShape = FieldShape::Cell {
+        kind: T::KIND,
+        nullable: false,
+    };
+
+    fn write(self, cells: &mut Vec<Value>) {
+        cells.push(self.into_value());
+    }
+
+    fn read(cells: &mut slice::Iter<'_, Value>) -> Option<Self> {
+        T::from_value(cells.next()?)
+    }
+}
+
+impl<T: Cell> Field for Option<T> {
+    const SHAPE: FieldShape = FieldShape::Cell {
+        kind: T::KIND,
+        nullable: true,
+    };
+
+    fn write(self, cells: &mut Vec<Value>) {
+        cells.push(self.map_or(Value::Null, T::into_value));
+    }
+
+    fn read(cells: &mut slice::Iter<'_, Value>) -> Option<Self> {
+        match cells.next()? {
+            Value::Null => Some(None),
+            value => T::from_value(value).map(Some),
+        }
+    }
+}
+
+impl Field for EntityId {
+    const SHAPE: FieldShape = FieldShape::Entity;
+
+    fn write(self, cells: &mut Vec<Value>) {
+        let symbol = self.symbol.map_or(Value::from(""), text_cell);
+        cells.extend([text_cell(self.path), symbol]);
+    }
+
+    fn read(cells: &mut slice::Iter<'_, Value>) -> Option<Self> {
+        let path = RelPath::from_value(cells.next()?)?;
+        let symbol = text_of(cells.next()?)?;
+        let symbol = (!symbol.is_empty()).then(|| Symbol::from_shared(symbol.clone().into()));
+        Some(Self { path, symbol })
+    }
+}
+
+/// Both columns are empty if there is none.
+impl Field for Option<EntityId> {
+    const SHAPE: FieldShape = FieldShape::Entity;
+
+    fn write(self, cells: &mut Vec<Value>) {
+        match self {
+            Some(entity) => entity.write(cells),
+            None => cells.extend([Value::from(""), Value::from("")]),
+        }
+    }
+
+    fn read(cells: &mut slice::Iter<'_, Value>) -> Option<Self> {
+        let entity = EntityId::read(cells)?;
+        match (entity.path.as_str(), &entity.symbol) {
+            ("", None) => Some(None),
+            ("", Some(_)) => None,
+            _ => Some(Some(entity)),
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty: $into:expr;)+) => {$(
+        impl Cell for $number {
+            const KIND: ColumnType = ColumnType::Integer;
+
+            fn into_value(self) -> Value {
+                $into(self)
+            }
+
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Integer(number) => Self::try_from(*number).ok(),
+                    _ => None,
+                }
+            }
+        }
+    )+};
+}
+
+numbers! {
+    i64: Value::Integer;
+    u64: Value::from;
+    u32: |number| Value::Integer(i64::from(number));
+}
+
+macro_rules! newtypes {
+    ($($inner:ty: $($outer:ident),+;)+) => {$($(
+        impl Cell for $outer {
+            const KIND: ColumnType = <$inner>::KIND;
+
+            fn into_value(self) -> Value {
+                self.0.into_value()
+            }
+
+            fn from_value(value: &Value) -> Option<Self> {
+                <$inner>::from_value(value).map(Self)
+            }
+        }
+    )+)+};
+}
+
+newtypes! {
+    u64: Seq, CaptureId, EpisodeId, SessionId, VersionId;
+    i64: UnixMillis;
+    [u8; 32]: ArtifactHash, SliceHash, MessageKey, TranscriptHash;
+}
+
+impl Cell for bool {
+    const KIND: ColumnType = ColumnType::Integer;
+
+    fn into_value(self) -> Value {
+        Value::Integer(self.into())
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(0) => Some(false),
+            Value::Integer(1) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl Cell for [u8; 32] {
+    const KIND: ColumnType = ColumnType::Hash;
+
+    fn into_value(self) -> Value {
+        Value::Hash(self)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Hash(hash) => Some(*hash),
+            _ => None,
+        }
+    }
+}
+
+/// Without a copy.
+fn text_cell(text: impl Into<alloc::sync::Arc<str>>) -> Value {
+    Value::Text(Text::Shared(text.into()))
+}
+
+fn text_of(value: &Value) -> Option<&Text> {
+    match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Types whose cell is a text: how it is written, and how it is read, which fails if no fold writes such a text.
+macro_rules! texts {
+    ($($type:ty: $write:expr, $read:expr;)+) => {$(
+        impl Cell for $type {
+            const KIND: ColumnType = ColumnType::Text;
+
+            fn into_value(self) -> Value {
+                let write: fn(Self) -> Value = $write;
+                write(self)
+            }
+
+            fn from_value(value: &Value) -> Option<Self> {
+                let read: fn(&Text) -> Option<Self> = $read;
+                read(text_of(value)?)
+            }
+        }
+    )+};
+}
+
+texts! {
+    Text: Value::Text, |text| Some(text.clone());
+    String: |text| Value::text(&text), |text| Some(Self::from(&**text));
+    RelPath: text_cell, |text| Some(Self::from_shared(text.clone().into()));
+    Vec<Span>: |spans| Value::text(&spans_text(&spans)), |text| spans_of(text);
+    Proof: |proof| proof_word(proof).into(), |text| {
+        let all = [Proof::PartialPattern, Proof::Pattern, Proof::Ast];
+        all.into_iter().find(|proof| proof_word(*proof) == &**text)
+    };
+    Reason: |reason| reason.code().into(), |text| Self::from_code(text);
+    ReplyOutcome: |outcome| Value::Text(outcome_word(outcome)), |text| outcome_of(text);
+    GrammarTag: |tag| Value::text(&alloc::format!("{} {}", tag.language, tag.version)), |text| {
+        let (language, version) = text.split_once(' ')?;
+        Some(Self { language: language.into(), version: version.into() })
+    };
+}
+
+/// Enums that [`tslp_core::words!`] declared.
+#[macro_export]
+macro_rules! word_cells {
+    ($($type:ty),+ $(,)?) => {$(
+        impl $crate::row::Cell for $type {
+            const KIND: $crate::table::ColumnType = $crate::table::ColumnType::Text;
+
+            fn into_value(self) -> $crate::table::Value {
+                $crate::table::Value::from(self.as_str())
+            }
+
+            fn from_value(value: &$crate::table::Value) -> Option<Self> {
+                match value {
+                    $crate::table::Value::Text(text) => Self::of_word(text),
+                    _ => None,
+                }
+            }
+        }
+    )+};
+}
+
+word_cells!(
+    Origin,
+    Level,
+    ContentKind,
+    History,
+    Side,
+    Capability,
+    Risk,
+    Door,
+    Decision,
+);
+
+const fn proof_word(proof: Proof) -> &'static str {
+    match proof {
+        Proof::PartialPattern => "partial_pattern",
+        Proof::Pattern => "pattern",
+        Proof::Ast => "ast",
+    }
+}
+
+/// The outcomes that are a word alone; the one that isn't has the upstream's status after its word.
+const OUTCOME_WORDS: [(ReplyOutcome, &str); 5] = [
+    (ReplyOutcome::Completed, "completed"),
+    (ReplyOutcome::ClientGone, "client_gone"),
+    (ReplyOutcome::UpstreamBroken, "upstream_broken"),
+    (ReplyOutcome::UpstreamUnreachable, "upstream_unreachable"),
+    (ReplyOutcome::Interrupted, "interrupted"),
+];
+
+const REFUSED_WORD: &str = "upstream_refused_";
+
+/// The word for a reply's outcome in rows and on pages.
+#[must_use]
+pub fn outcome_word(outcome: ReplyOutcome) -> Text {
+    let word = OUTCOME_WORDS
+        .into_iter()
+        .find(|(known, _)| *known == outcome);
+    match (word, outcome) {
+        (Some((_, word)), _) => word.into(),
+        (None, ReplyOutcome::UpstreamRefused(status)) => {
+            Text::Shared(alloc::format!("{REFUSED_WORD}{status}").into())
+        }
+        (None, _) => unreachable!("{outcome:?} has no word"),
+    }
+}
+
+fn outcome_of(text: &str) -> Option<ReplyOutcome> {
+    let word = OUTCOME_WORDS.into_iter().find(|(_, word)| *word == text);
+    match word {
+        Some((outcome, _)) => Some(outcome),
+        None => {
+            let status = text.strip_prefix(REFUSED_WORD)?.parse().ok()?;
+            Some(ReplyOutcome::UpstreamRefused(status))
+        }
+    }
+}
+
+/// Spans as the text of a cell: `0..4,9..12`.
+pub(crate) fn spans_text(spans: &[Span]) -> String {
+    let mut text = String::new();
+    for span in spans {
+        let comma = if text.is_empty() { "" } else { "," };
+        write!(text, "{comma}{}..{}", span.start, span.end).expect("a string takes any text");
+    }
+    text
+}
+
+fn spans_of(text: &str) -> Option<Vec<Span>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let spans = text.split(',').map(|span| {
+        let (start, end) = span.split_once("..")?;
+        Some(Span {
+            start: start.parse().ok()?,
+            end: end.parse().ok()?,
+        })
+    });
+    spans.collect()
+}
+
+/// The number of columns of some fields.
+#[must_use]
+pub const fn column_count(fields: &[(&str, FieldShape)]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while at < fields.len() {
+        count += match fields[at].1 {
+            FieldShape::Cell { .. } => 1,
+            FieldShape::Entity => 2,
+        };
+        at += 1;
+    }
+    count
+}
+
+/// The columns of some fields, which are so many.
+#[must_use]
+pub const fn columns<const COUNT: usize>(fields: &[(&'static str, FieldShape)]) -> [Column; COUNT] {
+    let mut columns = [text_column(""); COUNT];
+    let (mut count, mut at) = (0, 0);
+    while at < fields.len() {
+        let (name, shape) = fields[at];
+        match shape {
+            FieldShape::Cell { kind, nullable } => {
+                columns[count] = Column {
+                    name,
+                    kind,
+                    nullable,
+                };
+                count += 1;
+            }
+            FieldShape::Entity => {
+                columns[count] = text_column("path");
+                columns[count + 1] = text_column("symbol");
+                count += 2;
+            }
+        }
+        at += 1;
+    }
+    assert!(count == COUNT, "each column belongs to a field");
+    columns
+}
+
+const fn text_column(name: &'static str) -> Column {
+    Column {
+        name,
+        kind: ColumnType::Text,
+        nullable: false,
+    }
+}
+
+/// The index of an archive's column `seq`.
+#[must_use]
+pub const fn seq_column(columns: &[Column]) -> usize {
+    let mut at = 0;
+    while at < columns.len() {
+        if matches!(columns[at].name.as_bytes(), b"seq") {
+            return at;
+        }
+        at += 1;
+    }
+    panic!("an archive has a column `seq`")
+}

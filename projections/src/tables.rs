@@ -1,0 +1,64 @@
+//! The list of all tables.
+
+use crate::row::{Row, StoredRow};
+use crate::table::Table;
+
+/// All tables, each with its index in [`TABLES`], its row, and the field of the state whose projection
+/// [keeps](crate::row::Keeps) it. They are in the order in which their rows are restored: rows that complete those of another table
+/// come after them. Another table is another line here.
+macro_rules! for_each_table {
+    ($call:ident) => {
+        $call! {
+            VAULT: crate::vault::VaultRow => vault,
+            COUNTERS: crate::counters::CounterRow => counters,
+            STATE_MAP: crate::state_map::StateMapRow => state_map,
+            PARTLY_TRUE: crate::sources::PartlyTrueRow => state_map,
+            FORMER_VERSIONS: crate::state_map::FormerVersionRow => state_map,
+            PROPOSALS: crate::proposals::ProposalRow => proposals,
+            TOMBSTONES: crate::tombstones::TombstoneRow => tombstones,
+            DISK: crate::disk::DiskRow => disk,
+            STALE: crate::stale::StaleRow => stale,
+            ACKNOWLEDGED: crate::stale::AcknowledgedRow => stale,
+            SESSIONS: crate::sessions::rows::SessionRow => sessions,
+            RECENT_CONTEXT: crate::sessions::rows::RecentContextRow => sessions,
+            SESSION_ENTITIES: crate::sessions::rows::SessionEntityRow => sessions,
+            SESSION_PARTS: crate::sessions::rows::SessionPartRow => sessions,
+            SESSION_INDEX: crate::sessions::rows::SessionIndexRow => sessions,
+            SESSION_EPISODES: crate::sessions::rows::SessionEpisodeRow => sessions,
+            UNDER_WAY: crate::sessions::rows::UnderWayRow => sessions,
+            EPISODES: crate::episodes::EpisodeRow => episodes,
+            ANOMALIES: crate::anomalies::AnomalyRow => anomalies,
+            AUDITS: crate::audits::AuditRow => audits,
+            RULES: crate::rules::RuleRow => rules,
+            OUTDATED: crate::sources::OutdatedRow => state_map,
+            EDITS: crate::edits::EditRow => edits,
+            APPROVED_POLICY: crate::guardian::PolicyRow => guardian,
+            GRANTS: crate::guardian::GrantRow => guardian,
+            TOOL_SESSIONS: crate::guardian::ToolSessionRow => guardian,
+            TOOL_CALLS: crate::guardian::ToolCallRow => guardian,
+        }
+    };
+}
+
+macro_rules! number_tables {
+    ($($index:ident: $row:path => $field:ident,)+) => {
+        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "named as the constants are")]
+        enum TableIndex {
+            $($index,)+
+        }
+
+        $(
+            #[doc = concat!("Index of [`", stringify!($row), "`]'s table in [`TABLES`].")]
+            pub const $index: usize = TableIndex::$index as usize;
+
+            impl StoredRow for $row {
+                const INDEX: usize = $index;
+            }
+        )+
+
+        /// Every projection's tables, in the order in which their rows are restored.
+        pub const TABLES: &[Table] = &[$(<$row as Row>::TABLE,)+];
+    };
+}
+
+for_each_table!(number_tables);
