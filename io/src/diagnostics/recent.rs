@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tslp_core::artifact::ArtifactState;
 use tslp_core::entity::EntityId;
 use tslp_core::event::History;
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
 use tslp_projections::audits::AuditRow;
@@ -13,9 +14,9 @@ use tslp_projections::episode_entries::{EpisodeEntries, EpisodeEntry};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
 
-use super::missing::{self, MissingCode};
+use super::missing::{self, MissingCode, RefusedProposal};
 use super::price::PromptPrice;
-use super::verified::RowSource;
+use super::row_source::RowSource;
 use super::{DiagnosedSubject, utc_moment};
 use crate::channel::{MissingLines, RecentQuery};
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -97,11 +98,42 @@ pub fn read_recent(
     let entries = |from| entries_since(&reader, from, at_damage);
     let mut episodes = from_rows(rows, entries, limit)?;
     if wanted.missing_lines == MissingLines::Shown {
-        missing::add_missing_lines(&mut episodes, rows, |artifact| {
+        add_missing_lines(&mut episodes, rows, |artifact| {
             reader.artifact(artifact).ok().flatten()
         })?;
     }
     Ok(episodes)
+}
+
+/// Adds the missing lines to refusals for missing code.
+///
+/// # Errors
+/// When the rows can't be read.
+pub(crate) fn add_missing_lines(
+    episodes: &mut [EpisodeReport],
+    rows: RowSource<'_>,
+    artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+) -> Result<(), LedgerError> {
+    missing::find_missing_lines(refused_proposals(episodes), rows, artifact)
+}
+
+/// The proposals that were refused for missing code.
+fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>> {
+    let is_refused = |entry: &EntryReport| {
+        entry.what == ArtifactState::Proposed.as_str() && entry.reason.is_lost_code()
+    };
+    let mut refused = Vec::new();
+    for EpisodeReport { row, entries, .. } in episodes {
+        let lacking = entries.iter_mut().filter(|entry| is_refused(entry));
+        refused.extend(lacking.filter_map(|entry| {
+            Some(RefusedProposal {
+                episode: row.episode,
+                entity: entry.entity.clone()?,
+                missing: &mut entry.missing,
+            })
+        }));
+    }
+    refused
 }
 
 /// What to do about an event that can't be read.

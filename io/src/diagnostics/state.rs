@@ -15,7 +15,7 @@ use tslp_projections::state_map::StateMapRow;
 
 use crate::out::visible_text;
 
-use super::verified::RowSource;
+use super::row_source::RowSource;
 use super::{DiagnosedSubject, utc_moment};
 use crate::channel::StateQuery;
 use tslp_store::ledger::LedgerError;

@@ -7,15 +7,15 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use tslp_core::entity::EntityId;
 use tslp_projections::state::State;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 use self::story::EntityStory;
 pub use self::story::{ChapterKind, HistoryEntry, Occurrences};
 use super::log::filter;
+use crate::diagnostics::row_source::RowSource;
 use crate::diagnostics::state::{self, EntityState};
 use crate::diagnostics::utc_moment;
-use crate::diagnostics::verified::RowSource;
-use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::startup::StartError;
 
 /// An entity's history and present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
