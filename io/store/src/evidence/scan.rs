@@ -129,11 +129,7 @@ impl LedgerScan {
         mut follow: impl FnMut(&Recorded, &State),
     ) -> Result<(), StartError> {
         while let Some((stored, event)) = self.next_event()? {
-            let recorded = Recorded {
-                seq: stored.seq,
-                at: stored.at,
-                event,
-            };
+            let recorded = stored.recorded(event);
             state.apply(&recorded, &mut Changes::discarding());
             state.rows_made_durable(recorded.seq);
             follow(&recorded, state);
