@@ -13,8 +13,9 @@ pub mod import;
 
 pub mod backup;
 
+pub mod describe;
 pub mod log;
-pub mod why;
+pub mod moments;
 
 pub mod suggestions;
 pub mod workshop;

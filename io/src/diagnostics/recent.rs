@@ -9,15 +9,16 @@ use tslp_core::event::History;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
 use tslp_projections::audits::AuditRow;
-use tslp_projections::episode_entries::{EpisodeEntries, EpisodeEntry};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
 
+use super::DiagnosedSubject;
 use super::missing::{self, MissingCode};
 use super::price::PromptPrice;
 use super::verified::RowSource;
-use super::{DiagnosedSubject, utc_moment};
 use crate::channel::{MissingLines, RecentQuery};
+use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
+use crate::evidence::moments::utc_moment;
 use crate::ledger::{LedgerError, LedgerReader};
 
 /// One episode, or everything outside of them.

@@ -118,7 +118,7 @@ impl LedgerScan {
         Ok(Some((stored, event)))
     }
 
-    /// Folds the events that are left into `state`, and shows `follow` each with the state after it. That state holds no
+    /// Folds the events that are left into `state`, and shows `follow` each. That state holds no
     /// archives: a fold looks into none, and they grow with history.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl LedgerScan {
     pub fn fold_rest(
         &mut self,
         state: &mut State,
-        mut follow: impl FnMut(&Recorded, &State),
+        mut follow: impl FnMut(Stored, Event),
     ) -> Result<(), StartError> {
         while let Some((stored, event)) = self.next_event()? {
             let recorded = Recorded {
@@ -136,7 +136,7 @@ impl LedgerScan {
             };
             state.apply(&recorded, &mut Changes::discarding());
             state.rows_made_durable(recorded.seq);
-            follow(&recorded, state);
+            follow(stored, recorded.event);
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! What happened in episodes, for people (spec §14.3, `/recent`). No decision needs it and it is most of what an episode's events
 //! say, so no table holds it: it is folded from those events when somebody asks.
 
-use alloc::collections::{BTreeMap, VecDeque};
-use core::fmt;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::EntityId;
@@ -147,8 +147,6 @@ impl fmt::Display for EpisodeEntries {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use tslp_core::event::NoticeIssued;
     use tslp_core::ids::SessionId;
     use tslp_core::path::RelPath;
@@ -158,7 +156,7 @@ mod tests {
     #[test]
     fn an_episode_keeps_its_first_entries_and_what_happens_outside_its_last() {
         let notice = |episode, number: usize| {
-            let path = alloc::format!("{number}.c");
+            let path = format!("{number}.c");
             Event::NoticeIssued(NoticeIssued {
                 episode,
                 session: SessionId(1),
