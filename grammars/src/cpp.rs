@@ -224,7 +224,8 @@ fn parameter_names(list: Node<'_>, outer: &NodeContext<'_, '_>) -> Vec<String> {
         .filter(|parameter| parameter.kind() != "comment")
         .map(|parameter| {
             let written = text(parameter, outer);
-            let name = written.split('=').next().unwrap_or_default().trim_end();
+            let name = written.split_once('=').map_or(&*written, |(name, _)| name);
+            let name = name.trim_end();
             let start = name
                 .rfind(|c: char| !c.is_alphanumeric() && c != '_')
                 .map_or(0, |at| at + 1);

@@ -167,7 +167,9 @@ impl NodeKinds {
         let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
         let kind = |id| {
             let named = grammar.node_kind_is_named(id);
-            let name = grammar.node_kind_for_id(id).unwrap_or_default();
+            let name = grammar
+                .node_kind_for_id(id)
+                .expect("every number below the count has a name");
             let role = if named {
                 (language.role)(name)
             } else {

@@ -72,7 +72,8 @@ fn within_budget(
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     parser.parse_with_options(
-        &mut |at, _| text.get(at..).unwrap_or_default(),
+        // Asked for what comes after the end, it says that there is nothing.
+        &mut |at, _| text.get(at..).unwrap_or(&[]),
         None,
         Some(options),
     )

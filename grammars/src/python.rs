@@ -81,7 +81,10 @@ fn open<'tree>(node: Node<'tree>, outer: &NodeContext<'tree, '_>) -> OpenedNode 
         _ if !outer.holds_values() => OpenedNode::default(),
         "type_alias_statement" => OpenedNode {
             symbols: field_text(node, "left", outer)
-                .map(|name| name.split('[').next().unwrap_or_default().trim().to_owned())
+                .map(|name| {
+                    let name = name.split_once('[').map_or(&*name, |(name, _)| name);
+                    name.trim().to_owned()
+                })
                 .into_iter()
                 .collect(),
             ..OpenedNode::default()

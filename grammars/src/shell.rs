@@ -188,7 +188,9 @@ fn group_commands(line: &str, pieces: Vec<ShellPiece>) -> Result<Vec<SimpleComma
 /// Whether a command's first word names a program, and nothing of the shell's own.
 fn check_program_name(line: &str, command: &SimpleCommand) -> Result<(), SplitError> {
     let written = &line[command.span.clone()];
-    let name = written.split([' ', '\t']).next().unwrap_or_default();
+    let name = written
+        .split_once([' ', '\t'])
+        .map_or(written, |(name, _)| name);
     let variable = name.split_once('=').map(|(variable, _)| variable);
     let is_name = |text: &str| {
         let mut bytes = text.trim_end_matches('+').bytes();

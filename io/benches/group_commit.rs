@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use tslp_core::event::Recorded;
 use tslp_core::ids::{Seq, UnixMillis};
-use tslp_io::ledger::OpenOptions;
-use tslp_io::ledger::writer::{self, Commit, WriterLimits};
 use tslp_io::out::Out;
 use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
+use tslp_store::ledger::OpenOptions;
+use tslp_store::ledger::writer::{self, Commit, WriterLimits};
 
 #[path = "replay/turns.rs"]
 mod turns;

@@ -13,10 +13,11 @@ use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
 
 use crate::config::ServeConfig;
-use crate::content_cache::{ArchiveTrust, ContentCache};
-use crate::data_dir;
-use crate::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
-use crate::startup::{self, StartError};
+use crate::engine::new_engine;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
+use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
 use tslp_workspace::target::{self, NamedTarget, TargetError};
 
@@ -215,7 +216,7 @@ struct AcceptEngine<S> {
 impl<S: Store> AcceptEngine<S> {
     fn new(config: &ServeConfig, state: State, store: S) -> Self {
         Self {
-            engine: startup::engine(state, &config.policy, store),
+            engine: new_engine(state, &config.policy, store),
             observer: Observer::new(
                 &config.workspace,
                 config.etv,

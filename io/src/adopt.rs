@@ -30,12 +30,15 @@ use tslp_workspace::tree::walk::{self, WalkedFile};
 use tslp_workspace::unread_code;
 
 use crate::config::ServeConfig;
-use crate::content_cache::{ArchiveTrust, ContentCache};
-use crate::data_dir;
-use crate::ledger::lock::DataDirLock;
-use crate::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
-use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState};
-use crate::startup::{self, StartError};
+use crate::engine::new_engine;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::lock::DataDirLock;
+use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
+use tslp_store::ledger::{
+    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState,
+};
+use tslp_store::startup::{self, StartError};
 
 pub use progress::AdoptProgress;
 pub use summary::AdoptSummary;
@@ -237,7 +240,7 @@ impl<'c> Adopter<'c> {
         };
         Ok(Self {
             config,
-            engine: startup::engine(state, &config.policy, store),
+            engine: new_engine(state, &config.policy, store),
             sink,
             waiting: BatchBuilder::new(),
             waiting_bytes: 0,
@@ -356,7 +359,7 @@ impl<'c> Adopter<'c> {
         match &self.sink {
             // Files are independent of each other: without a ledger each may start from an empty state.
             DecisionSink::DryRun { has_ledger: false } => {
-                self.engine = startup::engine(State::default(), &self.config.policy, None);
+                self.engine = new_engine(State::default(), &self.config.policy, None);
             }
             DecisionSink::DryRun { has_ledger: true } | DecisionSink::New => {}
             DecisionSink::Writer {

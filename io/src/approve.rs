@@ -5,10 +5,11 @@ use tslp_core::hash::ArtifactHash;
 
 use crate::accept::commit_batch;
 use crate::config::ServeConfig;
-use crate::content_cache::{ArchiveTrust, ContentCache};
-use crate::data_dir;
-use crate::ledger::OpenOptions;
-use crate::startup::{self, StartError};
+use crate::engine::new_engine;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::OpenOptions;
+use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{SystemClock, WallClock};
 
 /// Records a profile that was read and is sound; gives the hash by which it is known from now on.
@@ -27,7 +28,7 @@ pub fn approve_profile(
     let (mut opened, state) =
         startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
-    let mut engine = startup::engine(state, &config.policy, contents);
+    let mut engine = new_engine(state, &config.policy, contents);
     let batch = engine.approve_policy(SystemClock.now(), profile_id, text);
     let approved = batch
         .recorded

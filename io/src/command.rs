@@ -24,8 +24,6 @@ use crate::config::secret::Secret;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::config::{ServeConfig, page};
 use crate::connect;
-use crate::content_cache::ArchiveTrust;
-use crate::data_dir::{self, DataDirError};
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
@@ -34,11 +32,14 @@ use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
 use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
 use crate::exit::Exit;
-use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::out::{Out, visible_text};
-use crate::progress::WalkProgress;
-use crate::startup::StartError;
 use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use tslp_store::content_cache::ArchiveTrust;
+use tslp_store::data_dir::{self, DataDirError};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
+use tslp_store::progress::WalkProgress;
+use tslp_store::salvage;
+use tslp_store::startup::StartError;
 use tslp_workspace::target::{self, NamedTarget};
 use tslp_workspace::unread_code::in_files;
 
@@ -550,7 +551,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
     }
     let reader = diagnosed_subject(config).readers.open()?;
     let (options, bar) = (OpenOptions::default(), WalkProgress::new);
-    let salvaged = maintenance::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
+    let salvaged = salvage::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(

@@ -17,12 +17,12 @@ pub use listing::{ListedDifference, NOT_DERIVED};
 
 use actions::ActionReplay;
 
-use crate::content_cache::{ArchiveTrust, ContentCache};
 use crate::diagnostics::doctor::DoctorReport;
-use crate::evidence::scan::LedgerScan;
-use crate::ledger::ReaderFactory;
-use crate::progress::WalkProgress;
-use crate::startup::StartError;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::ledger::ReaderFactory;
+use tslp_store::progress::WalkProgress;
+use tslp_store::startup::StartError;
 
 /// Differences that are listed; further ones are only counted.
 const LISTED_MAX: usize = 10_000;

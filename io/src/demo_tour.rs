@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 
 use crate::config::ServeConfig;
@@ -20,10 +21,10 @@ use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamSetting;
 use crate::exit::Exit;
 use crate::json_client;
-use crate::ledger::DataFiles;
 use crate::main_loop::LoopHandle;
 use crate::out::Out;
 use crate::serve::{BoundServer, ServeEnd, ServeError};
+use tslp_store::ledger::{self, DataFiles, LedgerError};
 
 /// The project of the tour.
 const FILE: &str = "src/ring.c";
@@ -70,9 +71,9 @@ pub enum TourError {
     /// Files or sockets failed.
     #[error("the tour can't go on: {0}")]
     Io(#[from] io::Error),
-    /// The tour's own look at the database failed.
-    #[error("the tour can't open its ledger: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    /// The tour can't damage its own ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
 }
 
 impl From<ServeError> for TourError {
@@ -229,13 +230,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
         let before = self.proxy.get("/state")?;
         self.proxy.stop()?;
         let files = DataFiles::of(&self.data_dir);
-        let database = rusqlite::Connection::open(files.database)?;
-        for table in TABLES {
-            database.execute_batch(&format!("DROP TABLE {}", table.name))?;
-        }
-        let events: i64 =
-            database.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
-        drop(database);
+        let Seq(events) = ledger::drop_tables(&files)?;
         self.proxy = TourProxy::start(&self.workspace, &self.data_dir)?;
         let after = self.proxy.get("/state")?;
         ensure_that(before == after, "the rebuilt state equals the old one")?;

@@ -28,13 +28,13 @@ use self::tool_check::ToolCheck;
 use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, StateQuery, ToLoop};
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
-use crate::evidence::sent::{NotShown, last_sent};
-use crate::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
-use crate::scrub::{ScrubProgress, SharedProgress};
+use crate::sent_prompts::{NotShown, last_sent};
+use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
+use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_wire::chat::dialect::ErrorShape;
 use tslp_wire::http::error::Refusal;
 

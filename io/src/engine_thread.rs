@@ -38,15 +38,15 @@ use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::content_cache::ContentCache;
-use crate::ledger::writer::Commit;
-use crate::ledger::{DurableHead, WriterStopped};
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::Metrics;
 use crate::prompt_cost::{CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use tools::{ToolLoop, ToolReply};
+use tslp_store::content_cache::ContentCache;
+use tslp_store::ledger::writer::Commit;
+use tslp_store::ledger::{DurableHead, WriterStopped};
 use tslp_wire::chat::bad_request::BadRequest;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::kept_responses::KeptResponses;

@@ -16,23 +16,18 @@ pub mod socket;
 pub mod upstream;
 
 pub mod auditor;
+pub mod engine;
 pub mod engine_thread;
 
 mod connect;
-pub mod content_cache;
 pub mod memory;
 pub mod metrics;
-
-pub mod progress;
 
 pub mod accept;
 pub mod adopt;
 pub mod approve;
-pub mod archive_check;
-pub mod ledger;
 pub mod maintenance;
-pub mod scrub;
-pub mod startup;
+pub mod scrub_thread;
 mod state_check;
 pub mod tool_loop;
 
@@ -42,6 +37,7 @@ pub mod evidence;
 pub mod json_client;
 pub mod probe;
 pub mod prompt_cost;
+pub mod sent_prompts;
 
 pub mod demo_model;
 pub mod demo_tour;
@@ -49,7 +45,6 @@ pub mod demo_tour;
 pub mod cli;
 pub mod command;
 pub mod config;
-pub mod data_dir;
 mod disk_full;
 pub mod exit;
 pub mod logging;

@@ -93,6 +93,6 @@ mod tests {
     fn the_filter_follows_the_target() {
         let filter = target_filter("warn,tslp_io::main_loop=debug");
         assert!(filter.would_enable("tslp_io::main_loop::parse", &tracing::Level::DEBUG));
-        assert!(!filter.would_enable("tslp_io::ledger", &tracing::Level::INFO));
+        assert!(!filter.would_enable("tslp_io::serve", &tracing::Level::INFO));
     }
 }

@@ -1,4 +1,4 @@
-//! `tslp verify`, `rebuild` and `salvage`: acts of the user on a ledger that no proxy is using.
+//! `tslp verify` and `rebuild`: acts of the user on a ledger that no proxy is using.
 
 use std::path::Path;
 
@@ -6,47 +6,13 @@ use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
-use tslp_replay::fold::ChainCheck;
-use tslp_replay::log::{Log, Stored};
 
-use crate::archive_check::ArchiveResult;
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::doctor::{self, DoctorReport};
-use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog, TablesState};
-use crate::startup::{self, NewProgress, StartError};
 use crate::state_check;
-
-/// Events written to a new ledger in one transaction.
-const SALVAGE_BATCH: usize = 4096;
-
-/// An error of a salvage.
-#[derive(Debug, thiserror::Error)]
-pub enum SalvageError {
-    /// The old or the new ledger can't be opened or read.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// Another version of tslp wrote the old ledger. Its events would be left behind.
-    #[error("nothing was salvaged: {0}")]
-    OtherVersion(Box<StartError>),
-    /// The new ledger's projections can't be made.
-    #[error(transparent)]
-    Rebuild(Box<StartError>),
-    /// The new ledger isn't empty.
-    #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
-    NotEmpty(String),
-    /// The new ledger takes no events.
-    #[error("the new ledger can't be written: {0}")]
-    Append(String),
-}
-
-/// The result of a salvage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SalvageResult {
-    /// The last event of the new ledger.
-    pub head: Seq,
-    /// The error at the next event, if the old ledger goes on.
-    pub flaw: Option<String>,
-}
+use tslp_store::ledger::archive_check::ArchiveResult;
+use tslp_store::ledger::{LedgerReader, OpenOptions, SqliteLog, TablesState};
+use tslp_store::startup::{self, NewProgress, StartError};
 
 /// Verifies chain, anchor and every event's bytes, and compares each projection's table with a clean fold.
 #[must_use]
@@ -164,55 +130,4 @@ pub fn rebuild_tables(
         ))
     });
     lines.collect()
-}
-
-/// Copies the longest valid prefix of a ledger into a new one, opened with `options`. The old one is only read.
-///
-/// # Errors
-/// See [`SalvageError`].
-pub fn salvage_ledger(
-    options: &OpenOptions,
-    from: &LedgerReader,
-    to: &Path,
-    workspace: &Path,
-    bar: NewProgress,
-) -> Result<SalvageResult, SalvageError> {
-    if let Err(error) = startup::verify_chain(from)
-        && error.is_other_version()
-    {
-        return Err(SalvageError::OtherVersion(Box::new(error)));
-    }
-    let mut opened = options.open(to, workspace)?;
-    if opened.log.head()?.seq != Seq(0) {
-        return Err(SalvageError::NotEmpty(to.display().to_string()));
-    }
-    let mut chain = ChainCheck::default();
-    let mut waiting: Vec<Stored> = Vec::new();
-    let mut written = Ok(());
-    let read = startup::visit_all(
-        |visit| from.read(Seq(1), visit),
-        |stored| {
-            chain.step_decoded(stored, tslp_migrations::decode)?;
-            waiting.push(stored.clone());
-            if waiting.len() == SALVAGE_BATCH && written.is_ok() {
-                written = append_waiting(&mut opened.log, &mut waiting);
-            }
-            Ok(())
-        },
-    );
-    written.and_then(|()| append_waiting(&mut opened.log, &mut waiting))?;
-    let head = chain.head().seq;
-    let rebuilt = startup::rebuild_tables(&mut opened.log, bar);
-    rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
-    Ok(SalvageResult {
-        head,
-        flaw: read.err().map(|error| match error {
-            StartError::Damaged(flaw) => flaw.to_string(),
-            other => other.to_string(),
-        }),
-    })
-}
-
-fn append_waiting(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {
-    log.append_waiting(waiting).map_err(SalvageError::Append)
 }

@@ -18,28 +18,31 @@ use crate::channel::{ToEngine, ToLoop};
 use crate::config::ServeConfig;
 use crate::config::settings::TokenBudget;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
-use crate::content_cache::{ArchiveTrust, ContentCache};
-use crate::data_dir;
 use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
 use crate::disk_full::{self, SpaceFound, SpaceWatcher};
+use crate::engine::new_engine;
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
-use crate::ledger::lock::DataDirLock;
-use crate::ledger::writer::{self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits};
-use crate::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::metrics::Metrics;
 use crate::out::Out;
 use crate::probe::{self, ProbeTarget};
-use crate::scrub::Scrub;
-use crate::scrub::thread::ScrubThread;
-use crate::startup::{self, StartError};
+use crate::scrub_thread::ScrubThread;
 use crate::tool_loop::ToolLoopConfig;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::lock::DataDirLock;
+use tslp_store::ledger::writer::{
+    self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits,
+};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use tslp_store::scrub::Scrub;
+use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{Observer, SystemClock};
 
 /// Messages that may wait for the engine: prompts, whose memory is counted, and pieces of replies of 16 to 80 KiB.
@@ -621,7 +624,7 @@ fn start_engine(
         metrics: surroundings.metrics,
         clock: Arc::new(SystemClock),
     };
-    let engine = startup::engine(state, &config.policy, contents);
+    let engine = new_engine(state, &config.policy, contents);
     let tools = ToolLoopConfig::from_config(config);
     let to_engine = surroundings.to_engine;
     let failed = handle.clone();

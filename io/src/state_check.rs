@@ -5,19 +5,15 @@ use tslp_projections::state::State;
 use tslp_projections::table::{Table, TableDigest};
 
 use crate::diagnostics::doctor::DoctorReport;
-use crate::ledger::LedgerReader;
-use crate::startup;
+use tslp_store::ledger::LedgerReader;
+use tslp_store::startup;
 
 /// Reports whether a start from the tables gives the state that was folded from the whole ledger.
 pub(crate) fn check_both_folds(reader: &LedgerReader, folded: &State, report: &mut DoctorReport) {
     let head = folded.head();
     let expected = state_digests(folded);
     report.add_check("genesis fold", Ok(describe_state(folded, &expected)));
-    let restored = startup::restore_state(
-        |table, visit| reader.read_table(table, visit),
-        &|seq| reader.event_at(seq),
-        head,
-    );
+    let restored = startup::state_of_tables(reader, head);
     let compared = restored.and_then(|(state, read)| {
         let kept = reader.table_digests().map_err(|error| error.to_string())?;
         let kept = kept.ok_or("a table has no digest")?;

@@ -160,17 +160,16 @@ fn split_lines(data: &LanguageData, ready: &CompiledLanguage, source: &[u8]) -> 
             holds = LineContent::Comment;
         }
         if let Some((open, close)) = &data.block_comment {
-            let opened = in_comment || begins_with(open);
-            let rest = if in_comment {
-                text
+            let comment = if in_comment {
+                Some(text)
             } else {
-                text.get(open.len()..).unwrap_or_default()
+                text.strip_prefix(open.as_bytes())
             };
-            closes = opened
-                && rest
-                    .windows(close.len())
-                    .any(|part| part == close.as_bytes());
-            in_comment = opened && !closes;
+            closes = comment.is_some_and(|rest| {
+                let mut parts = rest.windows(close.len());
+                parts.any(|part| part == close.as_bytes())
+            });
+            in_comment = comment.is_some() && !closes;
         }
         let goes_on = closes
             && !text.ends_with(

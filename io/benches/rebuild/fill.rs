@@ -15,13 +15,14 @@ use tslp_core::policy::{AuditChoice, Policy};
 use tslp_core::request::Request;
 use tslp_decide::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::content_cache::{ArchiveTrust, ContentCache};
-use tslp_io::ledger::{CheckpointMode, OpenOptions, SqliteLog};
-use tslp_io::startup;
+use tslp_io::engine::new_engine;
 use tslp_projections::VAULT;
 use tslp_replay::engine::Engine;
 use tslp_replay::log::Log as _;
 use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding};
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::ledger::{CheckpointMode, OpenOptions, SqliteLog};
+use tslp_store::startup;
 
 /// Events of one transaction.
 const COMMIT_EVENTS: usize = 4096;
@@ -67,7 +68,7 @@ pub(crate) fn fill(
     };
     let mut project = Project {
         clock: i64::try_from(state.head().0)?,
-        engine: startup::engine(state, &policy, store),
+        engine: new_engine(state, &policy, store),
         log: opened.log,
         waiting: Batch {
             recorded: Vec::new(),

@@ -13,11 +13,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tslp_core::hash::ArtifactHash;
-use tslp_io::content_cache::{ArchiveTrust, ContentCache};
-use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_io::out::Out;
 use tslp_projections::store::Store as _;
 use tslp_projections::vault::VaultRow;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
 
 use fill::Truth;
 

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::path::Path;
 
 use tslp_core::ids::UnixMillis;
-use tslp_io::ledger::OpenOptions;
 use tslp_replay::log::{Log as _, Stored};
+use tslp_store::ledger::OpenOptions;
 
 use crate::turns::Turns;
 

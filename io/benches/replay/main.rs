@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::{Seq, UnixMillis};
-use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_io::out::Out;
-use tslp_io::startup;
 use tslp_replay::chain::ChainHash;
+use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
+use tslp_store::startup;
 
 mod fill;
 mod turns;

@@ -20,19 +20,19 @@ use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, p
 use crate::cli::{LogArgs, OutputFormat};
 use crate::config::ServeConfig;
 use crate::diagnostics::why;
-use crate::evidence::backup as backups;
-use crate::evidence::export::{self as exports, ExportError};
-use crate::evidence::import::{self as imports, ImportError};
 use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError};
-use crate::evidence::scan::LedgerScan;
-use crate::evidence::sent::SentIndex;
 use crate::evidence::{moments, suggestions};
 use crate::exit::Exit;
-use crate::ledger::LedgerError;
 use crate::out::{Out, OutputReader};
+use crate::sent_prompts::SentIndex;
 use crate::serve;
-use crate::startup::StartError;
+use tslp_store::evidence::backup as backups;
+use tslp_store::evidence::export::{self as exports, ExportError};
+use tslp_store::evidence::import::{self as imports, ImportError};
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::ledger::LedgerError;
+use tslp_store::startup::StartError;
 
 /// Interval between two looks at a followed ledger.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);

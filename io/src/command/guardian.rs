@@ -21,8 +21,8 @@ use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
 use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
-use crate::ledger::LedgerError;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
+use tslp_store::ledger::LedgerError;
 use tslp_tools::guardian::profile_file;
 
 /// Calls that people are shown; the JSON has all that are kept.

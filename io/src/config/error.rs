@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::data_dir::DataDirError;
+use tslp_store::data_dir::DataDirError;
 
 /// A configuration that can't be used; nothing has been bound or created yet.
 #[derive(Debug, thiserror::Error)]

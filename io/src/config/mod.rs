@@ -27,7 +27,6 @@ use std::path::PathBuf;
 use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_core::policy::Policy;
 
-use crate::data_dir;
 use environment::Environment;
 use error::ConfigError;
 use layers::{ConfigLayers, WrittenFlags};
@@ -35,6 +34,7 @@ use settings::{
     AccessConfig, AuditConfig, HttpConfig, LogConfig, Settings, TokenBudget, ToolsConfig,
     UpstreamConfig,
 };
+use tslp_store::data_dir;
 
 /// Everything that a running proxy, or a command on its data, needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]

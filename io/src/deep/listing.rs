@@ -9,8 +9,8 @@ use tslp_replay::trace::{Difference, DifferenceCause};
 
 use super::DeepReport;
 use crate::evidence::describe;
-use crate::evidence::line::event_fields;
 use crate::evidence::log::filter;
+use tslp_store::evidence::line::event_fields;
 
 /// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
 pub const NOT_DERIVED: [&str; 9] = [

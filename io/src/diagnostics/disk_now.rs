@@ -15,7 +15,7 @@ use tslp_projections::state_map::StateMapRow;
 use tslp_replay::pending::DiskCheck;
 
 use crate::config::ServeConfig;
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_workspace::observer::{Observer, SystemClock, WorkspaceObserver as _};
 
 /// Nobody waits for this look but the person who asked for the page.

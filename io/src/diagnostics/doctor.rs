@@ -15,12 +15,12 @@ use tslp_projections::state_map::StateMapRow;
 
 use super::price::{PriceSum, PromptPrice};
 use super::{DiagnosedSubject, unread};
-use crate::ledger::anchor::{self, AnchorState};
-use crate::ledger::{DataFiles, LedgerError, LedgerReader};
 use crate::metrics::TableFigures;
 use crate::probe::{self, ProbeTarget};
-use crate::scrub::{ScrubProgress, SharedProgress};
-use crate::startup::{self, StartError};
+use tslp_store::ledger::anchor::{self, AnchorState};
+use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader};
+use tslp_store::scrub::{ScrubProgress, SharedProgress};
+use tslp_store::startup::{self, StartError};
 
 /// Advice for a ledger that can't be trusted.
 const ADVICE: &str =

@@ -9,7 +9,7 @@ use tslp_projections::state::State;
 use tslp_projections::store::EmptyStore;
 
 use crate::config::ServeConfig;
-use crate::startup;
+use crate::engine::new_engine;
 use tslp_workspace::observer::{Observer, SystemClock, WallClock as _, WorkspaceObserver as _};
 
 /// Nobody waits for this look but the person who asked for it.
@@ -24,7 +24,7 @@ pub(crate) fn look_at_disk<T>(
     let now = SystemClock.now();
     let mut etv = config.etv;
     etv.timeout = etv.timeout.max(PATIENCE);
-    let mut engine = startup::engine(state, &config.policy, EmptyStore);
+    let mut engine = new_engine(state, &config.policy, EmptyStore);
     let mut observer = Observer::new(
         &config.workspace,
         etv,

@@ -13,7 +13,7 @@ use tslp_projections::state_map::StateMapRow;
 
 use super::recent::EpisodeReport;
 use super::verified::RowSource;
-use crate::ledger::LedgerError;
+use tslp_store::ledger::LedgerError;
 
 /// Lines of what is true that a proposal doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq)]

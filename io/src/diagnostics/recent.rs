@@ -19,7 +19,7 @@ use super::verified::RowSource;
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
 use crate::evidence::moments::utc_moment;
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

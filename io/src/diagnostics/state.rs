@@ -19,7 +19,7 @@ use super::DiagnosedSubject;
 use super::verified::RowSource;
 use crate::channel::StateQuery;
 use crate::evidence::moments::utc_moment;
-use crate::ledger::LedgerError;
+use tslp_store::ledger::LedgerError;
 
 /// One entity of the State Map.
 #[derive(Clone, Debug, PartialEq, Eq)]

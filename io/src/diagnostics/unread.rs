@@ -7,7 +7,7 @@ use tslp_core::path::RelPath;
 use tslp_projections::state_map::StateMapRow;
 use tslp_workspace::unread_code;
 
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 
 use super::DiagnosedSubject;
 

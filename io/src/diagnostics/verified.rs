@@ -8,9 +8,9 @@ use super::DiagnosedSubject;
 use super::look::look_at_disk;
 use super::state::RecordedAt;
 use crate::config::ServeConfig;
-use crate::evidence::scan::LedgerScan;
-use crate::ledger::{LedgerError, LedgerReader};
-use crate::startup::StartError;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::startup::StartError;
 
 /// Where the rows of a page come from.
 #[derive(Clone, Copy)]

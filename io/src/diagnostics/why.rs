@@ -8,11 +8,11 @@ use tslp_replay::log::Stored;
 
 use super::state::{self, EntityState};
 use super::verified::RowSource;
-use crate::evidence::line::event_line;
 use crate::evidence::log::{filter, log_line};
 use crate::evidence::moments::utc_moment;
-use crate::evidence::scan::LedgerScan;
-use crate::startup::StartError;
+use tslp_store::evidence::line::event_line;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 /// An entity's history and present state.
 #[derive(Clone, Debug, PartialEq, Eq)]

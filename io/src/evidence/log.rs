@@ -12,12 +12,12 @@ use tslp_replay::log::Stored;
 
 use self::filter::{EventFilter, EventOwners};
 use super::describe;
-use super::line::event_line;
 use super::moments::utc_moment;
-use super::scan::LedgerScan;
 use crate::cli::OutputFormat;
 use crate::out::{Out, OutputReader};
-use crate::startup::StartError;
+use tslp_store::evidence::line::event_line;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 /// An error that ended printing.
 #[derive(Debug, thiserror::Error)]

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use tslp_core::entity::EntityId;
 
 use super::log::filter;
-use super::scan::LedgerScan;
 use crate::config::table::nearest_name;
-use crate::startup::StartError;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 /// Most names that are offered.
 const OFFERED_MAX: usize = 5;

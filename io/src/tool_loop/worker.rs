@@ -10,7 +10,7 @@ use tslp_core::event::{CallId, LinkSeen};
 use tslp_core::ids::Seq;
 
 use crate::channel::{ExchangeId, ToEngine};
-use crate::ledger::DurableHead;
+use tslp_store::ledger::DurableHead;
 use tslp_tools::guardian::beyond_links;
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxPlan};
 

@@ -8,10 +8,10 @@ use tslp_core::event::{DiskFinding, Event, Transitioned};
 use tslp_core::ids::Seq;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
-use tslp_io::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Log, Stored};
+use tslp_store::ledger::{self, DataFiles, OpenOptions, ReaderFactory};
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, user};
 use crate::ledger_file::{damage, evidence};
@@ -168,7 +168,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
     let mut chain = ChainHash::GENESIS;
     for (stored, event) in stored.iter_mut().zip(&events) {
         let encoded = encode(event).unwrap();
-        stored.kind = encoded.kind.into();
+        stored.kind = encoded.kind;
         stored.payload = encoded.payload;
         chain = chain.extended(stored.seq, stored.at, stored.kind, &stored.payload);
         stored.chain = chain;

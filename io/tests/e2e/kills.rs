@@ -16,8 +16,8 @@ use serde_json::json;
 use tslp_core::event::{Event, ReplyOutcome};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
-use tslp_io::ledger::reader::ReaderFactory;
-use tslp_io::ledger::{DataFiles, OpenOptions};
+use tslp_store::ledger::reader::ReaderFactory;
+use tslp_store::ledger::{DataFiles, OpenOptions};
 
 use crate::harness::{CHAT, PATIENCE, Places, RING, Tslp, eventually, fenced, user};
 use crate::upstream::Upstream;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tslp_core::ids::UnixMillis;
-use tslp_io::ledger::OpenOptions;
-use tslp_io::startup;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_replay::log::{Log, Stored};
+use tslp_store::ledger::OpenOptions;
+use tslp_store::startup;
 
 use crate::harness::{Places, RING, RING_PUT, Tslp, fenced};
 use crate::ledger_file;

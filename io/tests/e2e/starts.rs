@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tslp_io::ledger::{DataFiles, OpenOptions, ReaderFactory};
 use tslp_projections::TABLES;
 use tslp_projections::table::TableDigest;
+use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
 
 use crate::durability::past_the_triggers;
 use crate::harness::{CHAT, JSON, Places, RING, RING_BETTER, Tslp, fenced, prompt};

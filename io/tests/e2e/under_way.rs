@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::json;
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
-use tslp_io::ledger::reader::ReaderFactory;
-use tslp_io::ledger::{DataFiles, OpenOptions};
+use tslp_store::ledger::reader::ReaderFactory;
+use tslp_store::ledger::{DataFiles, OpenOptions};
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, prompt, user};
 use crate::ledger_file;

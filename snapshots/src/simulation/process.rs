@@ -13,18 +13,19 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
-use tslp_io::content_cache::{ArchiveTrust, ContentCache};
+use tslp_io::engine::new_engine;
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
-use tslp_io::ledger::DurableHead;
-use tslp_io::ledger::writer::{
-    Commit, Durability, Writer, WriterFailure, WriterLimits, WriterStep,
-};
 use tslp_io::loop_config::LoopConfig;
 use tslp_io::main_loop::{LoopChannels, LoopHandle, MainLoop};
-use tslp_io::scrub::{Scrub, ScrubFlaw};
-use tslp_io::startup::{self, StartError};
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::ledger::DurableHead;
+use tslp_store::ledger::writer::{
+    Commit, Durability, Writer, WriterFailure, WriterLimits, WriterStep,
+};
+use tslp_store::scrub::{Scrub, ScrubFlaw};
+use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::DirectObserver;
 use tslp_workspace::observer::EtvConfig;
 
@@ -152,7 +153,7 @@ impl Process {
             Arc::new(TreeSitterGrammars),
             Arc::new(around.clock.clone()),
         );
-        let engine = startup::engine(state, around.policy, contents);
+        let engine = new_engine(state, around.policy, contents);
         let mut engine = EngineThread::new(engine, Box::new(look), wiring);
         engine.resume();
         let process = Self {

@@ -11,7 +11,7 @@ use tslp_core::event::{
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
-use tslp_io::evidence::sent::SentIndex;
+use tslp_io::sent_prompts::SentIndex;
 use tslp_projections::STALE;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::store::EmptyStore;

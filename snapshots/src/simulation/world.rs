@@ -17,7 +17,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
-use tslp_io::ledger::writer::{Commit, WriterStep};
+use tslp_store::ledger::writer::{Commit, WriterStep};
 
 use super::client::Window;
 use super::clock::SimClock;

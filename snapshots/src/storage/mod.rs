@@ -1,7 +1,7 @@
 //! A simulated disk: keeps what was written apart from what was synced, fails on demand, and loses power.
 //!
 //! [`SimDisk`] holds whole data directories in memory: SQLite reaches it as a VFS, the ledger's own files by
-//! [`tslp_io::ledger::disk::Disk`]. Everything that it does follows from its seed and the calls made, except
+//! [`tslp_store::ledger::disk::Disk`]. Everything that it does follows from its seed and the calls made, except
 //! for the salts that SQLite puts into a WAL's header.
 //!
 //! ```

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tslp_io::ledger::LedgerError;
-use tslp_io::ledger::disk::{Disk, Medium};
-use tslp_io::ledger::lock::DataDirLock;
+use tslp_store::ledger::LedgerError;
+use tslp_store::ledger::disk::{Disk, Medium};
+use tslp_store::ledger::lock::DataDirLock;
 
 use super::sim_disk::{DiskFailure, OpenedFile, SimDisk};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tslp_io::ledger::OpenOptions;
+use tslp_store::ledger::OpenOptions;
 
 use super::fault::{Counts, Effect, Fault, Faults, Operation};
 use super::files::{FileId, Files};

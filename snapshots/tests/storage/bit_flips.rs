@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
-use tslp_io::ledger::disk::Disk;
-use tslp_io::ledger::{CheckpointMode, LedgerError, OpenLedger};
-use tslp_io::scrub::ScrubFlaw;
-use tslp_io::startup::StartError;
 use tslp_replay::log::Log;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
+use tslp_store::ledger::disk::Disk;
+use tslp_store::ledger::{CheckpointMode, LedgerError, OpenLedger};
+use tslp_store::scrub::ScrubFlaw;
+use tslp_store::startup::StartError;
 
 use super::pages::{self, Parts};
 use super::seeds;

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, params};
 use tslp_core::ids::Seq;
-use tslp_io::ledger::disk::Disk;
-use tslp_io::ledger::{AnchorMismatch, LedgerError};
-use tslp_io::scrub::ScrubFlaw;
-use tslp_io::startup::StartError;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Log, Stored};
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, SimDisk};
+use tslp_store::ledger::disk::Disk;
+use tslp_store::ledger::{AnchorMismatch, LedgerError};
+use tslp_store::scrub::ScrubFlaw;
+use tslp_store::startup::StartError;
 
 use super::workload::{append, check_events, events, groups, last_seq, open, scrub};
 

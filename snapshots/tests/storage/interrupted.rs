@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use tslp_core::ids::Seq;
-use tslp_io::ledger::reader::ReaderFactory;
-use tslp_io::ledger::{DataFiles, LedgerReader};
-use tslp_io::maintenance::{self, SalvageError};
-use tslp_io::progress::WalkProgress;
+use tslp_io::maintenance;
 use tslp_snapshots::storage::{DATA_DIR, Effect, Fault, Image, Operation, PowerLoss, SimDisk};
+use tslp_store::ledger::reader::ReaderFactory;
+use tslp_store::ledger::{DataFiles, LedgerReader};
+use tslp_store::progress::WalkProgress;
+use tslp_store::salvage::{self, SalvageError};
 
 use super::workload::{
     Run, WORKSPACE, append_story, check_events, check_survived, check_tables, groups, last_seq,
@@ -86,7 +87,7 @@ fn reader(disk: &SimDisk) -> LedgerReader {
 }
 
 fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
-    let salvaged = maintenance::salvage_ledger(
+    let salvaged = salvage::salvage_ledger(
         &disk.open_options(),
         from,
         Path::new(NEW_DIR),
@@ -112,7 +113,7 @@ fn salvaging() {
             "{story}: the old ledger changed"
         );
         let options = disk.open_options();
-        let new = tslp_io::startup::start(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
+        let new = tslp_store::startup::start(&options, Path::new(NEW_DIR), Path::new(WORKSPACE));
         let (opened, state) = new.unwrap_or_else(|error| panic!("{story}: {error}"));
         assert!(state.head() <= ran.acknowledged, "{story}");
         check_events(&opened.log, state.head(), story);

@@ -4,9 +4,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tslp_core::event::Recorded;
-use tslp_io::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure, WriterLimits};
 use tslp_migrations::decode;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
+use tslp_store::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure, WriterLimits};
 
 use super::workload::{Group, Run, check_survived, groups, last_seq, open};
 

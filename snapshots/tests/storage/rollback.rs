@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use tslp_core::ids::Seq;
-use tslp_io::ledger::{AnchorMismatch, CheckpointMode, LedgerError};
-use tslp_io::startup::StartError;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, PowerLoss, SimDisk};
+use tslp_store::ledger::{AnchorMismatch, CheckpointMode, LedgerError};
+use tslp_store::startup::StartError;
 
 use super::pages::{FRAME_HEADER, PAGE, WAL_HEADER};
 use super::seeds;

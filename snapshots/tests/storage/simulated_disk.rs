@@ -81,7 +81,7 @@ fn unsynced_bytes_are_lost_or_there_as_the_seed_says() {
         let mut images: Vec<_> = (0..40)
             .map(|seed| {
                 let disk = SimDisk::new(0);
-                let medium: &dyn tslp_io::ledger::disk::Disk = &disk;
+                let medium: &dyn tslp_store::ledger::disk::Disk = &disk;
                 let mut opened = medium.create(file).unwrap();
                 opened.write_at(0, &[1; 8192]).unwrap();
                 opened.sync().unwrap();
@@ -144,7 +144,7 @@ fn a_disk_of_another_seed_is_another_disk() {
         .open(Path::new(DATA_DIR), Path::new(WORKSPACE));
     assert_eq!(
         opened.unwrap().tables,
-        tslp_io::ledger::TablesState::Current
+        tslp_store::ledger::TablesState::Current
     );
     assert_eq!(workload::append_story(&one), workload::append_story(&other));
 }

@@ -6,10 +6,6 @@ use std::sync::OnceLock;
 
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
-use tslp_io::ledger::anchor::{self, AnchorState};
-use tslp_io::ledger::{CheckpointMode, DataFiles, OpenLedger, SqliteLog};
-use tslp_io::scrub::{self, ScrubFlaw};
-use tslp_io::startup::{self, StartError};
 use tslp_migrations::encode;
 use tslp_projections::TABLES;
 use tslp_projections::changes::{Changes, RowChange};
@@ -21,6 +17,10 @@ use tslp_snapshots::replay_check;
 use tslp_snapshots::script;
 use tslp_snapshots::stage::Stage;
 use tslp_snapshots::storage::{DATA_DIR, SimDisk};
+use tslp_store::ledger::anchor::{self, AnchorState};
+use tslp_store::ledger::{CheckpointMode, DataFiles, OpenLedger, SqliteLog};
+use tslp_store::scrub::{self, ScrubFlaw};
+use tslp_store::startup::{self, StartError};
 
 /// The workspace of every ledger here.
 pub(crate) const WORKSPACE: &str = "/work/space";

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use tslp_io::ledger::{DataFiles, LedgerReader, ReaderFactory};
 use tslp_projections::TABLES;
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
+use tslp_store::ledger::{DataFiles, LedgerReader, ReaderFactory};
 
 use super::{Growth, World};
 use crate::storage::DATA_DIR;

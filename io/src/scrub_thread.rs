@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
-use super::Scrub;
 use crate::channel::ToLoop;
-use crate::ledger::InterruptHandle;
 use crate::main_loop::LoopHandle;
+use tslp_store::ledger::InterruptHandle;
+use tslp_store::scrub::Scrub;
 
 /// A running scrub.
 pub struct ScrubThread {

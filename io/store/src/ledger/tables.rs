@@ -16,7 +16,9 @@ use tslp_projections::table::{Column, ColumnType, Keep, Table, TableDigest, Valu
 
 use super::connection::{meta_value, set_meta, to_sql};
 use super::error::{LedgerError, TableError};
-use crate::VERSION;
+
+/// The version of tslp, which says who folded the tables.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The `meta` key of the last folded position.
 pub(crate) const APPLIED_SEQ: &str = "applied_seq";

@@ -7,7 +7,7 @@ use tslp_core::event::{Event, EventKind, PromptSent};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 
-use crate::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_wire::chat::sent::frame_halves;
 use tslp_wire::chat::template::{TemplateError, expand_template};
 

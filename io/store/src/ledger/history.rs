@@ -12,11 +12,12 @@ use tslp_projections::table::TableDigest;
 use tslp_replay::fold::{Replay, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
-use crate::archive_check::ArchiveCheck;
-use crate::ledger::disk::Disk;
-use crate::ledger::soundness::Soundness;
-use crate::ledger::{ArchiveRows, LedgerError};
-use crate::startup::StartError;
+use super::archive_check::ArchiveCheck;
+use super::disk::Disk;
+use super::error::LedgerError;
+use super::soundness::Soundness;
+use super::start_error::StartError;
+use super::tables::ArchiveRows;
 
 /// A flaw that a scrub has found.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +51,8 @@ impl From<LedgerError> for ScrubFlaw {
 }
 
 impl ScrubFlaw {
-    pub(super) fn is_interruption(&self) -> bool {
+    /// Whether the check was interrupted, which says nothing about the ledger.
+    pub(crate) fn is_interruption(&self) -> bool {
         matches!(self, Self::Ledger(StartError::Ledger(error)) if error.is_interruption())
     }
 }

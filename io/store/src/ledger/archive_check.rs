@@ -9,7 +9,8 @@ use tslp_projections::changes::{Change, RowChange};
 use tslp_projections::row::Cell as _;
 use tslp_projections::table::{Keep, Value};
 
-use crate::ledger::{ArchiveRows, LedgerError};
+use super::error::LedgerError;
+use super::tables::ArchiveRows;
 
 /// Rows that are looked up together, in the order of their keys, so that a page isn't read once for each row.
 const ROWS_WAITING: usize = 16_384;

@@ -25,7 +25,7 @@ pub struct TableRebuild<'a> {
 }
 
 impl<'a> TableRebuild<'a> {
-    pub(super) fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
+    fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
         let mut batch = log.begin_batch()?;
         batch.digests.fill(TableDigest::default());
         let begun = make_anew(batch.log);
@@ -114,6 +114,15 @@ impl<'a> TableRebuild<'a> {
 }
 
 impl SqliteLog {
+    /// Starts to rebuild all projection tables in one transaction, and makes them anew, empty; what was there stays until
+    /// it commits.
+    ///
+    /// # Errors
+    /// When the log is poisoned or SQLite fails.
+    pub fn begin_rebuild(&mut self) -> Result<TableRebuild<'_>, LedgerError> {
+        TableRebuild::begin(self)
+    }
+
     /// Moves a rebuild's rows out of the WAL, and frees the page cache that it needed.
     ///
     /// # Errors

@@ -11,7 +11,6 @@ use tslp_replay::log::Head;
 
 use super::scan::LedgerScan;
 use super::workshop::{self, ScratchPurpose};
-use crate::diagnostics::doctor;
 use crate::ledger::anchor::Anchor;
 use crate::ledger::disk::sync_parent;
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
@@ -135,9 +134,13 @@ fn verify_copy(files: &DataFiles, source: &LedgerScan) -> Result<(), BackupError
     while let Some((stored, _)) = copy.next_event()? {
         progress.set_done(stored.seq.0);
     }
-    doctor::integrity_check(copy.reader())
-        .map(drop)
-        .map_err(BackupError::Copy)
+    let defects = copy.reader().integrity_check();
+    let defects = defects.map_err(|error| BackupError::Copy(error.to_string()))?;
+    if defects.is_empty() {
+        Ok(())
+    } else {
+        Err(BackupError::Copy(defects.join("; ")))
+    }
 }
 
 /// Gives a file its final name, unless something has got that name meanwhile.

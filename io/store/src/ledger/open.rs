@@ -1,20 +1,22 @@
 //! Opens the ledger of a data directory: lock, checks that change nothing, and only then the writer.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
 use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, SCHEMA};
-use tslp_projections::table::{Table, TableDigest};
+use tslp_projections::table::TableDigest;
 use tslp_replay::log::Head;
 
 use super::anchor::{self, Anchor, AnchorState};
 use super::connection::{self, AccessKind, Database, companion_file, set_meta};
-use super::disk::{Disk, FileSystem};
+use super::data_files::DataFiles;
+use super::disk::Disk;
 use super::error::{AnchorMismatch, LedgerError};
 use super::lock::DataDirLock;
+use super::open_options::{MissingAnchor, OpenOptions};
 use super::reader::ReaderFactory;
 use super::recognise::{as_damage, check_file, check_meta, check_schema, check_version};
 use super::soundness::Soundness;
@@ -23,70 +25,6 @@ use super::tables::{ProjectionTables, TablesState};
 
 /// First SQLite without the WAL-reset bug.
 const SQLITE_VERSION_MIN: i32 = 3_051_003;
-
-/// The name of the file that says why the tables must be compared with all events before they are trusted.
-pub(super) const DOUBT_FILE: &str = "ledger.doubt";
-
-/// The files of a data directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataFiles {
-    /// The directory.
-    pub dir: PathBuf,
-    /// The database.
-    pub database: PathBuf,
-    /// The head anchor.
-    pub anchor: PathBuf,
-    /// The reason why the next start compares the tables with all events; normally missing.
-    pub doubt: PathBuf,
-    /// The lock.
-    pub lock: PathBuf,
-}
-
-impl DataFiles {
-    /// Names the files; touches none.
-    #[must_use]
-    pub fn of(dir: &Path) -> Self {
-        Self {
-            dir: dir.to_owned(),
-            database: dir.join("ledger.db"),
-            anchor: dir.join("ledger.anchor"),
-            doubt: dir.join(DOUBT_FILE),
-            lock: dir.join("lock"),
-        }
-    }
-}
-
-/// The handling of a ledger with events and no intact anchor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MissingAnchor {
-    /// Refuse it: nothing vouches that its tail is all there. The anchor is made before the first event, so a crash
-    /// never leads here.
-    #[default]
-    Refuse,
-    /// Take the ledger as it is and make a new anchor: for a person who said so, after a verification.
-    Adopt,
-}
-
-/// Options for opening a ledger.
-#[derive(Clone, Debug)]
-pub struct OpenOptions {
-    /// The projections' tables.
-    pub tables: &'static [Table],
-    /// The handling of a missing anchor.
-    pub missing_anchor: MissingAnchor,
-    /// The disk that the data directory is on.
-    pub disk: Arc<dyn Disk>,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self {
-            tables: tslp_projections::TABLES,
-            missing_anchor: MissingAnchor::Refuse,
-            disk: Arc::new(FileSystem),
-        }
-    }
-}
 
 /// An opened ledger.
 pub struct OpenLedger {

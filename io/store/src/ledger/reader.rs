@@ -17,8 +17,9 @@ use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
 use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
+use super::data_files::DataFiles;
 use super::error::{LedgerError, TableError};
-use super::open::{DataFiles, OpenOptions};
+use super::open_options::OpenOptions;
 use super::recognise::{
     check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
     stored_workspace,
@@ -247,7 +248,7 @@ impl LedgerReader {
     ///
     /// # Errors
     /// When the database can't be read, or an event can't be decoded.
-    pub(crate) fn read_without_contents(
+    pub fn read_without_contents(
         &self,
         from: Seq,
         visit: &mut dyn FnMut(&Event),

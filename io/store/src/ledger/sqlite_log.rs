@@ -13,14 +13,13 @@ use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
 use super::connection::{self, Database, to_sql};
+use super::data_files::DOUBT_FILE;
 use super::error::{LedgerError, TableError};
+use super::history::{self, StoredVisitor};
 use super::lock::DataDirLock;
-use super::open::DOUBT_FILE;
-use super::rebuild::TableRebuild;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
 use super::tables::{ArchiveRows, ProjectionTables, TablesState};
-use crate::scrub::history::{self, StoredVisitor};
 
 /// The one connection that writes.
 ///
@@ -179,15 +178,6 @@ impl SqliteLog {
         self.tables
             .state(&self.connection, self.head.seq)
             .map_err(|error| self.database.table_failed("use the tables of", error))
-    }
-
-    /// Starts to rebuild all projection tables in one transaction, and makes them anew, empty; what was there stays until
-    /// it commits.
-    ///
-    /// # Errors
-    /// When the log is poisoned or SQLite fails.
-    pub fn begin_rebuild(&mut self) -> Result<TableRebuild<'_>, LedgerError> {
-        TableRebuild::begin(self)
     }
 
     /// Hands every row of a projection's table to `visit`, in the order of its key.

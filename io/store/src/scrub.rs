@@ -1,6 +1,6 @@
 //! The scrub: after a start that took the state from the tables, it reads everything that the start didn't.
 //!
-//! First every page of the file, then the whole ledger ([`history`]). The first commit waits for both
+//! First every page of the file, then the whole ledger ([`crate::ledger::history`]). The first commit waits for both
 //! ([`crate::ledger::soundness`]), so the scrub never yields. A flaw turns on safe mode, as it would at a start, and is noted on disk,
 //! so that the next start checks everything itself.
 
@@ -14,15 +14,11 @@ use tslp_projections::table::TableDigest;
 use tslp_replay::log::Head;
 
 use crate::ledger::disk::Disk;
+use crate::ledger::history::{self, StoredVisitor};
 use crate::ledger::soundness::{CheckInProgress, Soundness};
-use crate::ledger::{DataFiles, LedgerReader, OpenLedger, OpenOptions};
-use crate::startup::StartError;
+use crate::ledger::{DataFiles, LedgerReader, OpenLedger, OpenOptions, StartError};
 
-pub mod history;
-pub mod thread;
-
-pub use self::history::ScrubFlaw;
-use self::history::StoredVisitor;
+pub use crate::ledger::history::ScrubFlaw;
 
 /// The progress of a scrub.
 #[derive(Clone, Debug, PartialEq, Eq)]

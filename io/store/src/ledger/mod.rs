@@ -17,20 +17,26 @@
 //! | `lock` | held by the one process that writes; names its pid |
 
 pub mod anchor;
+pub mod archive_check;
 mod backup;
+mod damage;
+mod data_files;
 pub mod disk;
 pub mod durable;
 mod error;
+pub mod history;
 mod kept_open;
 pub mod lock;
 mod open;
 mod open_files;
+mod open_options;
 pub mod reader;
 mod rebuild;
 mod recognise;
 mod rescue;
 pub mod soundness;
 mod sqlite_log;
+mod start_error;
 pub mod tables;
 pub mod writer;
 
@@ -42,8 +48,12 @@ pub use durable::{DurableHead, WriterStopped};
 pub use error::{AnchorMismatch, LedgerError};
 pub use rusqlite::InterruptHandle;
 
-pub use open::{DataFiles, MissingAnchor, OpenLedger, OpenOptions, open_ledger};
+pub use damage::drop_tables;
+pub use data_files::DataFiles;
+pub use open::{OpenLedger, open_ledger};
+pub use open_options::{MissingAnchor, OpenOptions};
 pub use reader::{LedgerReader, ReaderFactory};
 pub use rebuild::TableRebuild;
 pub use sqlite_log::{Batch, CheckpointMode, SqliteLog, WalState};
+pub use start_error::StartError;
 pub use tables::{ArchiveRows, TablesState};

@@ -13,9 +13,9 @@ use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, SCHEMA};
 
 use super::anchor::{self, AnchorState};
 use super::connection::{self, Database, meta_value, pragma_number};
+use super::data_files::DataFiles;
 use super::disk::Disk;
 use super::error::LedgerError;
-use super::open::DataFiles;
 
 /// Length of the header of every SQLite database.
 const HEADER_BYTES: usize = 100;

@@ -6,103 +6,24 @@ use std::path::Path;
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
-use tslp_core::policy::Policy;
-use tslp_grammars::TreeSitterGrammars;
-use tslp_migrations::DecodeError;
 use tslp_projections::changes::Changes;
 use tslp_projections::row::UnfitRow;
 use tslp_projections::state::{State, StateRestorer};
-use tslp_projections::store::Store;
 use tslp_projections::table::{TableDigest, Value};
 use tslp_projections::{EventAt, TABLES};
-use tslp_replay::engine::Engine;
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
 
-use crate::VERSION;
-use crate::archive_check::{ArchiveCheck, ArchiveResult};
-use crate::data_dir::DataDirError;
-use crate::ledger::LedgerError;
-use crate::ledger::LedgerReader;
-use crate::ledger::SqliteLog;
-use crate::ledger::TablesState;
-use crate::ledger::{ArchiveRows, OpenLedger, OpenOptions};
+use crate::ledger::archive_check::{ArchiveCheck, ArchiveResult};
+use crate::ledger::{
+    ArchiveRows, LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState,
+};
 use crate::progress::WalkProgress;
+
+pub use crate::ledger::StartError;
 
 /// Events after which a fold lets go of what the archives hold.
 const SETTLE_EVENTS: u64 = 1024;
-
-/// An error that leaves no state to start from.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The data directory can't be used.
-    #[error(transparent)]
-    DataDir(#[from] DataDirError),
-    /// The ledger can't be opened.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The ledger opens, and what it holds can't be believed.
-    #[error(
-        "the ledger is damaged: {0}. tslp writes nothing more to it. Keep the data directory as evidence, and restore a backup or \
-         take everything before that position with `tslp salvage --to NEW_DIR`"
-    )]
-    Damaged(#[from] ReplayError),
-    /// The ledger opens and its chain holds, and it says what isn't known here.
-    #[error(
-        "the ledger was written by a newer tslp: event #{seq}: {source}. It was left untouched; use that version of tslp, \
-         or a newer one"
-    )]
-    Newer {
-        /// The event.
-        seq: u64,
-        /// The decoding error.
-        source: DecodeError,
-    },
-}
-
-impl StartError {
-    /// Whether the proxy should come up in safe mode: diagnostics work, nothing is written.
-    #[must_use]
-    pub const fn asks_for_safe_mode(&self) -> bool {
-        match self {
-            Self::Ledger(error) => error.asks_for_safe_mode(),
-            Self::DataDir(_) | Self::Newer { .. } => false,
-            Self::Damaged(_) => true,
-        }
-    }
-
-    /// Whether another version of tslp wrote the ledger, which is no damage.
-    #[must_use]
-    pub const fn is_other_version(&self) -> bool {
-        match self {
-            Self::Ledger(error) => error.is_other_version(),
-            Self::Newer { .. } => true,
-            Self::DataDir(_) | Self::Damaged(_) => false,
-        }
-    }
-
-    /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
-    pub(crate) fn from_decode_error(stored: &Stored, source: DecodeError) -> Self {
-        let seq = stored.seq.0;
-        if source.is_unknown_kind() {
-            Self::Newer { seq, source }
-        } else {
-            let reason = source.to_string();
-            Self::Damaged(ReplayError::Undecodable { seq, reason })
-        }
-    }
-
-    /// Sorts what a replay says of an event.
-    pub(crate) fn from_replay_error(flaw: ReplayError, stored: &Stored) -> Self {
-        // A replay decodes what fits the chain alone.
-        match tslp_migrations::decode(stored.kind, &stored.payload) {
-            Err(source) if matches!(flaw, ReplayError::Undecodable { .. }) => {
-                Self::from_decode_error(stored, source)
-            }
-            _ => Self::Damaged(flaw),
-        }
-    }
-}
 
 /// Opens the ledger and folds it.
 ///
@@ -165,11 +86,27 @@ fn from_tables(log: &SqliteLog) -> Result<Result<State, String>, StartError> {
     Ok(Ok(state))
 }
 
+/// The state that the tables of a reader's ledger hold up to `head`, and the digests of the rows that were read; an archive's, whose
+/// rows stay in the store, is that of no rows.
+///
+/// # Errors
+/// The reason why there is none, for people.
+pub fn state_of_tables(
+    reader: &LedgerReader,
+    head: Seq,
+) -> Result<(State, Vec<TableDigest>), String> {
+    restore_state(
+        |table, visit| reader.read_table(table, visit),
+        &|seq| reader.event_at(seq),
+        head,
+    )
+}
+
 /// Takes a state and each table's digest from its rows; an archive's, whose rows stay in the store, is that of no rows.
 ///
 /// # Errors
 /// The reason why there is none, for people.
-pub(crate) fn restore_state(
+fn restore_state(
     read: impl Fn(usize, &mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
     event: EventAt<'_>,
     head: Seq,
@@ -212,13 +149,6 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
     Ok(state)
 }
 
-/// The engine of this program: with the grammars that it links, and the rules in force put on record.
-pub fn engine<S: Store>(state: State, policy: &Policy, store: S) -> Engine<TreeSitterGrammars, S> {
-    let mut engine = Engine::new(state, TreeSitterGrammars, policy.clone(), store);
-    engine.declare_rules(VERSION);
-    engine
-}
-
 /// The reason to rebuild, if a table can't be trusted: its rows aren't what the ledger says.
 fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> Option<String> {
     let archives = archives.iter().filter_map(|archive| {
@@ -243,7 +173,10 @@ fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> 
 }
 
 /// The number of a stored table's rows, and their digest, for comparison with [`State::digest`].
-pub(crate) fn stored_digest(
+///
+/// # Errors
+/// When `read` fails.
+pub fn stored_digest(
     read: impl FnOnce(&mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
 ) -> Result<TableDigest, LedgerError> {
     let mut stored = TableDigest::default();
