@@ -52,6 +52,7 @@ pub(crate) fn add_missing_lines(
             episode.entries.iter_mut().map(move |entry| (id, entry))
         })
         .filter(|(_, entry)| {
+            let entry = &entry.entry;
             entry.what == ArtifactState::Proposed.as_str() && entry.reason.is_lost_code()
         })
         .collect();
@@ -60,7 +61,7 @@ pub(crate) fn add_missing_lines(
     }
     let wanted: BTreeSet<EntityId> = refused
         .iter()
-        .filter_map(|(_, entry)| entry.entity.clone())
+        .filter_map(|(_, entry)| entry.entry.entity.clone())
         .collect();
     let mut proposed = BTreeMap::new();
     rows.visit(&mut |row: ProposalRow| {
@@ -77,7 +78,7 @@ pub(crate) fn add_missing_lines(
         ControlFlow::Continue(())
     })?;
     for (episode, entry) in &mut refused {
-        let Some(entity) = entry.entity.clone() else {
+        let Some(entity) = entry.entry.entity.clone() else {
             continue;
         };
         let base = truth.get(&entity).filter(|base| base.episode <= *episode);
