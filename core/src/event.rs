@@ -35,15 +35,51 @@ use crate::stored::few;
 use crate::stored::{Archive, Load, Meaningless, SharedBytes, Store, stored_words, text_or_base64};
 use crate::words;
 
-/// One row of the ledger.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recorded {
+/// What all events have in common. It is in columns of the ledger, and in the hash chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
     /// Position; dense from 1.
     pub seq: Seq,
     /// When the edge handed it in.
     pub at: UnixMillis,
+    /// The episode that it belongs to.
+    pub episode: EpisodeId,
+    /// The session of that episode; `SessionId(0)` outside of conversations.
+    pub session: SessionId,
+    /// Whether it is the last event of its step: what the engine did at once, on one occasion. Deep verification makes the
+    /// decisions of one step after the other again.
+    pub ends_step: bool,
+}
+
+impl Envelope {
+    /// For a step of one event, outside of conversations.
+    #[must_use]
+    pub const fn outside(seq: Seq, at: UnixMillis) -> Self {
+        Self {
+            seq,
+            at,
+            episode: EpisodeId::OUTSIDE,
+            session: SessionId(0),
+            ends_step: true,
+        }
+    }
+}
+
+/// One row of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Where and when.
+    pub envelope: Envelope,
     /// What happened.
     pub event: Event,
+}
+
+impl Deref for Recorded {
+    type Target = Envelope;
+
+    fn deref(&self) -> &Envelope {
+        &self.envelope
+    }
 }
 
 macro_rules! events {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
-use tslp_core::event::Recorded;
+use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::out::Out;
 use tslp_projections::changes::Changes;
@@ -81,8 +81,7 @@ impl Engine {
         let mut changes = Changes::collecting();
         for event in self.turns.next() {
             let recorded = Recorded {
-                seq: self.state.head().next(),
-                at: UnixMillis(0),
+                envelope: Envelope::outside(self.state.head().next(), UnixMillis(0)),
                 event,
             };
             self.state.apply(&recorded, &mut changes);

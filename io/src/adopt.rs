@@ -242,7 +242,7 @@ impl<'c> Adopter<'c> {
             config,
             engine: new_engine(state, &config.policy, store),
             sink,
-            waiting: BatchBuilder::new(),
+            waiting: BatchBuilder::default(),
             waiting_bytes: 0,
             summary: AdoptSummary::default(),
         })

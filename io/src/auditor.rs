@@ -18,6 +18,7 @@ use serde_json::json;
 use tslp_core::event::AuditOutcome;
 use tslp_core::ids::EpisodeId;
 use tslp_core::policy::Placement;
+use tslp_wire::chat::reply::ReplyDecoder;
 
 use crate::channel::ToEngine;
 use crate::json_client::{self, HttpAnswer};
@@ -25,7 +26,6 @@ use crate::loop_config::{ModelUpstream, UpstreamConfig};
 use crate::upstream::resolve::{self, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
 use queue::{Audit, AuditQueue, AuditorTask, CalledOff};
-use tslp_wire::chat::reply::ReplyDecoder;
 
 /// Tokens of an answer. A verdict takes some thirty for each entity; the rest is for models that reason first.
 const ANSWER_TOKENS_MAX: u32 = 1024;

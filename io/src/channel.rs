@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_tools::sandbox::RunOutcome;
+use tslp_wire::chat::dialect::Dialect;
 
 use crate::auditor::queue::RequestMark;
 use crate::config::secret::Secret;
-use tslp_tools::sandbox::RunOutcome;
-use tslp_wire::chat::dialect::Dialect;
 pub use tslp_wire::http::head::OwnAnswer;
 
 /// One request and its response on one client connection; never used twice in a process.

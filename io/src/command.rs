@@ -27,10 +27,11 @@ use crate::connect;
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
+use crate::diagnostics::row_source::RowSource;
 use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
-use crate::diagnostics::{DiagnosedSubject, missing, recent, state};
+use crate::diagnostics::{DiagnosedSubject, recent, state};
 use crate::exit::Exit;
 use crate::out::{Out, visible_text};
 use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
@@ -147,7 +148,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 |rows, _| {
                     let mut episodes = recent::from_rows(rows, entries_since, limit)?;
                     if output == OutputFormat::Human {
-                        missing::add_missing_lines(&mut episodes, rows, artifact)?;
+                        recent::add_missing_lines(&mut episodes, rows, artifact)?;
                     }
                     Ok(episodes)
                 },
@@ -354,7 +355,7 @@ fn show_page<T>(
     config: &ServeConfig,
     as_of: AsOf<'_>,
     output: OutputFormat,
-    make: impl Fn(verified::RowSource<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
+    make: impl Fn(RowSource<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
     json: impl FnOnce(&[T]) -> serde_json::Value,
     human: impl FnOnce(&[T]) -> Vec<String>,
 ) -> Result<Exit, CommandFailure> {

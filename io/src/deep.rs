@@ -7,7 +7,6 @@ mod listing;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tslp_core::event::Recorded;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_replay::deep::DeepVerifier;
@@ -83,11 +82,7 @@ pub fn verify_decisions(
         if stored.seq.0.is_multiple_of(PROGRESS_EVENTS) {
             progress.set_done(stored.seq.0);
         }
-        let recorded = Recorded {
-            seq: stored.seq,
-            at: stored.at,
-            event,
-        };
+        let recorded = stored.recorded(event);
         report.count_differences(actions.next_event(&recorded).into_iter().collect());
         report.count_differences(deep.next(recorded));
     }

@@ -8,6 +8,7 @@ mod look;
 pub mod missing;
 pub mod price;
 pub mod recent;
+pub(crate) mod row_source;
 pub mod state;
 pub mod tool_check;
 pub(crate) mod unread;

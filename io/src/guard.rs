@@ -3,12 +3,12 @@
 use std::net::{IpAddr, SocketAddr};
 
 use constant_time_eq::constant_time_eq;
-
-use crate::config::secret::Secret;
-use crate::loop_config::GuardConfig;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::HeaderFate;
 use tslp_wire::http::request::{HttpVersion, RequestHead};
+
+use crate::config::secret::Secret;
+use crate::loop_config::GuardConfig;
 
 /// An error while the guard is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tslp_wire::http::request::HeadLimits;
+
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
-use tslp_wire::http::request::HeadLimits;
 
 /// Configuration of the network loop, parsed wholly before anything is bound.
 #[derive(Clone, Debug)]

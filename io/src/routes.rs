@@ -1,10 +1,11 @@
 //! The routes table: which request goes where, and nothing else.
 
-use crate::channel::{DiagnosticPage, MissingLines, RecentQuery, StateQuery};
-use crate::loop_config::DebugPages;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::request::RequestHead;
+
+use crate::channel::{DiagnosticPage, MissingLines, RecentQuery, StateQuery};
+use crate::loop_config::DebugPages;
 
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]

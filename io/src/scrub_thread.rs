@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
-use crate::channel::ToLoop;
-use crate::main_loop::LoopHandle;
 use tslp_store::ledger::InterruptHandle;
 use tslp_store::scrub::Scrub;
+
+use crate::channel::ToLoop;
+use crate::main_loop::LoopHandle;
 
 /// A running scrub.
 pub struct ScrubThread {

@@ -7,10 +7,11 @@ pub mod worker;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::ServeConfig;
-use crate::config::settings::{ClientTools, ToolsChoice, ToolsConfig};
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
+
+use crate::config::ServeConfig;
+use crate::config::settings::{ClientTools, ToolsChoice, ToolsConfig};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
 pub const BODY_BYTES_MAX: usize = 1 << 20;

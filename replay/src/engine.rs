@@ -139,30 +139,29 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
-        let mut work = BatchBuilder::new();
         if side_request::is_side_request(&request) {
             let (episode, events) = receive::receive_side_request(&self.view(), &request);
-            self.fold(at, events, &mut work);
+            let mut work = BatchBuilder::of(at, episode, SessionId(0));
+            self.fold(events, &mut work);
             return PendingPrompt {
                 checks: Vec::new(),
                 reads: Vec::new(),
                 touches: Vec::new(),
                 aftermath: Vec::new(),
-                at,
                 request,
                 work,
                 kind: RequestKind::SideRequest(episode),
             };
         }
         let mut received = receive::receive(&self.view(), &request);
-        self.fold(at, core::mem::take(&mut received.events), &mut work);
-        let (to_look_at, examined) = self.examine(at, &request, &received, &mut work);
+        let mut work = BatchBuilder::of(at, received.episode, received.session);
+        self.fold(core::mem::take(&mut received.events), &mut work);
+        let (to_look_at, examined) = self.examine(&request, &received, &mut work);
         PendingPrompt {
             checks: to_look_at.checks,
             reads: to_look_at.reads,
             touches: to_look_at.touches,
             aftermath: to_look_at.aftermath,
-            at,
             request,
             work,
             kind: RequestKind::Prompt(received, examined),
@@ -174,7 +173,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let PendingPrompt {
             touches,
             aftermath,
-            at,
             request,
             mut work,
             kind,
@@ -199,21 +197,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             directives,
             has_code_without_path,
         } = examined;
-        self.observe(at, received.episode, answers.findings, &mut work);
-        self.take_touched(at, received.episode, touches, answers.touched, &mut work);
+        self.observe(answers.findings, &mut work);
+        self.take_touched(touches, answers.touched, &mut work);
         let ids = (received.episode, received.session);
         let history = receive::history_mode(&self.policy, request.tools, received.is_own);
         if !aftermath.is_empty() {
             let messages = request.messages.iter().map(|message| &**message);
             let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
             let files = aftermath.into_iter().zip(answers.aftermath);
-            self.judge_aftermath(at, ids, files, &self.model_sight(Some(sent)), &mut work);
+            self.judge_aftermath(files, &self.model_sight(Some(sent)), &mut work);
         }
         // What was just taken may be what the prompt names.
         let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
         let supplied: Vec<&FoundCode> = pasted.iter().map(|pasted| &pasted.found).collect();
         if received.repetition == PromptRepetition::First {
-            self.decide(at, &mut work, |engine, _| {
+            self.decide(&mut work, |engine, _| {
                 verify::verify(&engine.view(), ids, &prompt, &mentions, &supplied)
             });
         }
@@ -222,7 +220,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 let view = self.view();
                 self.code_reader(&view).reapplied(&pasted.found)
             };
-            self.decide(at, &mut work, |engine, policy| {
+            self.decide(&mut work, |engine, policy| {
                 write_head::write_head(
                     &engine.view(),
                     policy.thresholds,
@@ -240,12 +238,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 let text = texts.next();
                 text.expect("every file that is accepted was read")
             });
-            self.decide(at, &mut work, |engine, policy| {
+            let at = work.at;
+            self.decide(&mut work, |engine, policy| {
                 engine.carry_out(policy, at, ids, directive, text.clone())
             });
         }
         let seen = self.seen_on_record();
-        let outgoing = self.decide_with(at, &mut work, |engine, policy| {
+        let outgoing = self.decide_with(&mut work, |engine, policy| {
             let prompt = Prompt {
                 request: &request,
                 episode: received.episode,
@@ -274,32 +273,32 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Records that replies, tool calls and audits under way in the previous process were interrupted.
     pub fn resume_after_restart(&mut self, at: UnixMillis) -> Batch {
-        let mut work = BatchBuilder::new();
+        let mut work = BatchBuilder::outside(at);
         for call in self.view().tool_calls_under_way() {
-            self.fold(at, tools::record_interrupted(call), &mut work);
+            self.begin_step_of(call.episode, &mut work);
+            self.fold(tools::record_interrupted(call), &mut work);
         }
         for episode in self.view().episodes_in_flight() {
+            self.begin_step_of(episode, &mut work);
             let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);
-            self.fold(at, events, &mut work);
+            self.fold(events, &mut work);
         }
         for episode in self.state.audits_awaited() {
+            self.begin_step_of(episode, &mut work);
             let events =
                 audit::audit_answered(&self.view(), episode, AuditOutcome::Cancelled, None);
-            self.fold(at, events, &mut work);
+            self.fold(events, &mut work);
         }
         work.finish(&self.state)
     }
 
     /// Records a directive given on the command line, and returns the file to look at before it is carried out.
     pub fn receive_command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
-        let mut work = BatchBuilder::new();
-        let directive = self.record_directive(
-            at,
-            EpisodeId::OUTSIDE,
-            directive,
-            PromptRepetition::First,
-            &mut work,
-        );
+        self.record_command(directive, BatchBuilder::outside(at))
+    }
+
+    fn record_command(&mut self, directive: Directive, mut work: BatchBuilder) -> PendingCommand {
+        let directive = self.record_directive(directive, PromptRepetition::First, &mut work);
         let reads: Vec<RelPath> = directive.accepts().cloned().into_iter().collect();
         let mut checks = DiskChecks::default();
         if let Ok(entity) = &directive.entity {
@@ -308,7 +307,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         PendingCommand {
             checks: checks.into_vec(),
             reads,
-            at,
             directive,
             work,
         }
@@ -317,15 +315,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Carries out a command, once its file has been looked at.
     pub fn carry_out_command(&mut self, pending: PendingCommand, answers: DiskAnswers) -> Batch {
         let PendingCommand {
-            at,
             directive,
             mut work,
             ..
         } = pending;
-        self.observe(at, EpisodeId::OUTSIDE, answers.findings, &mut work);
+        self.observe(answers.findings, &mut work);
         let text = answers.texts.into_iter().next().flatten();
-        let ids = (EpisodeId::OUTSIDE, SessionId::default());
-        self.decide(at, &mut work, |engine, policy| {
+        let (at, ids) = (work.at, work.ids());
+        self.decide(&mut work, |engine, policy| {
             engine.carry_out(policy, at, ids, &directive, text.clone())
         });
         work.finish(&self.state)
@@ -399,14 +396,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         found: Option<&FoundCode>,
         work: &mut BatchBuilder,
     ) {
-        self.observe(
-            at,
-            EpisodeId::OUTSIDE,
-            Vec::from([(path.clone(), finding)]),
-            work,
-        );
+        work.at = at;
+        self.observe(Vec::from([(path.clone(), finding)]), work);
+        work.end_step();
         if let Some(found) = found {
-            self.record_adoption(at, &path, found, work);
+            self.record_adoption(&path, found, work);
+            work.end_step();
         }
     }
 
@@ -414,8 +409,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// before anything is decided, as in every step.
     fn take_touched(
         &mut self,
-        at: UnixMillis,
-        episode: EpisodeId,
         paths: Vec<RelPath>,
         texts: Vec<Option<String>>,
         work: &mut BatchBuilder,
@@ -427,12 +420,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let is_adoptable = touch::was_not_proposed(self.code_reader(&self.view()), &found);
             if let Some(file) = found.as_disk_file().filter(|_| is_adoptable) {
                 let finding = (path, DiskFinding::File(file));
-                self.observe(at, episode, Vec::from([finding]), work);
+                self.observe(Vec::from([finding]), work);
                 taken.push(found);
             }
         }
         for found in &taken {
-            self.decide(at, work, |engine, _| {
+            let episode = work.episode;
+            self.decide(work, |engine, _| {
                 write_head::adopt_file(&engine.view(), episode, found)
             });
         }
@@ -442,12 +436,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// has to, the state follows it, and nobody has to accept it.
     fn judge_aftermath(
         &mut self,
-        at: UnixMillis,
-        (episode, session): (EpisodeId, SessionId),
         files: impl Iterator<Item = (RelPath, FileText)>,
         seen: &ModelSight,
         work: &mut BatchBuilder,
     ) {
+        let (episode, session) = work.ids();
         // Only where something is judged: each prompt of an agent comes by here.
         let mut asked = None;
         for (path, text) in files {
@@ -461,7 +454,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let asked = asked.get_or_insert_with(|| {
                 self.text_around_code(&prompt::last_asked(&self.view(), session))
             });
-            self.decide(at, work, |engine, policy| {
+            self.decide(work, |engine, policy| {
                 let judging = JudgingContext {
                     view: &engine.view(),
                     policy,
@@ -478,13 +471,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    fn record_adoption(
-        &mut self,
-        at: UnixMillis,
-        path: &RelPath,
-        found: &FoundCode,
-        work: &mut BatchBuilder,
-    ) {
+    fn record_adoption(&mut self, path: &RelPath, found: &FoundCode, work: &mut BatchBuilder) {
         let events = write_head::adopt_file(&self.view(), EpisodeId::OUTSIDE, found);
         if !events.is_empty() {
             let given = DirectiveGiven {
@@ -492,8 +479,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 verb: Verb::Accept,
                 target: path.as_str().into(),
             };
-            self.fold(at, Vec::from([Event::DirectiveGiven(given)]), work);
-            self.fold(at, events, work);
+            self.fold(Vec::from([Event::DirectiveGiven(given)]), work);
+            self.fold(events, work);
         }
     }
 
@@ -510,16 +497,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Records what files held that were looked at between prompts.
     pub fn record_disk_changes(&mut self, at: UnixMillis, findings: Vec<FileFinding>) -> Batch {
-        let mut work = BatchBuilder::new();
-        self.observe(at, EpisodeId::OUTSIDE, findings, &mut work);
+        let mut work = BatchBuilder::outside(at);
+        self.observe(findings, &mut work);
         work.finish(&self.state)
     }
 
     /// Records the request that went to the model.
     pub fn record_sent(&mut self, at: UnixMillis, prompt: SentPrompt) -> Batch {
-        let mut work = BatchBuilder::new();
+        let mut work = self.step_of(at, prompt.episode);
         let events = sent::record_sent(&self.view(), prompt);
-        self.fold(at, events, &mut work);
+        self.fold(events, &mut work);
         work.finish(&self.state)
     }
 
@@ -546,9 +533,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         reply: &mut Reply,
         extent: SegmentExtent,
     ) -> Batch {
-        let mut work = BatchBuilder::new();
+        let mut work = self.step_of(at, episode);
         let events = reply.segment(&self.view(), episode, extent);
-        self.fold(at, events, &mut work);
+        self.fold(events, &mut work);
         work.finish(&self.state)
     }
 
@@ -560,18 +547,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         mut reply: Reply,
         outcome: ReplyOutcome,
     ) -> PendingReply {
-        let mut work = BatchBuilder::new();
+        let mut work = self.step_of(at, episode);
         let events = reply.end(&self.view(), episode, outcome);
-        self.fold(at, events, &mut work);
-        self.read_reply(at, episode, reply, outcome, work)
+        self.fold(events, &mut work);
+        self.read_reply(reply, outcome, work)
     }
 
     /// Judges a reply's code, once its files have been looked at.
     pub fn judge(&mut self, pending: PendingReply, answers: DiskAnswers) -> JudgedReply {
         let PendingReply {
             touches,
-            at,
-            episode,
             text,
             found,
             containers,
@@ -579,10 +564,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             mut work,
             ..
         } = pending;
-        self.observe(at, episode, answers.findings, &mut work);
-        self.take_touched(at, episode, touches, answers.touched, &mut work);
-        // A reply that ends more than a thousand episodes later belongs to no session any more.
-        let session = self.view().session_of_episode(episode).unwrap_or_default();
+        self.observe(answers.findings, &mut work);
+        self.take_touched(touches, answers.touched, &mut work);
+        let (episode, session) = work.ids();
         let asked = if found.is_empty() {
             String::new()
         } else {
@@ -598,7 +582,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 let view = self.view();
                 self.code_reader(&view).reapplied(found)
             };
-            self.decide(at, &mut work, |engine, policy| {
+            self.decide(&mut work, |engine, policy| {
                 let judging = JudgingContext {
                     view: &engine.view(),
                     policy,
@@ -617,18 +601,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .iter()
             .map(|recorded| recorded.event.clone())
             .collect();
-        let audit = self.decide_with(at, &mut work, |engine, policy| {
+        let audit = self.decide_with(&mut work, |engine, policy| {
             let audit = audit::ask_for_audit(&engine.view(), policy, episode, &asked, &judged);
             audit.map_or_else(
                 || (Vec::new(), None),
                 |(event, question)| (Vec::from([event]), Some(question)),
             )
         });
-        self.decide(at, &mut work, |engine, _| {
+        self.decide(&mut work, |engine, _| {
             tools::forged_results(&engine.view(), episode, &text)
         });
+        work.end_step();
         let measured = measured.map(Event::PromptMeasured);
-        self.fold(at, Vec::from_iter(measured), &mut work);
+        self.fold(Vec::from_iter(measured), &mut work);
         JudgedReply {
             batch: work.finish(&self.state),
             audit,
@@ -649,8 +634,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         PendingAudit {
             checks: checks.into_vec(),
-            at,
-            episode,
+            work: self.step_of(at, episode),
             outcome,
             answer: answer.map(|answer| message::recordable(answer).into_owned()),
         }
@@ -658,11 +642,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Applies an audit's result, once its files have been looked at.
     pub fn settle_audit(&mut self, pending: PendingAudit, findings: Vec<FileFinding>) -> Batch {
-        let mut work = BatchBuilder::new();
-        self.observe(pending.at, pending.episode, findings, &mut work);
-        let answer = pending.answer.as_deref();
-        self.decide(pending.at, &mut work, |engine, _| {
-            audit::audit_answered(&engine.view(), pending.episode, pending.outcome, answer)
+        let PendingAudit {
+            outcome,
+            answer,
+            mut work,
+            ..
+        } = pending;
+        self.observe(findings, &mut work);
+        let episode = work.episode;
+        self.decide(&mut work, |engine, _| {
+            audit::audit_answered(&engine.view(), episode, outcome, answer.as_deref())
         });
         work.finish(&self.state)
     }
@@ -682,37 +671,43 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// Nothing yet of a step of an episode. An episode that is more than a thousand others old belongs to no session any more.
+    fn step_of(&self, at: UnixMillis, episode: EpisodeId) -> BatchBuilder {
+        let session = self.view().session_of_episode(episode).unwrap_or_default();
+        BatchBuilder::of(at, episode, session)
+    }
+
+    /// Ends a step, and begins one of an episode.
+    fn begin_step_of(&self, episode: EpisodeId, work: &mut BatchBuilder) {
+        work.end_step();
+        work.episode = episode;
+        work.session = self.view().session_of_episode(episode).unwrap_or_default();
+    }
+
     fn record_directive(
         &mut self,
-        at: UnixMillis,
-        episode: EpisodeId,
         directive: Directive,
         said: PromptRepetition,
         work: &mut BatchBuilder,
     ) -> ResolvedDirective {
         let resolved = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
-            episode,
+            episode: work.episode,
             verb: directive.verb,
             target: directive.target,
         };
-        self.fold(at, Vec::from([Event::DirectiveGiven(given)]), work);
+        self.fold(Vec::from([Event::DirectiveGiven(given)]), work);
         resolved
     }
 
-    fn observe(
-        &mut self,
-        at: UnixMillis,
-        episode: EpisodeId,
-        findings: Vec<FileFinding>,
-        work: &mut BatchBuilder,
-    ) {
+    fn observe(&mut self, findings: Vec<FileFinding>, work: &mut BatchBuilder) {
         for (path, finding) in findings {
             let Some(event) = observe::observe(&self.view(), path.clone(), finding) else {
                 continue;
             };
-            self.fold(at, Vec::from([event]), work);
-            self.decide(at, work, |engine, _| {
+            self.fold(Vec::from([event]), work);
+            let episode = work.episode;
+            self.decide(work, |engine, _| {
                 observe::discard_contradicted(&engine.view(), episode, &path)
             });
         }

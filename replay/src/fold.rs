@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_projections::changes::Changes;
 
@@ -72,7 +72,7 @@ impl ChainCheck {
         let chain = self
             .head
             .chain
-            .extended(stored.seq, stored.at, stored.kind, &stored.payload);
+            .extended(stored, stored.kind, &stored.payload);
         if chain != stored.chain {
             return Err(ReplayError::ChainBroken(stored.seq.0));
         }
@@ -154,11 +154,7 @@ impl Replay {
         changes: &mut Changes,
     ) -> Result<(), ReplayError> {
         let event = self.chain.step_decoded(stored, decode)?;
-        let recorded = Recorded {
-            seq: stored.seq,
-            at: stored.at,
-            event,
-        };
+        let recorded = stored.recorded(event);
         self.state.apply(&recorded, changes);
         Ok(())
     }

@@ -14,5 +14,4 @@ pub mod engine;
 pub mod pending;
 
 pub mod deep;
-mod step;
 pub mod trace;

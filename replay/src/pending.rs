@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 
 use tslp_core::audit::AuditQuestion;
 use tslp_core::entity::Symbol;
-use tslp_core::event::{AuditOutcome, DiskFile, DiskFinding, History, PromptMeasured, Recorded};
+use tslp_core::event::{
+    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
+};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
@@ -70,7 +72,6 @@ pub struct PendingPrompt {
     pub touches: Vec<RelPath>,
     /// Files that the last reply was refused for, to see whether its client has written them all the same.
     pub aftermath: Vec<RelPath>,
-    pub(crate) at: UnixMillis,
     pub(crate) request: Request,
     pub(crate) work: BatchBuilder,
     pub(crate) kind: RequestKind,
@@ -102,7 +103,6 @@ pub struct PendingCommand {
     pub checks: Vec<DiskCheck>,
     /// Files whose text the user accepts as it is.
     pub reads: Vec<RelPath>,
-    pub(crate) at: UnixMillis,
     pub(crate) directive: ResolvedDirective,
     pub(crate) work: BatchBuilder,
 }
@@ -146,10 +146,9 @@ pub struct JudgedReply {
 pub struct PendingAudit {
     /// Files to look at before anything is promoted.
     pub checks: Vec<DiskCheck>,
-    pub(crate) at: UnixMillis,
-    pub(crate) episode: EpisodeId,
     pub(crate) outcome: AuditOutcome,
     pub(crate) answer: Option<String>,
+    pub(crate) work: BatchBuilder,
 }
 
 /// A reply between its end and the decisions about it.
@@ -160,8 +159,6 @@ pub struct PendingReply {
     pub touches: Vec<RelPath>,
     /// The prompt's costs, to be recorded with the reply's end.
     pub measured: Option<PromptMeasured>,
-    pub(crate) at: UnixMillis,
-    pub(crate) episode: EpisodeId,
     /// All of it, if it is complete.
     pub(crate) text: String,
     pub(crate) found: Vec<FoundCode>,
@@ -170,27 +167,70 @@ pub struct PendingReply {
 }
 
 /// Collects the events and row changes of one [`Batch`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct BatchBuilder {
+    /// The time of the step under way.
+    pub(crate) at: UnixMillis,
+    /// Its episode.
+    pub(crate) episode: EpisodeId,
+    /// Its session.
+    pub(crate) session: SessionId,
     pub(crate) recorded: Vec<Recorded>,
     pub(crate) changes: Changes,
 }
 
+impl Default for BatchBuilder {
+    fn default() -> Self {
+        Self::outside(UnixMillis(0))
+    }
+}
+
 impl BatchBuilder {
-    /// Nothing yet.
+    /// Nothing yet of a step outside of conversations.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn outside(at: UnixMillis) -> Self {
+        Self::of(at, EpisodeId::OUTSIDE, SessionId(0))
+    }
+
+    /// Nothing yet of a step of an episode.
+    pub(crate) const fn of(at: UnixMillis, episode: EpisodeId, session: SessionId) -> Self {
         Self {
+            at,
+            episode,
+            session,
             recorded: Vec::new(),
             changes: Changes::collecting(),
         }
     }
 
     /// For a step that is on record already.
-    pub(crate) const fn on_record() -> Self {
+    pub(crate) fn on_record(envelope: &Envelope) -> Self {
         Self {
-            recorded: Vec::new(),
             changes: Changes::discarding(),
+            ..Self::of(envelope.at, envelope.episode, envelope.session)
+        }
+    }
+
+    /// The step's episode and session.
+    pub(crate) const fn ids(&self) -> (EpisodeId, SessionId) {
+        (self.episode, self.session)
+    }
+
+    /// The envelope of the step's next event.
+    pub(crate) const fn envelope(&self, seq: Seq) -> Envelope {
+        Envelope {
+            seq,
+            at: self.at,
+            episode: self.episode,
+            session: self.session,
+            ends_step: false,
+        }
+    }
+
+    /// The step is over; what comes next is another one's.
+    pub(crate) fn end_step(&mut self) {
+        if let Some(last) = self.recorded.last_mut() {
+            last.envelope.ends_step = true;
         }
     }
 
@@ -202,7 +242,8 @@ impl BatchBuilder {
 
     /// The batch. `state` must have folded all of its events and none after them, since rows are read from it.
     #[must_use]
-    pub fn finish(self, state: &State) -> Batch {
+    pub fn finish(mut self, state: &State) -> Batch {
+        self.end_step();
         Batch {
             recorded: self.recorded,
             changes: state.rows_changed(self.changes),

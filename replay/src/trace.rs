@@ -313,7 +313,7 @@ fn renumber(numbers: &BTreeMap<VersionId, VersionId>, id: &mut VersionId) {
     }
 }
 
-fn unexpected(recorded: &Recorded) -> Difference {
+pub(crate) fn unexpected(recorded: &Recorded) -> Difference {
     Difference {
         seq: recorded.seq,
         recorded: Some(recorded.event.clone()),

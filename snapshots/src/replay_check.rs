@@ -126,14 +126,8 @@ fn state_of_stored_bytes(ledger: &[Recorded]) -> State {
     for recorded in ledger {
         let encoded = tslp_migrations::encode(&recorded.event)
             .unwrap_or_else(|error| panic!("{}: {error}", recorded.seq));
-        chain = chain.extended(recorded.seq, recorded.at, encoded.kind, &encoded.payload);
-        let stored = Stored {
-            seq: recorded.seq,
-            at: recorded.at,
-            kind: encoded.kind,
-            payload: encoded.payload,
-            chain,
-        };
+        let stored = Stored::after(chain, recorded.envelope, encoded.kind, encoded.payload);
+        chain = stored.chain;
         let decoded = tslp_migrations::decode(stored.kind, &stored.payload);
         assert_eq!(decoded.as_ref(), Ok(&recorded.event), "{}", recorded.seq);
         replay

@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
+use tslp_core::event::Envelope;
 use tslp_core::ids::UnixMillis;
-use tslp_replay::log::{Log as _, Stored};
+use tslp_replay::log::{Head, Log as _, Stored};
 use tslp_store::ledger::OpenOptions;
 
 use crate::turns::Turns;
@@ -37,17 +38,15 @@ pub(crate) fn fill(
         while batch.len() < BATCH {
             for event in turns.next() {
                 let encoded = tslp_migrations::encode(&event)?;
-                let (seq, at) = (head.seq.next(), UnixMillis(i64::try_from(head.seq.0)?));
-                head.seq = seq;
-                head.chain = head.chain.extended(seq, at, encoded.kind, &encoded.payload);
+                let at = UnixMillis(i64::try_from(head.seq.0)?);
+                let envelope = Envelope::outside(head.seq.next(), at);
                 filled.payload_bytes += encoded.payload.len() as u64;
-                batch.push(Stored {
-                    seq,
-                    at,
-                    kind: encoded.kind.to_owned(),
-                    payload: encoded.payload.to_vec(),
-                    chain: head.chain,
-                });
+                let stored = Stored::after(head.chain, envelope, encoded.kind, encoded.payload);
+                head = Head {
+                    seq: stored.seq,
+                    chain: stored.chain,
+                };
+                batch.push(stored);
             }
         }
         filled.events += batch.len() as u64;

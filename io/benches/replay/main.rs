@@ -7,7 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::event::Envelope;
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_io::out::Out;
 use tslp_replay::chain::ChainHash;
 use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
@@ -90,15 +91,22 @@ fn median(mut times: Vec<Duration>) -> Duration {
 fn read_and_hash(database: &Path, events: u64) -> Result<(), Box<dyn Error>> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut statement =
-        connection.prepare("SELECT seq, at, kind, payload, chain FROM ledger ORDER BY seq")?;
+        connection.prepare("SELECT seq, at, episode, session, ends_step, kind, payload, chain FROM ledger ORDER BY seq")?;
     let mut rows = statement.query([])?;
     let mut chain = ChainHash::GENESIS;
     let mut seen = 0;
     while let Some(row) = rows.next()? {
         let seq = Seq(u64::try_from(row.get::<_, i64>(0)?)?);
-        let (kind, payload) = (row.get(2)?, row.get_ref(3)?.as_blob()?);
-        chain = chain.extended(seq, UnixMillis(row.get(1)?), kind, payload);
-        if row.get_ref(4)?.as_blob()? != chain.0 {
+        let envelope = Envelope {
+            seq,
+            at: UnixMillis(row.get(1)?),
+            episode: EpisodeId(row.get::<_, i64>(2)?.cast_unsigned()),
+            session: SessionId(row.get::<_, i64>(3)?.cast_unsigned()),
+            ends_step: row.get(4)?,
+        };
+        let (kind, payload) = (row.get(5)?, row.get_ref(6)?.as_blob()?);
+        chain = chain.extended(&envelope, kind, payload);
+        if row.get_ref(7)?.as_blob()? != chain.0 {
             return Err("the chain is broken".into());
         }
         seen += 1;

@@ -8,16 +8,16 @@ use tslp_core::guardian::{
     Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, RuleEffect, SimpleCommand,
     SplitError, Step, ToolProfile,
 };
+use tslp_tools::guardian::profile_file;
+use tslp_tools::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
+use tslp_tools::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
+use tslp_workspace::observer::{SystemClock, WallClock};
 
 use super::{CommandFailure, LedgerUse, config_layers, print_page, read_config, start_logging};
 use crate::cli::{OutputFormat, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::exit::Exit;
-use tslp_tools::guardian::profile_file;
-use tslp_tools::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
-use tslp_tools::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
-use tslp_workspace::observer::{SystemClock, WallClock};
 
 pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
     let (ToolCommand::Check(args) | ToolCommand::Run(args)) = command;

@@ -8,11 +8,11 @@ use tslp_core::gate::{GateProfile, Thresholds};
 use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
 use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
 use tslp_core::words;
+use tslp_workspace::observer::EtvConfig;
 
 use super::secret::Secret;
 use super::upstream::{ServerForModels, UpstreamSetting};
 use super::written::WrittenValue;
-use tslp_workspace::observer::EtvConfig;
 
 /// All settings, before they are checked on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

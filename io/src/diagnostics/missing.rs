@@ -3,17 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use tslp_core::artifact::ArtifactState;
 use tslp_core::entity::EntityId;
 use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::EpisodeId;
 use tslp_core::slice::{self, Span};
 use tslp_decide::lost::missing_lines;
 use tslp_projections::proposals::ProposalRow;
 use tslp_projections::state_map::StateMapRow;
-
-use super::recent::EpisodeReport;
-use super::verified::RowSource;
 use tslp_store::ledger::LedgerError;
+
+use super::row_source::RowSource;
 
 /// Lines of what is true that a proposal doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,34 +34,29 @@ fn code_text(
     is_whole.then(|| String::from_utf8_lossy(&slice::joined(&bytes, spans)).into_owned())
 }
 
-/// Adds the missing lines to refusals for missing code, where the proposal is still open and the version that it was judged
-/// against is still true.
+/// A proposal that was refused for missing code.
+pub(crate) struct RefusedProposal<'r> {
+    /// The episode that brought it.
+    pub(crate) episode: EpisodeId,
+    /// What it was to replace.
+    pub(crate) entity: EntityId,
+    /// The place for the missing lines.
+    pub(crate) missing: &'r mut Option<MissingCode>,
+}
+
+/// Finds the missing lines of refused proposals that are still open, where the version that one was judged against is still true.
 ///
 /// # Errors
 /// When the rows can't be read.
-pub(crate) fn add_missing_lines(
-    episodes: &mut [EpisodeReport],
+pub(crate) fn find_missing_lines(
+    refused: Vec<RefusedProposal<'_>>,
     rows: RowSource<'_>,
     artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
 ) -> Result<(), LedgerError> {
-    let mut refused: Vec<_> = episodes
-        .iter_mut()
-        .flat_map(|episode| {
-            let id = episode.row.episode;
-            episode.entries.iter_mut().map(move |entry| (id, entry))
-        })
-        .filter(|(_, entry)| {
-            let entry = &entry.entry;
-            entry.what == ArtifactState::Proposed.as_str() && entry.reason.is_lost_code()
-        })
-        .collect();
     if refused.is_empty() {
         return Ok(());
     }
-    let wanted: BTreeSet<EntityId> = refused
-        .iter()
-        .filter_map(|(_, entry)| entry.entry.entity.clone())
-        .collect();
+    let wanted: BTreeSet<EntityId> = refused.iter().map(|it| it.entity.clone()).collect();
     let mut proposed = BTreeMap::new();
     rows.visit(&mut |row: ProposalRow| {
         if wanted.contains(&row.entity) {
@@ -77,12 +71,14 @@ pub(crate) fn add_missing_lines(
         }
         ControlFlow::Continue(())
     })?;
-    for (episode, entry) in &mut refused {
-        let Some(entity) = entry.entry.entity.clone() else {
-            continue;
-        };
-        let base = truth.get(&entity).filter(|base| base.episode <= *episode);
-        let (Some(base), Some(proposal)) = (base, proposed.get(&(*episode, entity))) else {
+    for RefusedProposal {
+        episode,
+        entity,
+        missing,
+    } in refused
+    {
+        let base = truth.get(&entity).filter(|base| base.episode <= episode);
+        let (Some(base), Some(proposal)) = (base, proposed.get(&(episode, entity))) else {
             continue;
         };
         let before = code_text(base.source, &base.spans, &artifact);
@@ -91,7 +87,7 @@ pub(crate) fn add_missing_lines(
             continue;
         };
         let (lines, more) = missing_lines(&before, &after);
-        entry.missing = (!lines.is_empty()).then_some(MissingCode { lines, more });
+        *missing = (!lines.is_empty()).then_some(MissingCode { lines, more });
     }
     Ok(())
 }

@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tslp_core::artifact::Transition;
+use tslp_core::artifact::{ArtifactState, Transition};
 use tslp_core::event::History;
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
 
 use super::DiagnosedSubject;
-use super::missing::{self, MissingCode};
+use super::missing::{self, MissingCode, RefusedProposal};
 use super::price::PromptPrice;
-use super::verified::RowSource;
+use super::row_source::RowSource;
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
 use crate::evidence::moments::utc_moment;
@@ -60,11 +61,42 @@ pub fn read_recent(
     let entries = |from| entries_since(&reader, from, at_damage);
     let mut episodes = from_rows(rows, entries, limit)?;
     if wanted.missing_lines == MissingLines::Shown {
-        missing::add_missing_lines(&mut episodes, rows, |artifact| {
+        add_missing_lines(&mut episodes, rows, |artifact| {
             reader.artifact(artifact).ok().flatten()
         })?;
     }
     Ok(episodes)
+}
+
+/// Adds the missing lines to refusals for missing code.
+///
+/// # Errors
+/// When the rows can't be read.
+pub(crate) fn add_missing_lines(
+    episodes: &mut [EpisodeReport],
+    rows: RowSource<'_>,
+    artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+) -> Result<(), LedgerError> {
+    missing::find_missing_lines(refused_proposals(episodes), rows, artifact)
+}
+
+/// The proposals that were refused for missing code.
+fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>> {
+    let is_refused = |EntryReport { entry, .. }: &EntryReport| {
+        entry.what == ArtifactState::Proposed.as_str() && entry.reason.is_lost_code()
+    };
+    let mut refused = Vec::new();
+    for EpisodeReport { row, entries, .. } in episodes {
+        let lacking = entries.iter_mut().filter(|it| is_refused(it));
+        refused.extend(lacking.filter_map(|EntryReport { entry, missing }| {
+            Some(RefusedProposal {
+                episode: row.episode,
+                entity: entry.entity.clone()?,
+                missing,
+            })
+        }));
+    }
+    refused
 }
 
 /// What to do about an event that can't be read.

@@ -16,7 +16,7 @@ use tslp_projections::state_map::StateMapRow;
 use crate::out::visible_text;
 
 use super::DiagnosedSubject;
-use super::verified::RowSource;
+use super::row_source::RowSource;
 use crate::channel::StateQuery;
 use crate::evidence::moments::utc_moment;
 use tslp_store::ledger::LedgerError;

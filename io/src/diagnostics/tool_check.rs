@@ -4,10 +4,11 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use tslp_tools::guardian::ToolScope;
+
 use crate::config::ServeConfig;
 use crate::config::settings::ToolsChoice;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
-use tslp_tools::guardian::ToolScope;
 
 /// Age after which an answer is checked again.
 const HOLDS: Duration = Duration::from_secs(24 * 60 * 60);

@@ -1,55 +1,14 @@
 //! What the projections say, folded from a ledger that is verified on the way; what their tables say where that fails.
 
-use std::ops::ControlFlow;
-use tslp_projections::row::StoredRow;
 use tslp_projections::state::State;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 use super::DiagnosedSubject;
 use super::look::look_at_disk;
+use super::row_source::RowSource;
 use super::state::RecordedAt;
 use crate::config::ServeConfig;
-use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::ledger::{LedgerError, LedgerReader};
-use tslp_store::startup::StartError;
-
-/// Where the rows of a page come from.
-#[derive(Clone, Copy)]
-pub(crate) enum RowSource<'s> {
-    /// A state that was folded from the ledger.
-    Folded(&'s State),
-    /// The tables.
-    Stored(&'s LedgerReader),
-}
-
-impl RowSource<'_> {
-    /// Hands every row of a table to `visit`, in the order of its key.
-    pub(crate) fn visit<R: StoredRow>(
-        self,
-        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
-    ) -> Result<(), LedgerError> {
-        let state = match self {
-            Self::Folded(state) => state,
-            Self::Stored(reader) => return reader.visit_rows(visit),
-        };
-        let mut flow = ControlFlow::Continue(());
-        state.visit_rows(R::INDEX, &mut |cells| {
-            if flow.is_continue() {
-                flow = visit(R::from_cells(&cells).expect("a state's own rows fit"));
-            }
-        });
-        Ok(())
-    }
-
-    /// All rows of a table, in the order of its key.
-    pub(crate) fn rows<R: StoredRow>(self) -> Result<Vec<R>, LedgerError> {
-        let mut rows = Vec::new();
-        self.visit(&mut |row| {
-            rows.push(row);
-            ControlFlow::Continue(())
-        })?;
-        Ok(rows)
-    }
-}
 
 /// A page and, if nothing vouches for it, why.
 #[derive(Debug)]

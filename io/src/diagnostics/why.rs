@@ -6,8 +6,9 @@ use tslp_core::event::Event;
 use tslp_projections::state::State;
 use tslp_replay::log::Stored;
 
+use super::row_source::RowSource;
 use super::state::{self, EntityState};
-use super::verified::RowSource;
+
 use crate::evidence::log::{filter, log_line};
 use crate::evidence::moments::utc_moment;
 use tslp_store::evidence::line::event_line;

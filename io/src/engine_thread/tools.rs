@@ -27,6 +27,12 @@ use tslp_decide::reply::SegmentExtent;
 use tslp_grammars::shell;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
+use tslp_tools::guardian::profile_file;
+use tslp_tools::sandbox::{
+    ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
+};
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::{EngineThread, take_said};
 use crate::auditor::queue::RequestMark;
@@ -36,12 +42,6 @@ use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
 use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
-use tslp_tools::guardian::profile_file;
-use tslp_tools::sandbox::{
-    ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
-};
-use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::reply::ReplyDecoder;
 
 /// The engine's state for tools.
 pub(super) struct ToolLoop {

@@ -1,10 +1,11 @@
 //! One client's turn: everything that can move without waiting is moved, in both directions.
 
+use tslp_wire::http::server_connection::PIPELINE_BYTES_MAX;
+
 use super::MainLoop;
 use super::client::{Client, ClientStage};
 use crate::channel::ExchangeId;
 use crate::socket::{Peer, TransferResult};
-use tslp_wire::http::server_connection::PIPELINE_BYTES_MAX;
 
 /// Rounds in one turn, so that one busy connection can't hold up the others.
 const ROUNDS_MAX: usize = 16;

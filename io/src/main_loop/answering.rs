@@ -4,6 +4,14 @@ use std::sync::Arc;
 
 use tslp_core::guardian::{Hindrance, Mode};
 use tslp_core::redact;
+use tslp_wire::chat::dialect::{Dialect, ErrorShape};
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::head::{
+    self, CONTINUE, ContentCoding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
+};
+use tslp_wire::http::request::{BodyLength, Expectation, Persistence, RequestHead};
+use tslp_wire::http::response::ExpectedBody;
+use tslp_wire::http::server_connection::ClientEvent;
 
 use super::client::{
     CallConnection, Client, ClientStage, Collecting, Downstream, Exchange, ExchangeStage, Retry,
@@ -20,14 +28,6 @@ use crate::memory;
 use crate::routes::{Route, route_request};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
-use tslp_wire::chat::dialect::{Dialect, ErrorShape};
-use tslp_wire::http::error::Refusal;
-use tslp_wire::http::head::{
-    self, CONTINUE, ContentCoding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
-};
-use tslp_wire::http::request::{BodyLength, Expectation, Persistence, RequestHead};
-use tslp_wire::http::response::ExpectedBody;
-use tslp_wire::http::server_connection::ClientEvent;
 
 /// Longest session name; it is stored with every episode.
 const SESSION_NAME_BYTES_MAX: usize = 200;

@@ -4,14 +4,6 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use tslp_core::ids::{EpisodeId, Seq};
-
-use super::memory_budget::MemoryRoom;
-use crate::channel::{ExchangeId, RoundsAllowed};
-use crate::guard::Caller;
-use crate::socket::Socket;
-use crate::upstream::connection::{RequestBytes, ResponseReader};
-use crate::upstream::server::ServerNumber;
-use crate::upstream::tls::Transport;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::StreamProgress;
@@ -20,6 +12,14 @@ use tslp_wire::http::outgoing::Outgoing;
 use tslp_wire::http::request::{Expectation, Persistence, RequestHead};
 use tslp_wire::http::response::ResponseHead;
 use tslp_wire::http::server_connection::ServerConnection;
+
+use super::memory_budget::MemoryRoom;
+use crate::channel::{ExchangeId, RoundsAllowed};
+use crate::guard::Caller;
+use crate::socket::Socket;
+use crate::upstream::connection::{RequestBytes, ResponseReader};
+use crate::upstream::server::ServerNumber;
+use crate::upstream::tls::Transport;
 
 /// Longest request body that goes over a used connection to the upstream; a longer one is worth a fresh one.
 const REPEATABLE_BODY_BYTES_MAX: usize = 1 << 20;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::server_connection::ExpectedPart;
+
 use super::MainLoop;
 use super::client::{
     ArmedDeadline, CallConnection, Client, ClientStage, Downstream, ExchangeStage, LinkStage,
     ReplyEndHandling, ReplyGate, Upload, UpstreamCall, WaitFor,
 };
 use crate::upstream::connection::ReceivedSoFar;
-use tslp_wire::http::error::Refusal;
-use tslp_wire::http::server_connection::ExpectedPart;
 
 /// Time for which leftovers on a closed connection are read.
 const LINGER: Duration = Duration::from_secs(2);

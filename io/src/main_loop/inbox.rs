@@ -3,6 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::http::head::{ContentCoding, RequestFraming};
+use tslp_wire::http::response::ExpectedBody;
 
 use super::client::{
     CallConnection, ChatReply, Client, Downstream, ExchangeStage, ReplyEndHandling, ReplyGate,
@@ -12,9 +15,6 @@ use super::{LoopInput, MainLoop};
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
-use tslp_wire::chat::stream_progress::StreamProgress;
-use tslp_wire::http::head::{ContentCoding, RequestFraming};
-use tslp_wire::http::response::ExpectedBody;
 
 impl MainLoop {
     /// Takes everything that the other threads have sent.

@@ -5,6 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tslp_core::redact;
+use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::stream_progress::StreamStage;
+use tslp_wire::http::error::Refusal;
+use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
+use tslp_wire::http::outgoing::Outgoing;
+use tslp_wire::http::request::{HttpVersion, Persistence};
+use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 use super::MainLoop;
 use super::client::{
@@ -17,13 +24,6 @@ use crate::channel::{Handover, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::socket::TransferResult;
 use crate::upstream::connection::{FedBytes, ReceivedSoFar};
 use crate::upstream::server::ServerNumber;
-use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::stream_progress::StreamStage;
-use tslp_wire::http::error::Refusal;
-use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
-use tslp_wire::http::outgoing::Outgoing;
-use tslp_wire::http::request::{HttpVersion, Persistence};
-use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 /// The engine's copy is handed over in pieces of at least this size. Smaller ones would wake the engine for every few
 /// tokens: a server writes some 250 bytes of JSON for each.

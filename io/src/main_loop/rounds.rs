@@ -1,10 +1,5 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
-use super::MainLoop;
-use super::client::{Client, ContinuedResponse, Downstream, ReplyEndHandling, Retry, Upload};
-use super::upstreams::LinkUse;
-use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
-use crate::upstream::connection::{RequestBytes, ResponseReader};
 use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::error::Refusal;
@@ -12,6 +7,12 @@ use tslp_wire::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, Res
 use tslp_wire::http::outgoing::Outgoing;
 use tslp_wire::http::request::Persistence;
 use tslp_wire::http::response::ExpectedBody;
+
+use super::MainLoop;
+use super::client::{Client, ContinuedResponse, Downstream, ReplyEndHandling, Retry, Upload};
+use super::upstreams::LinkUse;
+use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
+use crate::upstream::connection::{RequestBytes, ResponseReader};
 
 /// Bytes of the response's body.
 pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use tslp_core::event::Envelope;
 use tslp_core::ids::UnixMillis;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_replay::log::{Log, Stored};
@@ -22,14 +23,8 @@ fn with_a_newer_event(kind: u32) -> Places {
     let opened = startup::start(&OpenOptions::default(), &places.data, &places.workspace);
     let mut log = opened.unwrap().0.log;
     let head = log.head().unwrap();
-    let (seq, at, payload) = (head.seq.next(), UnixMillis(1), b"from the future".to_vec());
-    let newer = Stored {
-        seq,
-        at,
-        kind,
-        chain: head.chain.extended(seq, at, kind, &payload),
-        payload,
-    };
+    let envelope = Envelope::outside(head.seq.next(), UnixMillis(1));
+    let newer = Stored::after(head.chain, envelope, kind, b"from the future".to_vec());
     log.append(head.seq, &[newer]).unwrap();
     places
 }

@@ -37,13 +37,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         wanted: WantedCall,
         (profile, policy): (&ToolProfile, Option<ArtifactHash>),
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
-        let mut work = BatchBuilder::new();
         let WantedCall {
             mut request,
             text,
             jail,
             scope,
         } = wanted;
+        let mut work = BatchBuilder::of(at, request.call.episode, request.session);
         let view = self.view();
         let mut recorder = tslp_decide::Recorder::new(&view);
         request.text = recorder.store(
@@ -56,7 +56,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         );
         recorder.push(Event::ActionRequested(request.clone()));
         let events = recorder.into_events();
-        self.fold(at, events, &mut work);
+        self.fold(events, &mut work);
+        work.end_step();
         let judging = ToolJudging {
             profile,
             policy,
@@ -64,18 +65,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             session: &self.tool_session(request.session),
         };
         let (judged, line) = tools::judge_request(at, &request, &judging);
-        self.fold(
-            at,
-            Vec::from([Event::ActionJudged(judged.clone())]),
-            &mut work,
-        );
-        self.halt_after_judgement(at, &judged, &mut work);
+        self.fold(Vec::from([Event::ActionJudged(judged.clone())]), &mut work);
+        self.halt_after_judgement(&judged, &mut work);
         (work.finish(&self.state), judged, line)
     }
 
     /// A call has come to its end; `output` is what it printed, without credentials.
     pub fn tool_ran(&mut self, at: UnixMillis, mut ran: ToolRan, output: &str) -> Batch {
-        let mut work = BatchBuilder::new();
+        let mut work = self.step_of(at, ran.call.episode);
         let view = self.view();
         let mut recorder = tslp_decide::Recorder::new(&view);
         ran.output = Some(recorder.store(
@@ -84,14 +81,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         ));
         recorder.push(Event::ToolRan(ran.clone()));
         let events = recorder.into_events();
-        self.fold(at, events, &mut work);
-        self.halt_after_run(at, &ran, &mut work);
+        self.fold(events, &mut work);
+        self.halt_after_run(&ran, &mut work);
         work.finish(&self.state)
     }
 
     /// The Operator approves a profile.
     pub fn approve_policy(&mut self, at: UnixMillis, profile_id: &str, text: &str) -> Batch {
-        let mut work = BatchBuilder::new();
+        let mut work = BatchBuilder::outside(at);
         let view = self.view();
         let mut recorder = tslp_decide::Recorder::new(&view);
         let text = recorder.store(
@@ -103,28 +100,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             text,
         }));
         let events = recorder.into_events();
-        self.fold(at, events, &mut work);
+        self.fold(events, &mut work);
         work.finish(&self.state)
     }
 
-    pub(super) fn halt_after_judgement(
-        &mut self,
-        at: UnixMillis,
-        judged: &ActionJudged,
-        work: &mut BatchBuilder,
-    ) {
-        self.decide(at, work, |engine, _| {
+    pub(super) fn halt_after_judgement(&mut self, judged: &ActionJudged, work: &mut BatchBuilder) {
+        self.decide(work, |engine, _| {
             tools::after_judgement(&engine.view(), judged)
         });
     }
 
-    pub(super) fn halt_after_run(
-        &mut self,
-        at: UnixMillis,
-        ran: &ToolRan,
-        work: &mut BatchBuilder,
-    ) {
-        self.decide(at, work, |engine, _| tools::after_run(&engine.view(), ran));
+    pub(super) fn halt_after_run(&mut self, ran: &ToolRan, work: &mut BatchBuilder) {
+        self.decide(work, |engine, _| tools::after_run(&engine.view(), ran));
     }
 
     /// The state of a session's tools: the halt, grants, and what was spent.

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
-use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
 use tslp_core::request::Request;
@@ -28,7 +27,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Reads a prompt that is recorded, records its directives, and says what to look at.
     pub(super) fn examine(
         &mut self,
-        at: UnixMillis,
         request: &Request,
         received: &ReceivedPrompt,
         work: &mut BatchBuilder,
@@ -37,9 +35,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let view = self.view();
             self.prompt_reader(&view, request, received).directives()
         };
-        let directives = directives.into_iter().map(|directive| {
-            self.record_directive(at, received.episode, directive, received.repetition, work)
-        });
+        let directives = directives
+            .into_iter()
+            .map(|directive| self.record_directive(directive, received.repetition, work));
         let directives: Vec<ResolvedDirective> = directives.collect();
         let view = self.view();
         let reader = self.prompt_reader(&view, request, received);
@@ -134,8 +132,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Finds the code in a reply that is recorded, and says what to look at.
     pub(super) fn read_reply(
         &self,
-        at: UnixMillis,
-        episode: EpisodeId,
         reply: Reply,
         outcome: ReplyOutcome,
         work: BatchBuilder,
@@ -146,7 +142,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             MessageEnd::Whole
         };
         // The reply to a side request is nobody's proposal.
-        let is_of_session = self.view().session_of_episode(episode).is_some();
+        let is_of_session = self.view().session_of_episode(work.episode).is_some();
         let is_judged = outcome == ReplyOutcome::Completed && is_of_session;
         let (found, touches) = if is_judged {
             let view = self.view();
@@ -165,8 +161,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: checks.into_vec(),
             touches,
             measured: None,
-            at,
-            episode,
             text: if is_judged { reply.text } else { String::new() },
             found,
             containers: MessagePieces::new(reply.segments),

@@ -8,7 +8,6 @@ use tslp_core::RULES_VERSION;
 use tslp_core::capture::vocabulary;
 use tslp_core::event::{Event, Recorded, RulesInForce};
 use tslp_core::extract::Grammars;
-use tslp_core::ids::UnixMillis;
 use tslp_core::policy::Policy;
 
 use super::Engine;
@@ -19,23 +18,21 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Decides and folds.
     pub(super) fn decide(
         &mut self,
-        at: UnixMillis,
         work: &mut BatchBuilder,
         decision: impl Fn(&Self, &Policy) -> Vec<Event>,
     ) {
-        self.decide_with(at, work, |engine, policy| (decision(engine, policy), ()));
+        self.decide_with(work, |engine, policy| (decision(engine, policy), ()));
     }
 
     /// Decides and folds, and gives what else came of it.
     pub(super) fn decide_with<T>(
         &mut self,
-        at: UnixMillis,
         work: &mut BatchBuilder,
         decision: impl Fn(&Self, &Policy) -> (Vec<Event>, T),
     ) -> T {
         let (events, other) = decision(self, &self.policy);
         match self.trace.take() {
-            None => self.fold(at, events, work),
+            None => self.fold(events, work),
             Some(trace) => self.retrace(trace, &events, work, |engine, policy| {
                 decision(engine, policy).0
             }),
@@ -43,7 +40,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         other
     }
 
-    pub(super) fn fold(&mut self, at: UnixMillis, events: Vec<Event>, work: &mut BatchBuilder) {
+    pub(super) fn fold(&mut self, events: Vec<Event>, work: &mut BatchBuilder) {
         if let Some(trace) = self.trace.take() {
             return self.retrace(trace, &events, work, |_, _| events.clone());
         }
@@ -52,17 +49,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let rules = self.changed_rules();
             rules
                 .into_iter()
-                .for_each(|rules| self.fold_one(at, Event::RulesInForce(rules), work));
+                .for_each(|rules| self.fold_one(Event::RulesInForce(rules), work));
         }
         for event in events {
-            self.fold_one(at, event, work);
+            self.fold_one(event, work);
         }
     }
 
-    fn fold_one(&mut self, at: UnixMillis, event: Event, work: &mut BatchBuilder) {
+    fn fold_one(&mut self, event: Event, work: &mut BatchBuilder) {
         let recorded = Recorded {
-            seq: self.state.head().next(),
-            at,
+            envelope: work.envelope(self.state.head().next()),
             event,
         };
         self.fold_recorded(recorded, work);

@@ -10,12 +10,11 @@ use alloc::vec::Vec;
 use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
-    ActionJudged, AuditAnswered, AuditOutcome, DirectiveGiven, DiskObserved, Event, Format,
-    PromptReceived, ReadFailure, Recorded, ReplyEnded, RulesInForce, ToolRan,
+    ActionJudged, AuditAnswered, AuditOutcome, DirectiveGiven, Event, Format, PromptReceived,
+    ReadFailure, Recorded, ReplyEnded, RulesInForce, ToolRan,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, UnixMillis};
 use tslp_core::message::{Attempt, ToolCall};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -62,7 +61,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let rest = trace.take_unexpected();
         self.blame_versions(&mut trace.differences[known..]);
         for recorded in rest {
-            self.fold_recorded(recorded, &mut BatchBuilder::on_record());
+            let mut work = BatchBuilder::on_record(&recorded);
+            self.fold_recorded(recorded, &mut work);
         }
         trace.differences
     }
@@ -75,13 +75,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 .clone_from(&rules.policy.workspace_root);
             self.forget_texts();
         }
-        self.fold_recorded(recorded, &mut BatchBuilder::on_record());
+        let mut work = BatchBuilder::on_record(&recorded);
+        self.fold_recorded(recorded, &mut work);
     }
 
     /// A prompt, from the examination of its messages to its composition.
     pub(crate) fn retrace_prompt(
         &mut self,
-        at: UnixMillis,
+        mut work: BatchBuilder,
         prompt: &PromptReceived,
         turn: PromptOccurrence,
         standing: PromptStanding,
@@ -128,8 +129,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             },
             tools: prompt.tools,
         };
-        let mut work = BatchBuilder::on_record();
-        let (to_look_at, examined) = self.examine(at, &request, &received, &mut work);
+        let (to_look_at, examined) = self.examine(&request, &received, &mut work);
         let touches = self.touched_on_record(&to_look_at.reads);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
@@ -142,7 +142,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             reads: to_look_at.reads,
             touches,
             aftermath: to_look_at.aftermath,
-            at,
             request,
             work,
             kind: RequestKind::Prompt(received, examined),
@@ -151,7 +150,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// A reply that has ended, from the search for its code on.
-    pub(crate) fn retrace_reply(&mut self, at: UnixMillis, ended: &ReplyEnded) {
+    pub(crate) fn retrace_reply(&mut self, work: BatchBuilder, ended: &ReplyEnded) {
         let mut reply = Reply {
             finish_reason: ended.finish_reason.clone(),
             ..Reply::default()
@@ -168,8 +167,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 arguments: self.text_on_record(call.arguments),
             })
             .collect();
-        let work = BatchBuilder::on_record();
-        let mut pending = self.read_reply(at, ended.episode, reply, ended.outcome, work);
+        let mut pending = self.read_reply(reply, ended.outcome, work);
         pending.touches = self.touched_on_record(&[]);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
@@ -180,12 +178,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// An audit's end.
-    pub(crate) fn retrace_audit(&mut self, at: UnixMillis, answered: &AuditAnswered) {
+    pub(crate) fn retrace_audit(&mut self, work: BatchBuilder, answered: &AuditAnswered) {
         let answer = answered.answer.map(|answer| self.text_on_record(answer));
         let pending = PendingAudit {
             checks: Vec::new(),
-            at,
-            episode: answered.episode,
+            work,
             // Only reading an answer shows whether it says anything.
             outcome: match (answered.outcome, &answer) {
                 (AuditOutcome::NoAnswer, Some(_)) => AuditOutcome::Answered,
@@ -198,22 +195,22 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// What follows from a decision on a call.
-    pub(crate) fn retrace_judgement(&mut self, at: UnixMillis, judged: &ActionJudged) {
-        self.halt_after_judgement(at, judged, &mut BatchBuilder::on_record());
+    pub(crate) fn retrace_judgement(&mut self, mut work: BatchBuilder, judged: &ActionJudged) {
+        self.halt_after_judgement(judged, &mut work);
     }
 
     /// What follows from a run.
-    pub(crate) fn retrace_run(&mut self, at: UnixMillis, ran: &ToolRan) {
-        self.halt_after_run(at, ran, &mut BatchBuilder::on_record());
+    pub(crate) fn retrace_run(&mut self, mut work: BatchBuilder, ran: &ToolRan) {
+        self.halt_after_run(ran, &mut work);
     }
 
     /// A directive from the command line.
-    pub(crate) fn retrace_command(&mut self, at: UnixMillis, given: &DirectiveGiven) {
+    pub(crate) fn retrace_command(&mut self, work: BatchBuilder, given: &DirectiveGiven) {
         let directive = Directive {
             verb: given.verb,
             target: given.target.clone(),
         };
-        let pending = self.receive_command(at, directive);
+        let pending = self.record_command(directive, work);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
             texts: self.files_on_record(&pending.reads),
@@ -223,24 +220,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// A file that was adopted.
-    pub(crate) fn retrace_adopted(&mut self, at: UnixMillis, given: &DirectiveGiven) {
+    pub(crate) fn retrace_adopted(&mut self, mut work: BatchBuilder, given: &DirectiveGiven) {
         let path = RelPath::from_normalised(&given.target);
         let file = self.files_on_record(core::slice::from_ref(&path)).pop();
         if let Some(Some(Ok(text))) = file {
             let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
-            self.record_adoption(at, &path, &found, &mut BatchBuilder::on_record());
+            self.record_adoption(&path, &found, &mut work);
         }
     }
 
-    /// A look at a file between other steps.
-    pub(crate) fn retrace_look(&mut self, at: UnixMillis, episode: EpisodeId, look: &DiskObserved) {
-        let finding = (look.path.clone(), look.finding.clone());
-        self.observe(
-            at,
-            episode,
-            Vec::from([finding]),
-            &mut BatchBuilder::on_record(),
-        );
+    /// Looks at files between other steps.
+    pub(crate) fn retrace_looks(&mut self, mut work: BatchBuilder) {
+        let findings = self.findings_on_record();
+        self.observe(findings, &mut work);
     }
 
     /// What the next files on record held when they were looked at.

@@ -1,7 +1,7 @@
 //! Random events without sense, of every kind.
 
 use arbitrary::{Result, Unstructured};
-use tslp_core::event::{Event, EventKind, Recorded};
+use tslp_core::event::{Envelope, Event, EventKind, Recorded};
 use tslp_core::ids::{Seq, UnixMillis};
 
 /// Most events of a ledger.
@@ -45,8 +45,12 @@ pub fn random_ledger(source: &mut Unstructured<'_>) -> Result<Vec<Recorded>> {
         };
         let kind = *source.choose(kinds)?;
         ledger.push(Recorded {
-            seq: Seq(seq),
-            at: UnixMillis(source.arbitrary()?),
+            envelope: Envelope {
+                episode: source.arbitrary()?,
+                session: source.arbitrary()?,
+                ends_step: source.arbitrary()?,
+                ..Envelope::outside(Seq(seq), UnixMillis(source.arbitrary()?))
+            },
             event: Event::arbitrary_of(kind, source)?,
         });
     }

@@ -125,7 +125,7 @@ fn a_decision_that_was_taken_out_is_noticed() {
             let mut ledger = stage.ledger().to_vec();
             let removed = ledger.remove(at);
             for (recorded, seq) in ledger.iter_mut().zip(1..) {
-                recorded.seq = Seq(seq);
+                recorded.envelope.seq = Seq(seq);
             }
             let (differences, _) = verify_deep(&ledger, stage.policy());
             assert!(!differences.is_empty(), "{removed:?}");

@@ -19,8 +19,8 @@ fn timed(mut time: impl FnMut(u64) -> i64) -> Vec<Stored> {
     let mut chain = ChainHash::GENESIS;
     let timed = events().map(|event| {
         let mut event = event.clone();
-        event.at.0 = time(event.seq.0);
-        chain = chain.extended(event.seq, event.at, event.kind, &event.payload);
+        event.envelope.at.0 = time(event.seq.0);
+        chain = chain.extended(&event, event.kind, &event.payload);
         event.chain = chain;
         event
     });

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, params};
+use tslp_core::event::Envelope;
 use tslp_core::ids::Seq;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Log, Stored};
@@ -46,12 +47,18 @@ fn replace(disk: &SimDisk, events: &[Stored]) {
         let values = params![
             i64::try_from(event.seq.0).unwrap(),
             event.at.0,
+            event.episode.0.cast_signed(),
+            event.session.0.cast_signed(),
+            event.ends_step,
             event.kind,
             event.payload,
             event.chain.0
         ];
         shell
-            .execute("INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5)", values)
+            .execute(
+                "INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                values,
+            )
             .unwrap();
     }
     for trigger in triggers {
@@ -64,7 +71,7 @@ fn replace(disk: &SimDisk, events: &[Stored]) {
 fn rehash_chain(events: &mut [Stored]) {
     let mut chain = ChainHash::GENESIS;
     for event in events {
-        chain = chain.extended(event.seq, event.at, event.kind, &event.payload);
+        chain = chain.extended(&event, event.kind, &event.payload);
         event.chain = chain;
     }
 }
@@ -106,7 +113,7 @@ fn an_event_that_was_changed_or_moved_breaks_the_chain() {
     doubled[VICTIM + 1].kind.clone_from(&one.kind);
     doubled[VICTIM + 1].payload.clone_from(&one.payload);
     let mut later = story();
-    later[VICTIM].at.0 += 1;
+    later[VICTIM].envelope.at.0 += 1;
     let mut renamed = story();
     renamed[VICTIM].kind += 1;
     let mut other_chain = story();
@@ -126,12 +133,12 @@ fn an_event_that_was_changed_or_moved_breaks_the_chain() {
 #[test]
 fn a_chain_that_was_hashed_anew_is_another_history() {
     let mut changed = story();
-    changed[VICTIM].at.0 += 1;
+    changed[VICTIM].envelope.at.0 += 1;
     rehash_chain(&mut changed);
     let mut exchanged = story();
     exchanged.swap(VICTIM, VICTIM + 1);
-    exchanged[VICTIM].seq.0 -= 1;
-    exchanged[VICTIM + 1].seq.0 += 1;
+    exchanged[VICTIM].envelope.seq.0 -= 1;
+    exchanged[VICTIM + 1].envelope.seq.0 += 1;
     rehash_chain(&mut exchanged);
     for (name, events) in [("changed", changed), ("exchanged", exchanged)] {
         match check_refused(&events, name) {
@@ -144,7 +151,7 @@ fn a_chain_that_was_hashed_anew_is_another_history() {
     let mut missing = story();
     missing.remove(VICTIM);
     for event in &mut missing[VICTIM..] {
-        event.seq.0 -= 1;
+        event.envelope.seq.0 -= 1;
     }
     rehash_chain(&mut missing);
     match check_refused(&missing, "missing") {
@@ -193,8 +200,7 @@ fn an_added_event_that_is_none_is_refused() {
         let mut events = story();
         let at = events[VICTIM].at;
         events.push(Stored {
-            seq: head.next(),
-            at,
+            envelope: Envelope::outside(head.next(), at),
             kind,
             payload,
             chain: ChainHash::GENESIS,
@@ -227,14 +233,8 @@ fn an_event_of_a_newer_program_is_refused_as_such_and_nothing_is_touched() {
     for kind in [9_999, u32::MAX] {
         let (mut opened, _) = open(&disk).unwrap();
         let whole = disk.image();
-        let seq = head.next();
-        let newer = Stored {
-            seq,
-            at: source.at,
-            kind,
-            chain: source.chain.extended(seq, source.at, kind, &source.payload),
-            payload: source.payload.clone(),
-        };
+        let envelope = Envelope::outside(head.next(), source.at);
+        let newer = Stored::after(source.chain, envelope, kind, source.payload.clone());
         opened.log.append_with(head, &[newer], &[]).unwrap();
         let path = Path::new(DATA_DIR).join("ledger.db");
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
@@ -267,7 +267,7 @@ fn an_event_added_twice_by_its_own_kind_folds_without_a_panic() {
     let again: Vec<Stored> = events.clone();
     let head = last_seq(groups().last().unwrap());
     for (offset, mut event) in again.into_iter().enumerate() {
-        event.seq = Seq(head.0 + 1 + offset as u64);
+        event.envelope.seq = Seq(head.0 + 1 + offset as u64);
         events.push(event);
     }
     rehash_chain(&mut events);

@@ -3,7 +3,6 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tslp_core::event::Recorded;
 use tslp_migrations::decode;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 use tslp_store::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure, WriterLimits};
@@ -11,11 +10,10 @@ use tslp_store::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure
 use super::workload::{Group, Run, check_survived, groups, last_seq, open};
 
 fn commit(group: &Group) -> Commit {
-    let recorded = group.stored.iter().map(|stored| Recorded {
-        seq: stored.seq,
-        at: stored.at,
-        event: decode(stored.kind, &stored.payload).unwrap(),
-    });
+    let recorded = group
+        .stored
+        .iter()
+        .map(|stored| stored.recorded(decode(stored.kind, &stored.payload).unwrap()));
     Commit {
         recorded: recorded.collect(),
         changes: group.changes.clone(),

@@ -53,15 +53,10 @@ pub(crate) fn groups() -> &'static [Group] {
                 .map(|recorded| {
                     state.apply(recorded, &mut changes);
                     let encoded = encode(&recorded.event).unwrap();
-                    chain =
-                        chain.extended(recorded.seq, recorded.at, encoded.kind, &encoded.payload);
-                    Stored {
-                        seq: recorded.seq,
-                        at: recorded.at,
-                        kind: encoded.kind.to_owned(),
-                        payload: encoded.payload,
-                        chain,
-                    }
+                    let stored =
+                        Stored::after(chain, recorded.envelope, encoded.kind, encoded.payload);
+                    chain = stored.chain;
+                    stored
                 })
                 .collect();
             if !stored.is_empty() {

@@ -12,8 +12,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tslp_core::event::{Event, EventKind};
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::event::{Envelope, Event, EventKind};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::stored::TextOrBase64;
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
@@ -137,6 +137,9 @@ impl ExportHeader {
 struct Line<'a> {
     seq: Seq,
     at: UnixMillis,
+    episode: EpisodeId,
+    session: SessionId,
+    ends_step: bool,
     number: u32,
     #[serde(flatten)]
     event: Cow<'a, Event>,
@@ -154,6 +157,9 @@ impl<'a> Line<'a> {
         Self {
             seq: stored.seq,
             at: stored.at,
+            episode: stored.episode,
+            session: stored.session,
+            ends_step: stored.ends_step,
             number: stored.kind,
             event,
             payload: (!follows).then(|| BASE64_STANDARD.encode(&stored.payload)),
@@ -183,8 +189,13 @@ impl<'a> Line<'a> {
             }
         };
         Ok(Stored {
-            seq: self.seq,
-            at: self.at,
+            envelope: Envelope {
+                seq: self.seq,
+                at: self.at,
+                episode: self.episode,
+                session: self.session,
+                ends_step: self.ends_step,
+            },
             kind: self.number,
             payload,
             chain: self.chain,

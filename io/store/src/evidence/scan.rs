@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
@@ -129,11 +129,7 @@ impl LedgerScan {
         mut follow: impl FnMut(Stored, Event),
     ) -> Result<(), StartError> {
         while let Some((stored, event)) = self.next_event()? {
-            let recorded = Recorded {
-                seq: stored.seq,
-                at: stored.at,
-                event,
-            };
+            let recorded = stored.recorded(event);
             state.apply(&recorded, &mut Changes::discarding());
             state.rows_made_durable(recorded.seq);
             follow(stored, recorded.event);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use arbitrary::Unstructured;
-use tslp_core::event::{Content, ContentKind, Event, EventKind};
+use tslp_core::event::{Content, ContentKind, Envelope, Event, EventKind};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::{encode, number_of};
@@ -41,14 +41,8 @@ fn content(bytes: &[u8]) -> Event {
 }
 
 fn after(head: Head, kind: u32, payload: Vec<u8>) -> Stored {
-    let (seq, at) = (head.seq.next(), UnixMillis(1_700_000_000_000));
-    Stored {
-        seq,
-        at,
-        kind,
-        chain: head.chain.extended(seq, at, kind, &payload),
-        payload,
-    }
+    let envelope = Envelope::outside(head.seq.next(), UnixMillis(1_700_000_000_000));
+    Stored::after(head.chain, envelope, kind, payload)
 }
 
 const NONE: Head = Head {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
-use tslp_core::event::{EventKind, Recorded};
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::event::{Envelope, EventKind, Recorded};
+use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Head, Stored};
@@ -191,11 +191,7 @@ pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
     let mut found = None;
     let read = visit_events(connection, at, &mut |stored| {
         let event = ChainCheck::from(head).step_decoded(&stored, tslp_migrations::decode);
-        found = event.ok().map(|event| Recorded {
-            seq: stored.seq,
-            at: stored.at,
-            event,
-        });
+        found = event.ok().map(|event| stored.recorded(event));
         ControlFlow::Break(())
     });
     read.ok().and(found)
@@ -238,16 +234,21 @@ fn visit_selected(
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT seq, at, kind, payload, chain FROM ledger WHERE seq >= ?1 AND {condition} ORDER BY seq"
+        "SELECT seq, at, episode, session, ends_step, kind, payload, chain FROM ledger WHERE seq >= ?1 AND {condition} ORDER BY seq"
     ))?;
     let mut rows = statement.query([to_sql(from)])?;
     while let Some(row) = rows.next()? {
         let stored = Stored {
-            seq: seq_column(row, 0)?,
-            at: UnixMillis(row.get(1)?),
-            kind: row.get(2)?,
-            payload: row.get(3)?,
-            chain: ChainHash(row.get(4)?),
+            envelope: Envelope {
+                seq: seq_column(row, 0)?,
+                at: UnixMillis(row.get(1)?),
+                episode: EpisodeId(row.get::<_, i64>(2)?.cast_unsigned()),
+                session: SessionId(row.get::<_, i64>(3)?.cast_unsigned()),
+                ends_step: row.get(4)?,
+            },
+            kind: row.get(5)?,
+            payload: row.get(6)?,
+            chain: ChainHash(row.get(7)?),
         };
         if visit(stored).is_break() {
             break;

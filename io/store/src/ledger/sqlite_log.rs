@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rusqlite::{CachedStatement, Connection, ToSql, params};
-use tslp_core::event::Recorded;
+use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
 use tslp_projections::changes::RowChange;
 use tslp_projections::table::{TableDigest, Value};
+use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{AppendError, Head, Log, Stored};
 
 use super::anchor::Anchor;
@@ -448,20 +449,28 @@ impl Batch<'_> {
         all: impl IntoIterator<Item = Recorded>,
     ) -> Result<Result<(), LedgerError>, rusqlite::Error> {
         let mut insert = self.log.connection.prepare_cached(INSERT)?;
-        for Recorded { seq, at, event } in all {
+        for Recorded { envelope, event } in all {
             let encoded = match encode(&event) {
                 Ok(encoded) => encoded,
-                Err(source) => return Ok(Err(LedgerError::Encode { seq, source })),
+                Err(source) => {
+                    return Ok(Err(LedgerError::Encode {
+                        seq: envelope.seq,
+                        source,
+                    }));
+                }
             };
             drop(event);
             let (kind, payload) = (encoded.kind, encoded.payload);
-            let chain = self.head.chain.extended(seq, at, kind, &payload);
-            let head = Head { seq, chain };
+            let chain = self.head.chain.extended(&envelope, kind, &payload);
+            let head = Head {
+                seq: envelope.seq,
+                chain,
+            };
             if let Err(error) = self.check_follows(head) {
                 return Ok(Err(error));
             }
             self.payload_bytes += payload.len() as u64;
-            insert_event(&mut insert, head, at.0, kind, payload)?;
+            insert_event(&mut insert, &envelope, kind, payload, chain)?;
             self.head = head;
         }
         Ok(Ok(()))
@@ -475,7 +484,7 @@ impl Batch<'_> {
         let chain = self
             .head
             .chain
-            .extended(stored.seq, stored.at, stored.kind, &stored.payload);
+            .extended(stored, stored.kind, &stored.payload);
         if chain != stored.chain {
             return Err(LedgerError::OutOfOrder {
                 head: self.head.seq,
@@ -494,10 +503,10 @@ impl Batch<'_> {
             .and_then(|mut insert| {
                 insert_event(
                     &mut insert,
-                    head,
-                    stored.at.0,
+                    stored,
                     stored.kind,
                     stored.payload.as_slice(),
+                    stored.chain,
                 )
             });
         inserted.map_err(|error| self.table_failed(error.into()))?;
@@ -582,22 +591,30 @@ impl Batch<'_> {
     }
 }
 
-const INSERT: &str =
-    "INSERT INTO ledger (seq, at, kind, payload, chain) VALUES (?1, ?2, ?3, ?4, ?5)";
+const INSERT: &str = "INSERT INTO ledger (seq, at, episode, session, ends_step, kind, payload, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 fn insert_event(
     insert: &mut CachedStatement<'_>,
-    head: Head,
-    at: i64,
+    envelope: &Envelope,
     kind: u32,
     payload: impl ToSql,
+    chain: ChainHash,
 ) -> rusqlite::Result<usize> {
-    for (place, value) in (1..).zip(params![to_sql(head.seq), at, kind]) {
+    let values = params![
+        to_sql(envelope.seq),
+        envelope.at.0,
+        // All 64 bits, as they are: an import may bring any.
+        envelope.episode.0.cast_signed(),
+        envelope.session.0.cast_signed(),
+        envelope.ends_step,
+        kind
+    ];
+    for (place, value) in (1..).zip(values) {
         insert.raw_bind_parameter(place, value)?;
     }
     // SQLite copies what is bound and then makes a record of it: bytes that are given away go between the two.
-    insert.raw_bind_parameter(4, payload)?;
-    insert.raw_bind_parameter(5, head.chain.0)?;
+    insert.raw_bind_parameter(7, payload)?;
+    insert.raw_bind_parameter(8, chain.0)?;
     insert.raw_execute()
 }
 

@@ -111,9 +111,9 @@ fn the_ledger_refuses_every_change_from_any_program() {
         "DELETE FROM ledger WHERE seq = 3",
         "DELETE FROM ledger",
         "INSERT OR REPLACE INTO ledger SELECT * FROM ledger WHERE seq = 2",
-        "REPLACE INTO ledger VALUES (3, 0, 1, x'00', zeroblob(32))",
-        "INSERT INTO ledger VALUES (5, 0, 1, x'00', zeroblob(32))",
-        "INSERT INTO ledger (at, kind, payload, chain) VALUES (0, 1, x'00', zeroblob(32))",
+        "REPLACE INTO ledger VALUES (3, 0, 0, 0, 1, 1, x'00', zeroblob(32))",
+        "INSERT INTO ledger VALUES (5, 0, 0, 0, 1, 1, x'00', zeroblob(32))",
+        "INSERT INTO ledger (at, episode, session, ends_step, kind, payload, chain) VALUES (0, 0, 0, 1, 1, x'00', zeroblob(32))",
     ] {
         let error = shell.execute(sql, []).unwrap_err().to_string();
         assert!(
@@ -122,7 +122,7 @@ fn the_ledger_refuses_every_change_from_any_program() {
         );
     }
     let misfit = shell.execute(
-        "INSERT INTO ledger VALUES (4, 0, 1, x'00', zeroblob(31))",
+        "INSERT INTO ledger VALUES (4, 0, 0, 0, 1, 1, x'00', zeroblob(31))",
         [],
     );
     assert!(misfit.unwrap_err().to_string().contains("CHECK"));
@@ -138,7 +138,7 @@ fn another_program_that_appends_is_noticed() {
     fixture
         .shell()
         .execute(
-            "INSERT INTO ledger VALUES (2, 0, 1, x'00', zeroblob(32))",
+            "INSERT INTO ledger VALUES (2, 0, 0, 0, 1, 1, x'00', zeroblob(32))",
             [],
         )
         .unwrap();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use tslp_core::event::{Content, ContentKind, Event, Recorded};
+use tslp_core::event::{Content, ContentKind, Envelope, Event, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_migrations::encode;
@@ -181,8 +181,7 @@ impl Fixture {
 fn recorded(seq: u64) -> Recorded {
     let bytes = format!("content number {seq}").into_bytes();
     Recorded {
-        seq: Seq(seq),
-        at: UnixMillis(1_000 * i64::try_from(seq).unwrap()),
+        envelope: Envelope::outside(Seq(seq), UnixMillis(1_000 * i64::try_from(seq).unwrap())),
         event: Event::Content(Content {
             hash: ArtifactHash::of(&bytes),
             kind: ContentKind::Message,
@@ -194,13 +193,7 @@ fn recorded(seq: u64) -> Recorded {
 fn stored(chain: ChainHash, seq: u64) -> Stored {
     let recorded = recorded(seq);
     let encoded = encode(&recorded.event).unwrap();
-    Stored {
-        seq: recorded.seq,
-        at: recorded.at,
-        kind: encoded.kind,
-        chain: chain.extended(recorded.seq, recorded.at, encoded.kind, &encoded.payload),
-        payload: encoded.payload,
-    }
+    Stored::after(chain, recorded.envelope, encoded.kind, encoded.payload)
 }
 
 fn put(table: usize, row: Vec<Value>) -> RowChange {
@@ -229,9 +222,7 @@ fn verified(log: &impl Log<Error = LedgerError>) -> Head {
     log.read(Seq(1), &mut |stored| {
         assert_eq!(stored.seq, head.seq.next());
         head.seq = stored.seq;
-        head.chain = head
-            .chain
-            .extended(stored.seq, stored.at, stored.kind, &stored.payload);
+        head.chain = head.chain.extended(&stored, stored.kind, &stored.payload);
         assert_eq!(head.chain, stored.chain, "at {}", stored.seq);
         ControlFlow::Continue(())
     })

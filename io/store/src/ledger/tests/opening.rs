@@ -273,7 +273,7 @@ fn a_changed_event_breaks_the_chain() {
     let mut chain = ChainHash::GENESIS;
     let mut broken = Vec::new();
     log.read(Seq(1), &mut |stored| {
-        let expected = chain.extended(stored.seq, stored.at, stored.kind, &stored.payload);
+        let expected = chain.extended(&stored, stored.kind, &stored.payload);
         if expected != stored.chain {
             broken.push(stored.seq.0);
         }
@@ -348,7 +348,7 @@ fn intact_events(fixture: &Fixture) -> Option<Vec<Stored>> {
     let mut events = Vec::new();
     let mut holds = true;
     log.read(Seq(1), &mut |stored| {
-        chain = chain.extended(stored.seq, stored.at, stored.kind, &stored.payload);
+        chain = chain.extended(&stored, stored.kind, &stored.payload);
         holds &= chain == stored.chain;
         events.push(stored);
         ControlFlow::Continue(())
