@@ -13,6 +13,7 @@ pub mod state;
 pub mod tool_check;
 pub(crate) mod unread;
 pub mod verified;
+pub mod why;
 
 use std::io;
 use std::path::PathBuf;
@@ -210,10 +211,4 @@ fn ledger_refusal(error: &LedgerError) -> OwnAnswer {
 fn refusal_answer(status: u16, code: &'static str, message: &str) -> OwnAnswer {
     let refusal = Refusal::new(status, code, message.to_owned());
     OwnAnswer::json(status, refusal.body(ErrorShape::OpenAi))
-}
-
-/// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.
-pub(crate) fn utc_moment(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
-        .map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
 }

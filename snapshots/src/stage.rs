@@ -12,7 +12,7 @@ use tslp_core::policy::Policy;
 use tslp_core::request::Request;
 use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::episode_entries::EpisodeEntries;
+use tslp_io::evidence::describe::entries::EpisodeEntries;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::store::EmptyStore;
 use tslp_replay::engine::Engine;

@@ -19,7 +19,7 @@ use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
-use crate::diagnostics::utc_moment;
+use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 use tslp_store::ledger::LedgerError;

@@ -8,8 +8,8 @@ use tslp_core::event::{Content, Event};
 use tslp_replay::trace::{Difference, DifferenceCause};
 
 use super::DeepReport;
+use crate::evidence::describe;
 use crate::evidence::log::filter;
-use crate::evidence::log::sentence;
 use tslp_store::evidence::line::event_fields;
 
 /// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
@@ -171,7 +171,7 @@ fn cause_json(cause: &DifferenceCause) -> Value {
 fn event_text(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
-        |event| format!("{}: {}", event.name(), sentence::event_words(event)),
+        |event| format!("{}: {}", event.name(), describe::sentence(event)),
     )
 }
 

@@ -15,9 +15,10 @@ use tslp_projections::state_map::StateMapRow;
 
 use crate::out::visible_text;
 
+use super::DiagnosedSubject;
 use super::row_source::RowSource;
-use super::{DiagnosedSubject, utc_moment};
 use crate::channel::StateQuery;
+use crate::evidence::moments::utc_moment;
 use tslp_store::ledger::LedgerError;
 
 /// One entity of the State Map.

@@ -227,7 +227,7 @@ impl Witness {
         &self,
         speech: &ModelReply,
         before: &[Function],
-        must: bool,
+        expect_promotion: bool,
     ) -> &'static str {
         let Some((ended, _)) = self.reply_ended() else {
             return "";
@@ -255,7 +255,7 @@ impl Witness {
                 details()
             );
         }
-        if must && ended.outcome == ReplyOutcome::Completed {
+        if expect_promotion && ended.outcome == ReplyOutcome::Completed {
             let entity = speech.function.entity_in(speech.path);
             let now = self.true_slice(&entity);
             assert_eq!(
