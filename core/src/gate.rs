@@ -165,8 +165,8 @@ pub struct GateFacts {
     pub symbols_missing: u32,
     /// Tracked top-level symbols of the base.
     pub symbols_of_base: u32,
-    /// The comparison with the base, without removals that the user asked for.
-    pub comparison: Comparison,
+    /// The comparison with the base, without removals that the user asked for; `None` if the base's code can't be had.
+    pub comparison: Option<Comparison>,
     /// Whether the name is the known one.
     pub name: NameVerdict,
     /// Whether the user removed the entity a short while ago and doesn't ask for it now.
@@ -349,13 +349,19 @@ fn base_refusal(base: BaseVerdict, verdicts: &mut Vec<Verdict>) -> Option<Reason
 }
 
 /// Refuses what looks like damage until the user confirms it: only they know whether it is.
-fn damage_refusal(comparison: Comparison, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+///
+/// Without the base's code nobody can tell what is missing, so that is refused as well: a ledger that can't be read must not
+/// let pass what a sound one would keep out.
+fn damage_refusal(comparison: Option<Comparison>, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
     verdicts.push(Verdict {
         rule: Reason::CodeKept,
-        met: comparison.damage.is_none(),
-        seen: comparison.kept_percent.into(),
+        met: comparison.is_some_and(|comparison| comparison.damage.is_none()),
+        seen: comparison.map_or(0, |comparison| comparison.kept_percent.into()),
         needed: damage::KEPT_PERCENT.into(),
     });
+    let Some(comparison) = comparison else {
+        return Some(Reason::BaseUnreadable);
+    };
     comparison.damage.map(|damage| match damage {
         Damage::Elided => Reason::Elided,
         Damage::StubInPlace => Reason::StubInPlace,
@@ -479,7 +485,7 @@ mod tests {
             users_figures: None,
             symbols_missing: 0,
             symbols_of_base: 3,
-            comparison: Comparison::UNHARMED,
+            comparison: Some(Comparison::UNHARMED),
             name: NameVerdict::Kept,
             removal: RemovalVerdict::None,
             base_verdict: BaseVerdict::Unmoved,
@@ -613,6 +619,15 @@ mod tests {
             false,
             Reason::RemovedByUser,
         );
+    }
+
+    #[test]
+    fn a_base_that_cannot_be_had_keeps_a_model_out() {
+        let facts = GateFacts {
+            comparison: None,
+            ..faithful()
+        };
+        check(facts, false, Reason::BaseUnreadable);
     }
 
     #[test]

@@ -123,6 +123,8 @@ reasons! {
     StubInPlace = "stub_in_place",
     /// Code was removed without a replacement, and nobody asked for that.
     RemovedUnasked = "removed_unasked",
+    /// The code that the change replaces can't be had from the Vault, so nothing can be compared.
+    BaseUnreadable = "base_unreadable",
     /// The definition has its known name, or a new one (spec §12).
     NameKept = "name_kept",
     /// The definition is a known one under another name.
@@ -294,6 +296,7 @@ impl Reason {
                 | Self::Elided
                 | Self::StubInPlace
                 | Self::RemovedUnasked
+                | Self::BaseUnreadable
                 | Self::RenameSuspected
                 | Self::MovedOrCopied
                 | Self::RemovedByUser

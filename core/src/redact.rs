@@ -5,6 +5,7 @@
 //! lines; and each byte is read at most a bounded number of times.
 
 mod block;
+mod data_file;
 mod format;
 mod looks;
 mod named;

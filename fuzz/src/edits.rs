@@ -45,7 +45,7 @@ fn well_formed(block: &CodeBlock<'_>) {
         assert!(!hunks.is_empty());
     }
     if let Some(Ok(Edit::Create(_))) = &block.edit {
-        assert_eq!(block.part, StatedExtent::Whole);
+        assert_eq!(block.stated_extent, StatedExtent::Whole);
     }
     for hunk in hunks_of(block) {
         if let Hunk::Replace { old, .. } = hunk {

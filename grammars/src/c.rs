@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
+use crate::context::{NodeContext, text};
 use crate::declarator::{self, Declared};
-use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, span, text, tightened};
+use crate::language::Language;
+use crate::node::{DefinitionPlace, NodeRole, OpenedNode, span, tightened};
 use crate::parts;
 use crate::preprocessor::{self, CDialect};
-use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static C: Language = Language {

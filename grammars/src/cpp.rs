@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 use tree_sitter::Node;
 
 use crate::c;
+use crate::context::{NodeContext, text};
 use crate::declarator;
-use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, text, tightened};
+use crate::language::Language;
+use crate::node::{DefinitionPlace, NodeRole, OpenedNode, tightened};
 use crate::parts;
 use crate::preprocessor::{self, CDialect};
-use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static CPP: Language = Language {

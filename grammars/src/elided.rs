@@ -4,7 +4,7 @@ use tree_sitter::{Node, Tree};
 use tslp_core::elision;
 use tslp_core::slice::Span;
 
-use crate::language::{NodeKinds, NodeRole, offset};
+use crate::node::{NodeKinds, NodeRole, offset};
 use crate::readable::PLACEHOLDER_BYTES_MAX;
 
 /// Most lines that are looked up in the tree; nobody writes a text with more of them.

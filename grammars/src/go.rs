@@ -4,10 +4,11 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
-use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, field_text, text};
+use crate::context::{NodeContext, field_text, text};
+use crate::language::Language;
+use crate::node::{DefinitionPlace, NodeRole, OpenedNode};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::Readable;
-use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static GO: Language = Language {

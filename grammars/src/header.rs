@@ -2,8 +2,9 @@
 
 use tslp_core::extract::{ExtractError, Extraction};
 
+use crate::extract::{extract_as, extract_from};
 use crate::readable::LanguageLooks;
-use crate::{c, cpp, extract_as, extract_from};
+use crate::{c, cpp};
 
 /// Reads a header as C, and as C++ as well if it looks like it or isn't clean C; takes the result with fewer errors, and with
 /// equal errors the language that it looks like.

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::language::{NodeKinds, NodeRole};
+use crate::node::{NodeKinds, NodeRole};
 
 /// The parts of a definition's node.
 #[derive(Clone, Copy, Debug)]

@@ -17,8 +17,9 @@ use tslp_core::extract::{ExtractError, Extraction};
 use tslp_core::limits::{DEFINITIONS_PER_BLOCK_MAX, PARSE_BYTES_MAX};
 use tslp_core::slice::Span;
 
-use crate::language::{Language, NodeRole, offset};
-use crate::{parse, preprocessor, read_at_once};
+use crate::language::Language;
+use crate::node::{NodeRole, offset};
+use crate::{one_tree, parse, preprocessor};
 
 /// Bytes searched for the end of a piece, doubled up to [`PARSE_BYTES_MAX`] until there is one. Dense code has 130,000 tokens
 /// in so many, and few definitions are longer.
@@ -67,7 +68,7 @@ fn first_piece(
         if let Some(length) = length {
             let mut known = firsts.clone();
             let text = without_partial_conditionals(language, &rest[..length]);
-            let read = read_at_once(language, &text, (language.readable)(&text), &mut known)?;
+            let read = one_tree::read(language, &text, (language.readable)(&text), &mut known)?;
             let is_whole = !read.breaks_off || length == rest.len();
             if is_whole || found.is_err() {
                 found = Ok((read, length, known));

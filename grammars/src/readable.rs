@@ -2,8 +2,6 @@
 
 use tslp_core::slice::Span;
 
-use crate::torn::{self, TornBlock};
-
 /// Longest comment that is checked for being a placeholder.
 pub(crate) const PLACEHOLDER_BYTES_MAX: usize = 512;
 
@@ -57,13 +55,5 @@ impl Readable {
             text[line.start as usize..line.end as usize].fill(b' ');
         }
         self.elisions.extend(lines);
-    }
-
-    /// Blanks torn blocks; each counts as an error at its position.
-    pub(crate) fn pass_over(&mut self, source: &[u8], torn: &[TornBlock]) {
-        self.changed = Some(torn::with_blanked(self.text(source), torn));
-        self.suspects.extend(torn.iter().map(|it| it.error));
-        self.suspects.sort_unstable();
-        self.suspects.dedup();
     }
 }

@@ -13,7 +13,8 @@ use tree_sitter::{Node, Tree};
 use tslp_core::extract::ExtractError;
 use tslp_core::slice::Span;
 
-use crate::language::{Language, offset, span};
+use crate::language::Language;
+use crate::node::{offset, span};
 use crate::parse;
 use crate::preprocessor::{WordKind, looks_like_macro, word_kind};
 use crate::readable::Readable;

@@ -10,8 +10,10 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
-use crate::language::{Language, offset};
+use crate::language::Language;
+use crate::node::offset;
 use crate::parse;
+use crate::readable::Readable;
 
 /// Most blocks of a text that are parsed by themselves; a text with more suspects isn't code.
 const PARSED_MAX: usize = 100;
@@ -130,8 +132,16 @@ pub(crate) fn torn_blocks(
     torn
 }
 
+/// Blanks torn blocks; each counts as an error at its position.
+pub(crate) fn pass_over(readable: &mut Readable, source: &[u8], torn: &[TornBlock]) {
+    readable.changed = Some(with_blanked(readable.text(source), torn));
+    readable.suspects.extend(torn.iter().map(|it| it.error));
+    readable.suspects.sort_unstable();
+    readable.suspects.dedup();
+}
+
 /// The text with these stretches blanked; lines stay.
-pub(crate) fn with_blanked(text: &[u8], torn: &[TornBlock]) -> Vec<u8> {
+fn with_blanked(text: &[u8], torn: &[TornBlock]) -> Vec<u8> {
     let mut text = text.to_vec();
     for stretch in torn {
         for byte in &mut text[stretch.inside.clone()] {

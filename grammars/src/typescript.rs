@@ -10,10 +10,11 @@ use std::sync::OnceLock;
 
 use tree_sitter::Node;
 
+use crate::context::{NodeContext, field_text};
 use crate::javascript::{self, FIELDS, STUBS, STUBS_WITH_REMARK};
-use crate::language::{DefinitionPlace, Language, NodeRole, OpenedNode, field_text};
+use crate::language::Language;
+use crate::node::{DefinitionPlace, NodeRole, OpenedNode};
 use crate::readable::Readable;
-use crate::walk::NodeContext;
 
 /// The language.
 pub(crate) static TYPESCRIPT: Language = Language {

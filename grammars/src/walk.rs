@@ -12,86 +12,14 @@ use tslp_core::extract::{Body, Definition, Extraction, Proof};
 use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
 use tslp_core::slice::{Figures, Span};
 
-use crate::language::{
-    DefinitionPlace, Language, NodeKind, NodeKinds, NodeRole, OpenedNode, offset, span as span_of,
-};
+use crate::context::{FigureTotals, NodeContext, WalkFrame, wrapping_frames};
+use crate::language::Language;
 use crate::lead::{self, Comment};
+use crate::node::{
+    DefinitionPlace, NodeKind, NodeKinds, NodeRole, OpenedNode, offset, span as span_of,
+};
 use crate::parts::{self, BodyPlace, Parts};
 use crate::readable::{PLACEHOLDER_BYTES_MAX, Readable};
-
-/// The surroundings of a node, for [`crate::language::Language::open`].
-pub(crate) struct NodeContext<'tree, 'walk> {
-    /// The source, as written.
-    pub(crate) source: &'walk [u8],
-    /// The place that the node is in.
-    pub(crate) place: DefinitionPlace,
-    /// Whether there is a parse error around the node.
-    pub(crate) in_error: bool,
-    /// The scope, such as `ns::Class`; empty at the top.
-    pub(crate) scope: &'walk str,
-    /// The part of the scope that is namespaces.
-    pub(crate) namespace: &'walk str,
-    /// The text that was parsed, with what was blanked in it.
-    pub(crate) readable: &'walk Readable,
-    separator: &'static str,
-    frames: &'walk [WalkFrame<'tree>],
-    depth: u32,
-}
-
-impl<'tree> NodeContext<'tree, '_> {
-    /// `name` in the scope around.
-    pub(crate) fn qualified(&self, name: &str) -> String {
-        self.within(self.scope, name)
-    }
-
-    /// `name` in a scope.
-    pub(crate) fn within(&self, scope: &str, name: &str) -> String {
-        if scope.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{scope}{}{name}", self.separator)
-        }
-    }
-
-    /// Whether variables and constants found here are definitions: at the top level, outside of parse errors.
-    pub(crate) fn holds_values(&self) -> bool {
-        self.place == DefinitionPlace::Namespace && !self.in_error
-    }
-
-    /// All nodes around this one that the walk has opened, innermost first.
-    pub(crate) fn enclosing(&self) -> impl Iterator<Item = Node<'tree>> {
-        self.frames.iter().rev().map(|frame| frame.node)
-    }
-
-    /// The nodes that wrap this one directly, innermost first.
-    pub(crate) fn wrappers(&self) -> impl Iterator<Item = Node<'tree>> {
-        wrapping_frames(self.frames, self.depth)
-            .iter()
-            .rev()
-            .map(|frame| frame.node)
-    }
-}
-
-/// Totals at some point of the walk.
-#[derive(Clone, Copy, Debug, Default)]
-struct FigureTotals {
-    nodes: u32,
-    tokens: u32,
-    errors: u32,
-}
-
-/// A node that changes how its inside is read.
-#[derive(Debug)]
-struct WalkFrame<'tree> {
-    depth: u32,
-    node: Node<'tree>,
-    wraps: bool,
-    at_entry: FigureTotals,
-    outer_place: DefinitionPlace,
-    outer_in_error: bool,
-    outer_scope: usize,
-    outer_namespace: usize,
-}
 
 /// A definition whose end the walk hasn't reached.
 #[derive(Debug)]
@@ -573,20 +501,6 @@ impl<'tree> TreeWalk<'tree, '_> {
             });
         }
     }
-}
-
-/// The frames that wrap a node at `depth` directly, outermost first.
-fn wrapping_frames<'a, 'tree>(
-    frames: &'a [WalkFrame<'tree>],
-    depth: u32,
-) -> &'a [WalkFrame<'tree>] {
-    let count = frames
-        .iter()
-        .rev()
-        .zip((0..depth).rev())
-        .take_while(|(frame, depth)| frame.wraps && frame.depth == *depth)
-        .count();
-    &frames[frames.len() - count..]
 }
 
 /// Whether a statement is nothing but a string.

@@ -11,10 +11,10 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::limits::SESSIONS_KEPT;
+use tslp_core::message::Attempt;
 use tslp_core::policy::Policy;
 
 use crate::engine::Engine;
-use crate::engine::retrace::PromptOccurrence;
 use crate::pending::BatchBuilder;
 use crate::trace::{self, Difference, DifferenceCause};
 use tslp_projections::state::State;
@@ -130,15 +130,12 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         let work = BatchBuilder::on_record(head);
         match &head.event {
             Event::PromptReceived(prompt) => {
-                let standing = self.engine.prompt_standing(
-                    head.session,
-                    prompt,
-                    PromptOccurrence::First,
-                    &step,
-                );
+                let standing =
+                    self.engine
+                        .prompt_standing(head.session, prompt, Attempt::First, &step);
                 self.observe_until(head, &mut step);
                 let differences = self.engine.retrace_step(step, |engine| {
-                    engine.retrace_prompt(work, prompt, PromptOccurrence::First, standing);
+                    engine.retrace_prompt(work, prompt, Attempt::First, standing);
                 });
                 self.remember_prompt(head.episode, prompt.clone());
                 differences
@@ -149,9 +146,9 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 };
                 let standing =
                     self.engine
-                        .prompt_standing(head.session, prompt, PromptOccurrence::Retry, &[]);
+                        .prompt_standing(head.session, prompt, Attempt::Retry, &[]);
                 self.engine.retrace_step(step, |engine| {
-                    engine.retrace_prompt(work, prompt, PromptOccurrence::Retry, standing);
+                    engine.retrace_prompt(work, prompt, Attempt::Retry, standing);
                 })
             }
             Event::ReplyEnded(ended) => {

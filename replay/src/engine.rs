@@ -195,7 +195,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             pasted,
             repeated,
             directives,
-            has_code_without_path,
+            has_pathless_code,
         } = examined;
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
@@ -251,9 +251,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 session: received.session,
                 history,
                 mentions: &mentions,
-                is_without_path: has_code_without_path,
+                has_pathless_code,
                 keys: &received.keys,
-                left_out: received.left_out,
+                omitted_prefix: received.omitted_prefix,
                 known_length: received.known_length,
                 on_record: seen.as_ref(),
                 grammars: &engine.grammars,
@@ -448,7 +448,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let mut found = found_code::code_of_file(&self.grammars, path.clone(), &text);
             // A placeholder in a file counts here: an agent wrote it.
             found.completeness = found.completeness_of_reply();
-            if self.stale_in(&path) == 0 || propose::was_judged(&self.view(), &found) {
+            if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {
                 continue;
             }
             let asked = asked.get_or_insert_with(|| {

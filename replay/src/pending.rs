@@ -94,7 +94,7 @@ pub(crate) struct ExaminedPrompt {
     pub(crate) repeated: Vec<FoundCode>,
     pub(crate) directives: Vec<ResolvedDirective>,
     /// Whether it holds code whose file nothing names.
-    pub(crate) has_code_without_path: bool,
+    pub(crate) has_pathless_code: bool,
 }
 
 /// A directive from the command line, before its file was looked at.

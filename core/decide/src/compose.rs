@@ -401,7 +401,7 @@ struct MessagePositions<'p> {
 impl<'p> MessagePositions<'p> {
     fn new(prompt: &'p Prompt<'p>) -> Self {
         let messages = &prompt.request.messages;
-        let mut position = prompt.left_out;
+        let mut position = prompt.omitted_prefix;
         let positions = messages.iter().map(|message| {
             position = position.saturating_add(u32::from(message.role != Role::System));
             position

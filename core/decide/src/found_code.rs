@@ -55,15 +55,15 @@ pub struct FoundCode {
     /// The number of parse errors that its base has already.
     pub errors_before: u32,
     /// The true definitions of those symbols that have several.
-    pub known: BTreeMap<Symbol, TrueNamesakes>,
+    pub true_overloads: BTreeMap<Symbol, TrueNamesakes>,
     /// If nothing names the file: tracked files that have symbols of the same names, in unrelated languages.
-    pub foreign: BTreeSet<RelPath>,
+    pub files_in_unrelated_languages: BTreeSet<RelPath>,
     /// The pattern data in force.
     pub patterns: ArtifactHash,
     /// Whether it is complete.
     pub completeness: Completeness,
     /// Whether it says that it is the whole file or a part.
-    pub part: StatedExtent,
+    pub stated_extent: StatedExtent,
 }
 
 /// Whether a message was cut short.
@@ -111,7 +111,7 @@ pub fn find_users_code(reader: CodeReader<'_>, text: &str) -> Vec<FoundCode> {
     read_blocks(reader, blocks)
 }
 
-/// The lines of a user's message that aren't in its code: a comment in pasted code asks for nothing.
+/// The lines of a user's message that aren't in its code: a comment in pasted code is no request.
 #[must_use]
 pub fn text_around_code(reader: CodeReader<'_>, text: &str) -> String {
     let mut blocks = capture::blocks(text);
@@ -127,7 +127,7 @@ pub fn text_around_code(reader: CodeReader<'_>, text: &str) -> String {
 }
 
 fn read_blocks(reader: CodeReader<'_>, mut blocks: Vec<CodeBlock<'_>>) -> Vec<FoundCode> {
-    blocks.retain(|block| block.authorship == Authorship::Said);
+    blocks.retain(|block| block.authorship == Authorship::Own);
     join_edits_by_file(reader, blocks)
         .into_iter()
         .map(|written| reader.read_block(written))
@@ -206,7 +206,7 @@ impl CodeReader<'_> {
         if let (Some(Ok(path)), Ok(found)) = (&path, &extraction)
             && found.clean
             && !found.preamble
-            && block.part != StatedExtent::Whole
+            && block.stated_extent != StatedExtent::Whole
             && let Some(hunks) = namesakes::namesake_hunks(self, path, &block.code, found, &known)
         {
             let mut block = block;
@@ -230,14 +230,18 @@ impl CodeReader<'_> {
             language: block.language,
             evidence: block.evidence,
             errors_before: self.errors_of_base(language, path.as_ref(), extraction.as_ref().ok()),
-            foreign: self.foreign_files(language, path.as_ref(), extraction.as_ref().ok()),
+            files_in_unrelated_languages: self.foreign_files(
+                language,
+                path.as_ref(),
+                extraction.as_ref().ok(),
+            ),
             path,
             extraction,
             slices: BTreeMap::new(),
-            known,
+            true_overloads: known,
             patterns: self.grammars.patterns(),
             completeness: completeness_of_block(block.closing, elided),
-            part: block.part,
+            stated_extent: block.stated_extent,
             code: block.code.into(),
         }
     }
@@ -333,11 +337,11 @@ impl CodeReader<'_> {
             extraction: Err(Reason::EditMalformed),
             slices: BTreeMap::new(),
             errors_before: 0,
-            known: BTreeMap::new(),
-            foreign: BTreeSet::new(),
+            true_overloads: BTreeMap::new(),
+            files_in_unrelated_languages: BTreeSet::new(),
             patterns: self.grammars.patterns(),
             completeness: completeness_of_block(block.closing, false),
-            part: StatedExtent::Range,
+            stated_extent: StatedExtent::Range,
             code: text.into(),
             edit: None,
             path,
@@ -351,7 +355,7 @@ impl CodeReader<'_> {
         };
         let EditedCode {
             code,
-            part,
+            stated_extent,
             mut applied,
             before,
         } = match applied {
@@ -371,7 +375,7 @@ impl CodeReader<'_> {
         let elided = extraction
             .as_ref()
             .is_ok_and(|extraction| found_edit::elides_anew(&code, &extraction.elisions, &before));
-        if part == StatedExtent::Range
+        if stated_extent == StatedExtent::Range
             && let Ok(before) = extract_definitions(self.grammars, language, &before)
         {
             let definitions = before.definitions.into_iter();
@@ -386,10 +390,14 @@ impl CodeReader<'_> {
                 Ok(extraction) if !extraction.clean => self.errors_in(language, &before),
                 _ => 0,
             },
-            known: self.true_namesakes(language, unapplied.path.as_ref(), extraction.as_ref().ok()),
+            true_overloads: self.true_namesakes(
+                language,
+                unapplied.path.as_ref(),
+                extraction.as_ref().ok(),
+            ),
             extraction,
             completeness: completeness_of_block(block.closing, elided),
-            part,
+            stated_extent,
             code: code.into(),
             ..unapplied
         }
@@ -414,8 +422,8 @@ impl CodeReader<'_> {
             language: found.language.clone(),
             path: None,
             evidence: found.evidence,
-            part: found.part,
-            authorship: Authorship::Said,
+            stated_extent: found.stated_extent,
+            authorship: Authorship::Own,
             closing: match found.completeness {
                 Completeness::Truncated => Closing::Unclosed,
                 _ => Closing::Closed,
@@ -456,11 +464,11 @@ pub fn code_of_file(grammars: &dyn Grammars, path: RelPath, text: &str) -> Found
             .collect(),
         extraction,
         errors_before: 0,
-        known: BTreeMap::new(),
-        foreign: BTreeSet::new(),
+        true_overloads: BTreeMap::new(),
+        files_in_unrelated_languages: BTreeSet::new(),
         patterns: grammars.patterns(),
         completeness: Completeness::Full,
-        part: StatedExtent::Unsaid,
+        stated_extent: StatedExtent::Unstated,
         code: code.into(),
     }
 }

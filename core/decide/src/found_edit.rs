@@ -44,7 +44,7 @@ pub struct EditBase {
 /// The code that an edit makes.
 pub(super) struct EditedCode {
     pub(super) code: String,
-    pub(super) part: StatedExtent,
+    pub(super) stated_extent: StatedExtent,
     pub(super) applied: EditBase,
     /// The code that was there before.
     pub(super) before: String,
@@ -77,7 +77,7 @@ fn create_file(view: &StateView<'_>, path: &RelPath, text: &str) -> Result<Edite
     }
     Ok(EditedCode {
         code: text.into(),
-        part: StatedExtent::Whole,
+        stated_extent: StatedExtent::Whole,
         applied: EditBase::default(),
         before: String::new(),
     })
@@ -101,7 +101,7 @@ fn change_base(
             let code = edited.into_iter().flatten().next();
             Ok(EditedCode {
                 code: code.unwrap_or_else(|| text.clone()),
-                part: StatedExtent::Whole,
+                stated_extent: StatedExtent::Whole,
                 applied: EditBase {
                     against: versions,
                     changed: Vec::from([version]),
@@ -124,7 +124,7 @@ fn change_base(
             }
             Ok(EditedCode {
                 code,
-                part: StatedExtent::Range,
+                stated_extent: StatedExtent::Range,
                 applied: EditBase {
                     against: versions,
                     changed,

@@ -222,7 +222,7 @@ impl Hydration {
 
     /// Adds the notice that pasted code has no path (spec §9.1).
     pub(super) fn notify_paste_without_path(&mut self, prompt: &Prompt<'_>) {
-        if prompt.is_without_path {
+        if prompt.has_pathless_code {
             self.notices.push(NoticeIssued {
                 episode: prompt.episode,
                 session: prompt.session,

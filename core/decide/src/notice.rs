@@ -124,6 +124,12 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
                 "it removes code that nobody asked to remove; put it back, unless the user says `@tslp confirm {name}`"
             ),
         ),
+        Reason::BaseUnreadable => refused_text(
+            &name,
+            &format!(
+                "the ledger can't give the code that it replaces, so nobody can tell what it removes; `tslp doctor` says what is wrong, and the user says `@tslp confirm {name}` to take it all the same"
+            ),
+        ),
         Reason::MovedOrCopied => format!(
             "{name} looks like {known}, which is still AUTHORITATIVE in its own file.\nA copy is NOT taken. Write the path of the file that you mean, unless the user says `@tslp confirm {name}`.",
         ),

@@ -81,16 +81,16 @@ pub struct ResolvedBlock<'f> {
 /// Records a block and its resolution. `candidates` are those that say something new. Returns their versions, in order.
 pub fn record_block(
     recorder: &mut Recorder<'_>,
-    finding: &ResolvedBlock<'_>,
+    block: &ResolvedBlock<'_>,
     candidates: &[&Candidate],
 ) -> Vec<Version> {
     let ResolvedBlock {
         found, resolution, ..
-    } = finding;
+    } = block;
     let within = found
         .verbatim
         .as_ref()
-        .and_then(|range| finding.containers.piece_holding(range));
+        .and_then(|range| block.containers.piece_holding(range));
     // Code that is verbatim in a recorded message is stored as a range of it: most blocks then cost no bytes.
     if within.is_none() {
         recorder.store_as(found.artifact, ContentKind::Code, Arc::clone(&found.code));
@@ -110,7 +110,7 @@ pub fn record_block(
     let mut next_version = recorder.view.next_version();
     recorder.push(Event::ArtifactCaptured(ArtifactCaptured {
         capture,
-        origin: finding.origin,
+        origin: block.origin,
         artifact: found.artifact,
         within,
         format: found.format,
@@ -118,7 +118,7 @@ pub fn record_block(
         language: found.language.clone(),
         evidence: found.evidence,
         path: found.usable_path().cloned(),
-        completeness: finding.completeness,
+        completeness: block.completeness,
     }));
     let versions: Vec<Version> = candidates
         .iter()

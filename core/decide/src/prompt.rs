@@ -117,14 +117,14 @@ impl<'r> PromptReader<'r> {
 
     /// Whether the current prompt holds code whose file nothing names, and which isn't pasted as an entity that is known.
     #[must_use]
-    pub fn has_code_without_path(&self, pasted: &[PastedCode]) -> bool {
+    pub fn has_pathless_code(&self, pasted: &[PastedCode]) -> bool {
         let is_linked =
             |pasted: &PastedCode| pasted.found.path.is_none() && pasted.found.claims_an_entity();
         self.received.repetition != PromptRepetition::Answered
             && !pasted.iter().any(is_linked)
             && self.current_message().is_some_and(|message| {
                 let prose = text_outside(message.recorded(), pasted);
-                unfenced::is_without_path(self.code.grammars, &prose)
+                unfenced::has_pathless_code(self.code.grammars, &prose)
             })
     }
 

@@ -19,8 +19,8 @@ pub struct Prompt<'r> {
     pub request: &'r Request,
     /// How each of its messages is recognised when it is sent again; `None` of system messages.
     pub keys: &'r [Option<MessageKey>],
-    /// How many messages of the conversation `request` leaves out in front.
-    pub left_out: u32,
+    /// Messages of the conversation before the first one of `request`; nonzero only on replay.
+    pub omitted_prefix: u32,
     /// How many messages, system messages left out, were in the session's conversation before.
     pub known_length: u32,
     /// Its episode.
@@ -31,25 +31,25 @@ pub struct Prompt<'r> {
     pub history: History,
     /// What the current prompt names.
     pub mentions: &'r Mentions,
-    /// Whether the user's words hold code of which nothing names the file.
-    pub is_without_path: bool,
+    /// Whether the user's message holds code for which nothing names a file.
+    pub has_pathless_code: bool,
     /// What is on record of the whole request, where `request` doesn't hold all messages that went along.
-    pub on_record: Option<&'r SeenBefore>,
+    pub on_record: Option<&'r RecordedSight>,
     /// The parsers.
     pub grammars: &'r dyn Grammars,
     /// What was learnt of texts that prompts carry again and again.
     pub index: &'r RefCell<TextIndex>,
 }
 
-/// What only the whole request shows, as it is on record.
+/// Replay only: facts from messages that the ledger doesn't store.
 #[derive(Clone, Debug, Default)]
-pub struct SeenBefore {
+pub struct RecordedSight {
     /// Entities that the conversation showed as they are true.
     pub in_sight: BTreeSet<EntityId>,
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
     /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
     pub noticed: BTreeSet<EntityId>,
-    /// Whether nothing could be added, since all that the client sent had gone out before.
+    /// True if no message was unsent.
     pub nothing_new: bool,
 }

@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
+use tslp_projections::store::Unreadable;
 
 use super::Recorder;
 use super::found_code::FoundCode;
@@ -69,7 +70,7 @@ pub enum WriteState {
 /// Whether exactly this text of a file was refused before, and would be again. A text that was refused only as STALE may
 /// pass now: its client had written it before its reply was judged.
 #[must_use]
-pub fn was_judged(view: &StateView<'_>, found: &FoundCode) -> bool {
+pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
     let proposals = found.usable_path().map(|path| view.proposals_under(path));
     let mut proposals = proposals.into_iter().flatten();
     proposals.any(|proposal| {
@@ -108,8 +109,8 @@ pub fn propose(
     };
     // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
     let versions = promote::record_block(&mut recorder, &finding, &changed);
-    let base = BlockJudge::of(judging, found, &resolution, &changed);
-    let reports = base.gate_reports(&finding, &changed);
+    let judge = BlockJudge::new(judging, found, &resolution, &changed);
+    let reports = judge.gate_reports(&finding, &changed);
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
@@ -119,10 +120,10 @@ pub fn propose(
             let promoted = versions.iter().map(|version| &version.entity);
             promote::supersede_older_whole(&mut recorder, Origin::Model, promoted);
         }
-        Some(first) => base.record_refusals(&mut recorder, &versions, reports, first),
+        Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
     }
     let complaint = block_complaint(view, found, &resolution, recorder.first_refusal())
-        .filter(|complaint| !is_left_to_the_client(view, found, complaint, &versions));
+        .filter(|complaint| !suppresses_notice(view, found, complaint, &versions));
     if let Some(complaint) = complaint {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
@@ -160,7 +161,7 @@ pub fn lines_gained(view: &StateView<'_>, found: &[FoundCode]) -> BTreeSet<Strin
     gained
 }
 
-/// The outermost of the definitions nested in those that the spans hold, as ranges of the spans' joined text.
+/// Outermost definitions nested inside those at `spans`; ranges index the concatenated spans.
 fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
     let is_inside = |span: Span, around: Span| around.start <= span.start && span.end <= around.end;
     let mut nested: Vec<Span> = Vec::new();
@@ -186,6 +187,7 @@ fn definitions_within(extraction: &Extraction, spans: &[Span]) -> Vec<Span> {
     slice::within_joined(&nested, spans)
 }
 
+/// Sort key: worst damage first, then the smallest share kept.
 fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
     let Comparison {
         damage,
@@ -194,10 +196,10 @@ fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
     (damage.is_none(), damage, kept_percent)
 }
 
-/// The beginnings of words that ask for code to be removed, one a line, in the languages that people use with models.
+/// Stems of words that request removal, one per line, in the languages that people use with models.
 const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
 
-/// Whether the user asks for code to be removed. A name of code, such as `remove_all`, asks for nothing.
+/// Whether the user asks for code to be removed. Identifiers such as `remove_all` don't count as requests.
 fn asks_for_removal(asked: &str) -> bool {
     let is_prose = |word: &&str| {
         let is_name =
@@ -271,7 +273,7 @@ impl Recorder<'_> {
 
 /// Whether a tool call's code gets no notice. The client's own tool reports that an edit doesn't apply; nobody could act on
 /// a language that isn't supported here; and a refusal is reported once, however often the file is edited elsewhere.
-fn is_left_to_the_client(
+fn suppresses_notice(
     view: &StateView<'_>,
     found: &FoundCode,
     complaint: &BlockComplaint,
@@ -362,7 +364,7 @@ struct BlockJudge<'v> {
 }
 
 impl<'v> BlockJudge<'v> {
-    fn of(
+    fn new(
         judging: JudgingContext<'v>,
         found: &FoundCode,
         resolution: &'v Resolution,
@@ -394,9 +396,9 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// Each changed definition's report, in order.
-    fn gate_reports(&self, finding: &ResolvedBlock<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
+    fn gate_reports(&self, block: &ResolvedBlock<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
         let policy = self.judging.policy;
-        let repeated = finding
+        let repeated = block
             .resolution
             .candidates
             .iter()
@@ -405,14 +407,14 @@ impl<'v> BlockJudge<'v> {
             .map(|candidate| self.disk_verdict(candidate))
             .find(|verdict| *verdict != DiskVerdict::Agrees);
         let judge = |candidate: &&Candidate| {
-            let mut facts = self.gate_facts(finding, candidate);
+            let mut facts = self.gate_facts(block, candidate);
             // A block that repeats STALE code was written on it, whatever else it changes.
             if facts.disk == DiskVerdict::Agrees {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
             report.verdicts.extend(
-                finding
+                block
                     .resolution
                     .correlation
                     .map(|percent| correlation_verdict(percent, policy.thresholds)),
@@ -447,23 +449,24 @@ impl<'v> BlockJudge<'v> {
         }
     }
 
-    fn gate_facts(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
+    fn gate_facts(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> GateFacts {
         let current = self.view.current_version(&candidate.entity);
-        let (definitions, missing) =
-            self.definitions_at_stake(finding, candidate, current.as_ref());
+        let (definitions, missing) = self.definitions_at_stake(block, candidate, current.as_ref());
         let rename = self.renames.get(&candidate.entity);
-        let comparison = StructureCompared::of(finding.found, candidate, current.as_ref());
+        let structure = StructureComparison::of(block.found, candidate, current.as_ref());
+        let users_figures = self.users_figures(candidate, current.as_ref());
+        let comparison = self.comparison_with_truth(block, candidate, current.as_ref());
         GateFacts {
-            level: finding.resolution.level,
-            completeness: finding.completeness,
-            bodies_stubbed: saturating_u32(comparison.bodies_stubbed),
-            definitions_repeated: saturating_u32(newly_repeated_heads(finding, candidate)),
-            figures: comparison.figures,
-            base: comparison.base,
-            users_figures: self.users_figures(candidate, current.as_ref()),
+            level: block.resolution.level,
+            completeness: block.completeness,
+            bodies_stubbed: saturating_u32(structure.bodies_stubbed),
+            definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
+            figures: structure.figures,
+            base: structure.base,
+            users_figures: users_figures.unwrap_or(None),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
-            comparison: self.comparison_with_truth(finding, candidate, current.as_ref()),
+            comparison: users_figures.and(comparison).ok(),
             name: match rename {
                 None => NameVerdict::Kept,
                 Some(it) if it.known.path == candidate.entity.path => {
@@ -472,69 +475,83 @@ impl<'v> BlockJudge<'v> {
                 Some(it) => NameVerdict::Elsewhere(it.percent),
             },
             removal: self.removal_verdict(candidate),
-            base_verdict: self.base_verdict(finding, candidate),
+            base_verdict: self.base_verdict(block, candidate),
             disk: self.disk_verdict(candidate),
         }
     }
 
     /// The figures of the last version that the user supplied or confirmed, if the model changed it since, and the candidate
     /// removes more without being asked to.
+    ///
+    /// # Errors
+    /// When the Vault can't give that version.
     fn users_figures(
         &self,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,
-    ) -> Option<Figures> {
-        let current = current.filter(|current| current.origin == Origin::Model)?;
+    ) -> Result<Option<Figures>, Unreadable> {
+        let Some(current) = current.filter(|current| current.origin == Origin::Model) else {
+            return Ok(None);
+        };
         let takes_away = candidate.figures.tokens < current.figures.tokens
             || candidate.figures.nodes < current.figures.nodes;
         if candidate.entity.symbol.is_none() || !takes_away || asks_for_removal(self.judging.asked)
         {
-            return None;
+            return Ok(None);
         }
         let former = self.view.former_versions(&candidate.entity);
-        let confirmed = former
-            .iter()
-            .rfind(|former| former.origin == Origin::User)?;
-        let code = String::from_utf8(self.view.artifact_content(confirmed.artifact)?).ok()?;
-        let extraction = self.extraction_of(&candidate.entity.path, &code)?;
-        let definitions = extraction.definitions.iter();
-        let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
-        Some(resolve::total_figures(
-            own.map(|definition| definition.figures),
-        ))
+        let mut confirmed = former.iter().rev();
+        let Some(confirmed) = confirmed.find(|former| former.origin == Origin::User) else {
+            return Ok(None);
+        };
+        let code = self.view.artifact_content(confirmed.artifact);
+        let code = text_on_record(code)?;
+        // A grammar that can't read the text any more has no figures for it; the comparison by lines needs none.
+        let extraction = self.extraction_of(&candidate.entity.path, &code);
+        Ok(extraction.map(|extraction| {
+            let definitions = extraction.definitions.iter();
+            let own = definitions.filter(|definition| confirmed.spans.contains(&definition.span));
+            resolve::total_figures(own.map(|definition| definition.figures))
+        }))
     }
 
     /// What the candidate removes from the true code: statements of a definition, imports of a file.
+    ///
+    /// # Errors
+    /// When the Vault can't give the true code.
     fn comparison_with_truth(
         &self,
-        finding: &ResolvedBlock<'_>,
+        block: &ResolvedBlock<'_>,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,
-    ) -> Comparison {
-        let (Some(current), Ok(extraction)) = (current, &finding.found.extraction) else {
-            return Comparison::UNHARMED;
+    ) -> Result<Comparison, Unreadable> {
+        let (Some(current), Ok(extraction)) = (current, &block.found.extraction) else {
+            // Without a base nothing can be removed, and code that isn't parsed is never CONFIRMED.
+            return Ok(Comparison::UNHARMED);
         };
         let mut comparison = if candidate.entity.symbol.is_none() {
-            self.compared_imports(finding.found, extraction, candidate, current)
+            self.compared_imports(block.found, extraction, candidate, current)?
         } else if current.spans.len() == candidate.spans.len() {
             // Each of several definitions by itself: damage to one may be a small part of all of them together.
             let pairs = current.spans.iter().zip(&candidate.spans);
             let compared = pairs.map(|(old, new)| {
                 let (old, new) = (core::slice::from_ref(old), core::slice::from_ref(new));
-                self.compared_code(finding.found, extraction, candidate, (current, old), new)
+                self.compared_code(block.found, extraction, candidate, (current, old), new)
             });
+            let compared: Vec<Comparison> = compared.collect::<Result<_, _>>()?;
             compared
+                .into_iter()
                 .min_by_key(damage_order)
-                .unwrap_or(Comparison::UNHARMED)
+                .ok_or(Unreadable)?
         } else {
             let (old, new) = (&current.spans, &candidate.spans);
-            self.compared_code(finding.found, extraction, candidate, (current, old), new)
+            self.compared_code(block.found, extraction, candidate, (current, old), new)?
         };
         if comparison.damage.is_some_and(Damage::is_removal) && asks_for_removal(self.judging.asked)
         {
             comparison.damage = None;
         }
-        comparison
+        Ok(comparison)
     }
 
     fn compared_code(
@@ -544,10 +561,8 @@ impl<'v> BlockJudge<'v> {
         candidate: &Candidate,
         (current, old): (&CurrentVersion, &[Span]),
         new: &[Span],
-    ) -> Comparison {
-        let Some(before) = self.slices_text(current.artifact, old) else {
-            return Comparison::UNHARMED;
-        };
+    ) -> Result<Comparison, Unreadable> {
+        let before = self.slices_text(current.artifact, old)?;
         let known = self.extraction_of(&candidate.entity.path, &before);
         let after = slice::joined(found.code.as_bytes(), new);
         let after = String::from_utf8_lossy(&after);
@@ -572,7 +587,7 @@ impl<'v> BlockJudge<'v> {
             nested: &definitions_within(extraction, new),
             remarks: &slice::within_joined(&extraction.remarks, new),
         };
-        damage::compare(content, base, new, self.judging.gained)
+        Ok(damage::compare(content, base, new, self.judging.gained))
     }
 
     fn compared_imports(
@@ -581,17 +596,18 @@ impl<'v> BlockJudge<'v> {
         extraction: &Extraction,
         candidate: &Candidate,
         current: &CurrentVersion,
-    ) -> Comparison {
-        let Some(before) = self.slices_text(current.artifact, &current.spans) else {
-            return Comparison::UNHARMED;
-        };
+    ) -> Result<Comparison, Unreadable> {
+        let before = self.slices_text(current.artifact, &current.spans)?;
         let known = self.extraction_of(&candidate.entity.path, &before);
         let imports = known.map_or_else(Vec::new, |known| known.imports);
-        damage::compare_imports((&before, &imports), (&found.code, &extraction.imports))
+        Ok(damage::compare_imports(
+            (&before, &imports),
+            (&found.code, &extraction.imports),
+        ))
     }
 
-    fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
-        String::from_utf8(self.view.artifact_slices(artifact, spans)?).ok()
+    fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Result<String, Unreadable> {
+        text_on_record(self.view.artifact_slices(artifact, spans))
     }
 
     fn extraction_of(&self, path: &RelPath, text: &str) -> Option<Extraction> {
@@ -601,12 +617,12 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// Whether the candidate's base is still the code that the model saw. Changes by this very reply don't count as a move.
-    fn base_verdict(&self, finding: &ResolvedBlock<'_>, candidate: &Candidate) -> BaseVerdict {
-        let edit = finding.found.edit.as_ref();
+    fn base_verdict(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> BaseVerdict {
+        let edit = block.found.edit.as_ref();
         if edit.is_some_and(|edit| edit.outcome.is_err()) {
             return BaseVerdict::Unmatched;
         }
-        let (entity, episode) = (&candidate.entity, finding.episode);
+        let (entity, episode) = (&candidate.entity, block.episode);
         match (
             self.view.version_shown(episode, entity),
             self.view.current_version(entity),
@@ -654,12 +670,12 @@ impl<'v> BlockJudge<'v> {
     /// those whose text an edit changes. Several definitions of one symbol count each.
     fn definitions_at_stake(
         &self,
-        finding: &ResolvedBlock<'_>,
+        block: &ResolvedBlock<'_>,
         candidate: &Candidate,
         current: Option<&CurrentVersion>,
     ) -> (usize, usize) {
         let path = &candidate.entity.path;
-        let edit = finding.found.edit.as_ref();
+        let edit = block.found.edit.as_ref();
         let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
         let is_edited = |symbol: &Symbol| {
             let current = self
@@ -671,7 +687,7 @@ impl<'v> BlockJudge<'v> {
             })
         };
         let concerns = |symbol: &Symbol| {
-            finding.resolution.extent == Extent::WholeFile
+            block.resolution.extent == Extent::WholeFile
                 || self.damaged.contains(symbol)
                 || is_edited(symbol)
                 || current.is_some_and(|current| self.is_within(path, symbol, current))
@@ -707,16 +723,16 @@ impl<'v> BlockJudge<'v> {
 }
 
 /// A candidate's figures and those of its base: of all of it or, with several definitions, of the one that shrank most.
-struct StructureCompared {
+struct StructureComparison {
     figures: Figures,
     base: Option<Figures>,
     bodies_stubbed: usize,
 }
 
-impl StructureCompared {
+impl StructureComparison {
     fn of(found: &FoundCode, candidate: &Candidate, current: Option<&CurrentVersion>) -> Self {
         let symbol = candidate.entity.symbol.as_ref();
-        let known = symbol.and_then(|symbol| found.known.get(symbol));
+        let known = symbol.and_then(|symbol| found.true_overloads.get(symbol));
         let Some(known) = known else {
             let base = current.map(|current| current.figures);
             let is_stub = !candidate.definitions.is_empty()
@@ -751,11 +767,11 @@ impl StructureCompared {
 
 /// Definitions with the same head as an earlier one. A whole file may have as many of them as before (the branches of
 /// an `#ifdef`); out of a fragment nobody can tell the old one of two from the new one.
-fn newly_repeated_heads(finding: &ResolvedBlock<'_>, candidate: &Candidate) -> usize {
-    let again = namesakes::repeated_heads(finding.found.code.as_bytes(), &candidate.definitions);
-    let is_whole = finding.resolution.extent == Extent::WholeFile || finding.found.edit.is_some();
+fn newly_repeated_heads(block: &ResolvedBlock<'_>, candidate: &Candidate) -> usize {
+    let again = namesakes::repeated_heads(block.found.code.as_bytes(), &candidate.definitions);
+    let is_whole = block.resolution.extent == Extent::WholeFile || block.found.edit.is_some();
     let symbol = candidate.entity.symbol.as_ref();
-    let known = symbol.and_then(|symbol| finding.found.known.get(symbol));
+    let known = symbol.and_then(|symbol| block.found.true_overloads.get(symbol));
     match known {
         Some(known) if is_whole => {
             again.saturating_sub(namesakes::repeated_heads(&known.text, &known.namesakes))
@@ -771,6 +787,11 @@ fn correlation_verdict(percent: u8, thresholds: Thresholds) -> Verdict {
         seen: percent.into(),
         needed: thresholds.correlation_percent.into(),
     }
+}
+
+/// What is true was text when it was recorded, so bytes that aren't are as good as none.
+fn text_on_record(bytes: Option<Vec<u8>>) -> Result<String, Unreadable> {
+    String::from_utf8(bytes.ok_or(Unreadable)?).map_err(|_| Unreadable)
 }
 
 fn saturating_u32(number: usize) -> u32 {

@@ -36,7 +36,7 @@ pub struct ReceivedPrompt {
     /// The number of messages that the session's conversation had before, without system messages.
     pub known_length: u32,
     /// The number of messages at the conversation's start that the request leaves out: 0, unless a recorded prompt is retraced.
-    pub left_out: u32,
+    pub omitted_prefix: u32,
 }
 
 /// Whether the current prompt's messages were sent before: clients send them again with each step of an agent's loop.
@@ -70,7 +70,7 @@ pub fn receive(view: &StateView<'_>, request: &Request) -> ReceivedPrompt {
             new_user_messages: Vec::new(),
             keys: conversation.message_keys(request.messages.len()),
             known_length: u32::try_from(conversation.older_count()).unwrap_or(u32::MAX),
-            left_out: 0,
+            omitted_prefix: 0,
         };
     }
     record_prompt(view, request, &conversation)
@@ -144,7 +144,7 @@ fn record_prompt(
         new_user_messages,
         keys: conversation.message_keys(request.messages.len()),
         known_length,
-        left_out: 0,
+        omitted_prefix: 0,
     }
 }
 

@@ -223,7 +223,8 @@ impl UnrecordedPart {
     }
 }
 
-/// The position up to which text can be redacted by itself. A rest longer than any credential is cut anywhere, to bound memory.
+/// The position up to which text can be redacted by itself. If the tail held back exceeds the
+/// longest credential, it is cut anyway, to bound memory.
 fn credential_safe_cut(text: &str) -> usize {
     let cut = redact::safe_cut(text);
     if text.len() - cut > REPLY_HELD_BYTES_MAX {

@@ -257,17 +257,19 @@ fn extent_of(
     path: &RelPath,
     origin: Origin,
 ) -> Extent {
-    let whole = match (found.part, view.disk_finding(path)) {
+    let whole = match (found.stated_extent, view.disk_finding(path)) {
         (StatedExtent::Range, _) => false,
         (StatedExtent::Whole, _) => true,
-        (StatedExtent::Unsaid, Some(DiskFinding::File(disk))) if disk.whole == found.whole => true,
-        (StatedExtent::Unsaid, disk) => {
+        (StatedExtent::Unstated, Some(DiskFinding::File(disk))) if disk.whole == found.whole => {
+            true
+        }
+        (StatedExtent::Unstated, disk) => {
             let shares = KnownShares::count(view, extraction, symbols, path, disk);
             match origin {
                 Origin::User => {
-                    shares.covers_disk() || extraction.preamble && shares.is_most_of_what_is_known()
+                    shares.covers_disk() || extraction.preamble && shares.covers_most_known()
                 }
-                Origin::Model => extraction.preamble || shares.is_several_and_most_of_the_tracked(),
+                Origin::Model => extraction.preamble || shares.covers_most_tracked(),
             }
         }
     };
@@ -322,14 +324,14 @@ impl KnownShares {
             .is_some_and(|on_disk| on_disk > 0 && self.disk_in_block >= on_disk)
     }
 
-    fn is_most_of_what_is_known(&self) -> bool {
+    fn covers_most_known(&self) -> bool {
         let most_of_disk = self
             .on_disk
             .is_none_or(|on_disk| 2 * self.disk_in_block > on_disk);
         most_of_disk && 2 * self.tracked_in_block >= self.tracked
     }
 
-    fn is_several_and_most_of_the_tracked(&self) -> bool {
+    fn covers_most_tracked(&self) -> bool {
         self.tracked_in_block >= 2 && 2 * self.tracked_in_block > self.tracked
     }
 }
@@ -380,12 +382,12 @@ fn resolve_by_correlation(
                 .into_iter()
                 .filter(|entity| entity.symbol.as_ref() == Some(*symbol))
                 .map(|entity| entity.path)
-                .filter(|path| !found.foreign.contains(path)),
+                .filter(|path| !found.files_in_unrelated_languages.contains(path)),
         );
     }
     let mut files = files.into_iter();
     let (Some(path), None) = (files.next(), files.next()) else {
-        let is_kin = |entity: &EntityId| !found.foreign.contains(&entity.path);
+        let is_kin = |entity: &EntityId| !found.files_in_unrelated_languages.contains(&entity.path);
         let nothing = symbols.keys().all(|symbol| {
             let name = symbol.last_component();
             let namesakes = view.entities_named(name, CORRELATION_NAMESAKES_MAX);
@@ -403,7 +405,7 @@ fn resolve_by_correlation(
         let shared = shared_percent(view, found, candidate);
         let is_alike = shared >= thresholds.correlation_percent;
         if is_alike {
-            least = least.max(Some(u8::MAX - shared));
+            least = Some(least.map_or(shared, |least: u8| least.min(shared)));
         }
         is_alike
     });
@@ -414,7 +416,7 @@ fn resolve_by_correlation(
         level: Level::Inferred,
         path: Some(path),
         candidates,
-        correlation: least.map(|least| u8::MAX - least),
+        correlation: least,
         ..Resolution::unresolved(Reason::CorrelatedWithOneFile)
     }
 }

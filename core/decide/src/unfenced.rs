@@ -64,14 +64,14 @@ pub(super) fn add_unfenced_code<'t>(
 
 /// Whether a text holds code without a path: in a fence without a language, or in no fence at all.
 #[must_use]
-pub fn is_without_path(grammars: &dyn Grammars, text: &str) -> bool {
+pub fn has_pathless_code(grammars: &dyn Grammars, text: &str) -> bool {
     let blocks = tslp_core::capture::blocks(text);
     let mut tries = ParseBudget::new();
     let said = blocks.iter().filter(|block| {
         block.path.is_none()
             && block.language.is_none()
             && block.edit.is_none()
-            && block.authorship == Authorship::Said
+            && block.authorship == Authorship::Own
     });
     for block in said {
         if tries.is_sound_in_any(grammars, &TRIED_LANGUAGES, &block.code) {
@@ -181,8 +181,8 @@ fn longest_sound_block<'t>(
         language: None,
         path: hint.path,
         evidence: hint.evidence,
-        part: hint.part,
-        authorship: Authorship::Said,
+        stated_extent: hint.stated_extent,
+        authorship: Authorship::Own,
         closing: Closing::Closed,
     })
 }

@@ -189,13 +189,13 @@ fn entities_passed_over(
 /// Promotes the new versions, and removes the symbols that the file no longer defines.
 fn make_true(
     recorder: &mut Recorder<'_>,
-    finding: &ResolvedBlock<'_>,
+    block: &ResolvedBlock<'_>,
     versions: &[Version],
     omitted: Vec<EntityId>,
 ) {
-    let origin = finding.origin;
+    let origin = block.origin;
     for version in versions {
-        let report = gate::write_head(finding.resolution.level, finding.completeness);
+        let report = gate::write_head(block.resolution.level, block.completeness);
         let version = (version.id, &version.entity);
         promote::promote(recorder, origin, version, report);
     }

@@ -28,7 +28,7 @@ pub struct CodeBlock<'t> {
     /// How the path was named.
     pub evidence: PathEvidence,
     /// The share of the file that the block says it is.
-    pub part: StatedExtent,
+    pub stated_extent: StatedExtent,
     /// Whether its writer wrote it or quotes a file.
     pub authorship: Authorship,
     /// Whether the block was closed.
@@ -39,7 +39,7 @@ pub struct CodeBlock<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatedExtent {
     /// It doesn't say.
-    Unsaid,
+    Unstated,
     /// A range of lines.
     Range,
     /// All of the file.
@@ -50,7 +50,7 @@ pub enum StatedExtent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Authorship {
     /// The writer's own code.
-    Said,
+    Own,
     /// A file's text that a client's tool read from disk: evidence, nobody's decision.
     Quoted,
 }

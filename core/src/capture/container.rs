@@ -58,9 +58,9 @@ impl<'t> Container<'t> {
     ) -> Self {
         let kind = PayloadKind::FileText(Authorship::Quoted);
         let mut quote = Self::around(text, outer, raw, kind);
-        let part = quote.strip_line_numbers().unwrap_or(StatedExtent::Unsaid);
+        let stated_extent = quote.strip_line_numbers().unwrap_or(StatedExtent::Unstated);
         quote.hint = path.map(|path| PathHint {
-            part,
+            stated_extent,
             ..PathHint::header(path.to_string())
         });
         quote
@@ -70,12 +70,12 @@ impl<'t> Container<'t> {
     pub(super) fn strip_line_numbers(&mut self) -> Option<StatedExtent> {
         let numbered = numbered::read_numbered_lines(&self.piece)?;
         self.piece = Cow::Owned(numbered.code);
-        Some(numbered.part)
+        Some(numbered.stated_extent)
     }
 
     /// A block for each file of the payload. Together they cover the construct.
     pub(super) fn into_blocks(mut self, text: &str) -> Vec<CodeBlock<'t>> {
-        let kind = core::mem::replace(&mut self.kind, PayloadKind::Unsaid);
+        let kind = core::mem::replace(&mut self.kind, PayloadKind::Unstated);
         let payload = payload::read(kind, &self.piece, self.language.as_deref(), self.closing);
         let (format, authorship, sections) = match payload {
             ReadPayload::Nothing => return Vec::new(),
@@ -83,7 +83,7 @@ impl<'t> Container<'t> {
             ReadPayload::Edits(edits) => {
                 let sections = edits.sections.into_iter();
                 let sections = sections.map(|it| (it.start, it.hint, Some(it.edit)));
-                (edits.format, Authorship::Said, sections.collect())
+                (edits.format, Authorship::Own, sections.collect())
             }
         };
         let mut starts: Vec<usize> = sections.iter().map(|(start, ..)| *start).collect();
@@ -102,10 +102,10 @@ impl<'t> Container<'t> {
                     outer: outers[index]..outers[index + 1],
                     verbatim,
                     code,
-                    part: match (&edit, &hint) {
-                        (None, Some(hint)) => hint.part,
+                    stated_extent: match (&edit, &hint) {
+                        (None, Some(hint)) => hint.stated_extent,
                         (Some(Ok(Edit::Create(_))), _) => StatedExtent::Whole,
-                        _ => StatedExtent::Unsaid,
+                        _ => StatedExtent::Unstated,
                     },
                     edit,
                     language: self.language.clone(),

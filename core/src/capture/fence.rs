@@ -20,27 +20,27 @@ pub const RESULT_FENCE: &str = "tool-result";
 pub(super) fn read<'t>(
     text: &'t str,
     opening: &Range<usize>,
-    lead: &LineBefore,
+    line_before: &LineBefore,
 ) -> Option<Container<'t>> {
     let fence = OpeningFence::opened_by(&text[opening.clone()])?;
     let (code_end, outer_end, closing) = fence.find_end(text, opening.end);
     let raw = opening.end..code_end;
     let piece = without_indentation(&text[raw.clone()], fence.indent);
     let info = path_hint::info_string(fence.info);
-    let hint = info.hint.or_else(|| hint_around(&piece, text, lead));
+    let hint = info.hint.or_else(|| hint_around(&piece, text, line_before));
     Some(Container {
         outer: opening.start..outer_end,
         raw,
         piece,
-        kind: PayloadKind::Unsaid,
+        kind: PayloadKind::Unstated,
         language: info.language,
         hint,
         closing,
     })
 }
 
-/// Reads the fence of a tool's call or result that a line opens, if it does. Whatever is in it is evidence: no format of
-/// code is looked for in it, and nothing in it but its own closing line ends it.
+/// Reads the fence of a tool's call or result that a line opens, if it does. Opaque: only the matching fence ends it, and no
+/// code is looked for in it.
 pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence> {
     let fence = OpeningFence::opened_by(&text[opening.clone()])?;
     let is_result = match fence.info.split_whitespace().next()? {
@@ -65,14 +65,14 @@ pub(super) fn read_tool(text: &str, opening: &Range<usize>) -> Option<ToolFence>
 pub(super) fn read_tags<'t>(
     text: &'t str,
     opening: &Range<usize>,
-    lead: &LineBefore,
+    line_before: &LineBefore,
     ends: &mut ClosingTags,
 ) -> Option<Container<'t>> {
     let word = text[opening.clone()].trim();
     let word = word.strip_prefix('<')?.strip_suffix('>')?;
     let name = FENCE_TAGS.iter().find(|name| **name == word)?;
     let end = ends.next(text, name, TagPosition::Alone, opening.end);
-    let (line, blanks) = lead.read(text);
+    let (line, blanks) = line_before.read(text);
     if end.is_none() && path_hint::line_before(line, blanks).is_none() {
         return None;
     }
@@ -83,9 +83,9 @@ pub(super) fn read_tags<'t>(
     let outer = opening.start..closing_line.end;
     let raw = opening.end..closing_line.start;
     Some(Container {
-        hint: hint_around(&text[raw.clone()], text, lead),
+        hint: hint_around(&text[raw.clone()], text, line_before),
         closing: Closing::when(end.is_some()),
-        ..Container::around(text, outer, raw, PayloadKind::Unsaid)
+        ..Container::around(text, outer, raw, PayloadKind::Unstated)
     })
 }
 
@@ -158,8 +158,8 @@ impl<'t> OpeningFence<'t> {
 }
 
 /// The path named by the lines around the opening.
-fn hint_around(code: &str, text: &str, lead: &LineBefore) -> Option<PathHint> {
-    let (line, blanks) = lead.read(text);
+fn hint_around(code: &str, text: &str, line_before: &LineBefore) -> Option<PathHint> {
+    let (line, blanks) = line_before.read(text);
     path_hint::line_before(line, blanks)
         .or_else(|| path_hint::first_line_comment(code))
         .or_else(|| path_hint::sentence_before(line, blanks))

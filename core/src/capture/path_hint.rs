@@ -14,7 +14,7 @@ pub struct PathHint {
     /// How it was named.
     pub evidence: PathEvidence,
     /// Whether a range of lines is named.
-    pub part: StatedExtent,
+    pub stated_extent: StatedExtent,
 }
 
 impl PathHint {
@@ -24,7 +24,7 @@ impl PathHint {
         Self {
             path: Some(path),
             evidence: PathEvidence::Header,
-            part: StatedExtent::Unsaid,
+            stated_extent: StatedExtent::Unstated,
         }
     }
 
@@ -32,7 +32,7 @@ impl PathHint {
         Self {
             path: Some(reference.path.to_string()),
             evidence,
-            part: reference.part,
+            stated_extent: reference.stated_extent,
         }
     }
 }
@@ -60,7 +60,7 @@ pub fn info_string(info: &str) -> FenceInfo {
         path_reference(spaced).filter(|spaced| is_path(spaced.path) || is_spaced_path(spaced.path));
     let attribute = attribute_path(info).map(|path| PathReference {
         path,
-        part: StatedExtent::Unsaid,
+        stated_extent: StatedExtent::Unstated,
     });
     let named = attribute.or(joined).or(spaced);
     let mut hint = named.map(|named| PathHint::of(named, PathEvidence::InfoString));
@@ -68,7 +68,7 @@ pub fn info_string(info: &str) -> FenceInfo {
     if let Some(hint) = hint.as_mut()
         && range.is_some_and(|(_, range)| is_line_range(range))
     {
-        hint.part = StatedExtent::Range;
+        hint.stated_extent = StatedExtent::Range;
     }
     FenceInfo {
         language: language_word(language),
@@ -81,7 +81,7 @@ fn language_and_path(word: &str) -> (&str, Option<PathReference<'_>>) {
     let whole = path_reference(word).filter(|whole| is_path(whole.path));
     match word.split_once([':', '：']) {
         Some((language, path)) if !path.is_empty() => match whole {
-            Some(whole) if whole.part == StatedExtent::Range && is_path(language) => {
+            Some(whole) if whole.stated_extent == StatedExtent::Range && is_path(language) => {
                 ("", Some(whole))
             }
             _ => (language, path_reference(path)),
@@ -210,7 +210,7 @@ pub fn first_line_comment(code: &str) -> Option<PathHint> {
 #[derive(Clone, Copy)]
 struct PathReference<'t> {
     path: &'t str,
-    part: StatedExtent,
+    stated_extent: StatedExtent,
 }
 
 /// Reads `src/a.c`, `@src/a.c`, `src/a.c:10`, `src/a.c:10-20`, `src/a.c#L10-L20`. Whether the rest is a path isn't checked.
@@ -232,9 +232,12 @@ fn path_reference(word: &str) -> Option<PathReference<'_>> {
         .find(|(path, lines)| has_extension(path) && is_lines(lines));
     let (path, part) = match ranged {
         Some((path, _)) => (path, StatedExtent::Range),
-        None => (word, StatedExtent::Unsaid),
+        None => (word, StatedExtent::Unstated),
     };
-    (!path.is_empty()).then_some(PathReference { path, part })
+    (!path.is_empty()).then_some(PathReference {
+        path,
+        stated_extent: part,
+    })
 }
 
 /// Whether a word can be a path: no whitespace or odd characters, with a slash or an extension.
@@ -313,8 +316,8 @@ mod tests {
             || String::from("-"),
             |hint| {
                 let path = hint.path.unwrap_or_default();
-                match hint.part {
-                    StatedExtent::Unsaid => path,
+                match hint.stated_extent {
+                    StatedExtent::Unstated => path,
                     part => format!("{path} {part:?}"),
                 }
             },

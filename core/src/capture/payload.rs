@@ -21,7 +21,7 @@ use crate::event::Format;
 /// What a container says of its text.
 pub(super) enum PayloadKind {
     /// Nothing: the first mark of an edit format decides, and without one it is code.
-    Unsaid,
+    Unstated,
     /// It is a file's text.
     FileText(Authorship),
     /// It is an edit, malformed if its container breaks off.
@@ -66,14 +66,14 @@ pub(super) fn read(
             return ReadPayload::Edits(format.read(piece).all_malformed());
         }
         PayloadKind::Edit(format) => Some(format),
-        PayloadKind::Unsaid => marked_format(piece, language),
+        PayloadKind::Unstated => marked_format(piece, language),
     };
     match format {
         Some(format) => ReadPayload::Edits(format.read(piece)),
         None if numbered::is_numbered(piece) => {
             ReadPayload::Code(Format::Fence, Authorship::Quoted)
         }
-        None => ReadPayload::Code(Format::Fence, Authorship::Said),
+        None => ReadPayload::Code(Format::Fence, Authorship::Own),
     }
 }
 

@@ -158,7 +158,7 @@ mod tests {
                 let path = block.path.as_deref().unwrap_or("-");
                 format!(
                     "{:?} {path} {:?} {:?}",
-                    block.authorship, block.part, block.code
+                    block.authorship, block.stated_extent, block.code
                 )
             })
             .collect();
@@ -169,11 +169,11 @@ mod tests {
     fn fences_of_numbered_lines_are_quoted() {
         check(
             "```c\n1 | int a;\n2 | b\n```",
-            &["Quoted - Unsaid \"1 | int a;\\n2 | b\\n\""],
+            &["Quoted - Unstated \"1 | int a;\\n2 | b\\n\""],
         );
         check(
             "```c\n1 | int a;\n```",
-            &["Said - Unsaid \"1 | int a;\\n\""],
+            &["Own - Unstated \"1 | int a;\\n\""],
         );
     }
 
@@ -183,35 +183,35 @@ mod tests {
             "[read_file for 'src/a.c'] Result:\n1 | ```c\n2 | x\n3 | ```\n<environment_details>\n```c\ny\n```\n",
             &[
                 "Quoted src/a.c Range \"```c\\nx\\n```\\n\"",
-                "Said - Unsaid \"y\\n\"",
+                "Own - Unstated \"y\\n\"",
             ],
         );
         check(
             "[read_file for 'a.md'] Result:\n```c\nx\n```\n<feedback>\n[read_file for 'b.c'] Result:\ny\n",
             &[
-                "Quoted a.md Unsaid \"```c\\nx\\n```\\n<feedback>\\n\"",
-                "Quoted b.c Unsaid \"y\\n\"",
+                "Quoted a.md Unstated \"```c\\nx\\n```\\n<feedback>\\n\"",
+                "Quoted b.c Unstated \"y\\n\"",
             ],
         );
         check(
             "[execute_command for 'cat a.c'] Result:\n```c\nx\n```\n<feedback>\n```c\ny\n```\n",
             &[
-                "Quoted - Unsaid \"```c\\nx\\n```\\n\"",
-                "Said - Unsaid \"y\\n\"",
+                "Quoted - Unstated \"```c\\nx\\n```\\n\"",
+                "Own - Unstated \"y\\n\"",
             ],
         );
         check(
             "[ask_followup_question for 'q'] Result:\n```c\ny\n```\n",
-            &["Said - Unsaid \"y\\n\""],
+            &["Own - Unstated \"y\\n\""],
         );
         check("[read_file for 'a.c'] Result:\n\n", &[]);
         check(
             "Content of /w/a.c:\nint x;\n",
-            &["Quoted /w/a.c Unsaid \"int x;\\n\""],
+            &["Quoted /w/a.c Unstated \"int x;\\n\""],
         );
         check(
             "Content of /w/a.c:\n```c\nint x;\n```\n",
-            &["Said /w/a.c Unsaid \"int x;\\n\""],
+            &["Own /w/a.c Unstated \"int x;\\n\""],
         );
     }
 
@@ -228,7 +228,7 @@ mod tests {
     fn bare_runs_of_numbered_lines_are_quoted() {
         check(
             "text\n1\tint a;\n2\tb\n3\tc\ntext\n",
-            &["Quoted - Unsaid \"int a;\\nb\\nc\\n\""],
+            &["Quoted - Unstated \"int a;\\nb\\nc\\n\""],
         );
         check("1. one\n2. two\n3. three\n", &[]);
         check("1: one\n2: two\n3: three\n", &[]);

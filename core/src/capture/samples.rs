@@ -15,7 +15,7 @@ fn check(text: &str, expected: &[&str]) {
 
 fn line(block: &CodeBlock<'_>) -> String {
     let quoted = match block.authorship {
-        Authorship::Said => "",
+        Authorship::Own => "",
         Authorship::Quoted => " quoted",
     };
     let unclosed = match block.closing {

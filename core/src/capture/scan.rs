@@ -111,7 +111,7 @@ impl<'t> BlockScanner<'t> {
                 self.last_file = Some(PathHint {
                     path: block.path.clone(),
                     evidence: block.evidence,
-                    part: block.part,
+                    stated_extent: block.stated_extent,
                 });
             }
             (None, None) => {}
@@ -157,7 +157,7 @@ fn read_leaked_call<'t>(
 
 /// Reads a fence without a path that holds nothing but a tool's tag or a leaked tool call.
 fn call_in_fence<'t>(text: &'t str, fence: &Container<'t>) -> Option<ReadConstruct<'t>> {
-    let (PayloadKind::Unsaid, None, Cow::Borrowed(piece)) =
+    let (PayloadKind::Unstated, None, Cow::Borrowed(piece)) =
         (&fence.kind, &fence.hint, &fence.piece)
     else {
         return None;

@@ -72,7 +72,7 @@ pub(super) fn read<'t>(
     let start = line.end - text[line.clone()].trim_start().len();
     let opener = OpeningTag::at(text, start)?;
     let (name, kind) = known_tag(opener.name)?;
-    if !is_construct(text, &opener, kind) {
+    if !opens_element(text, &opener, kind) {
         return None;
     }
     let end = ends.next(text, name, TagPosition::Edge, opener.end);
@@ -92,7 +92,7 @@ pub(super) fn read<'t>(
 }
 
 /// Whether the text after an opening tag shows that it is one, and not mentioned in prose.
-fn is_construct(text: &str, opener: &OpeningTag<'_>, kind: TagKind) -> bool {
+fn opens_element(text: &str, opener: &OpeningTag<'_>, kind: TagKind) -> bool {
     let body = &text[opener.end..];
     let begins_with = |child: &str| body.trim_start().starts_with(child);
     let names_path = opener.path().is_some();
@@ -152,7 +152,7 @@ impl<'t> TagElement<'t> {
         let content = &self.text[child.content.clone()];
         child.is_closed &= find_tag(content, &opener, TagPosition::Edge, 0).is_none();
         child.content = without_wrapping(self.text, child.content, path.as_deref());
-        let kind = PayloadKind::FileText(Authorship::Said);
+        let kind = PayloadKind::FileText(Authorship::Own);
         let mut container = self.holding(child, kind, path, StatedExtent::Whole);
         // The model may have copied the numbers of a file that it read; the file is whole all the same.
         container.strip_line_numbers();
@@ -179,7 +179,7 @@ impl<'t> TagElement<'t> {
         }
         let is_partial = is_partial(piece);
         let part = match &numbered {
-            Some(numbered) => numbered.part,
+            Some(numbered) => numbered.stated_extent,
             None if names_lines || is_partial || self.opener.attribute("lines").is_some() => {
                 StatedExtent::Range
             }
@@ -190,7 +190,7 @@ impl<'t> TagElement<'t> {
         let authorship = if is_quoted {
             Authorship::Quoted
         } else {
-            Authorship::Said
+            Authorship::Own
         };
         if kind == TagKind::File && numbered.is_none() {
             child.content = without_wrapping(self.text, child.content, path.as_deref());
@@ -233,7 +233,12 @@ impl<'t> TagElement<'t> {
                 (all, EditFormat::FileDiffs(dialect), None)
             }
         };
-        self.holding(child, PayloadKind::Edit(format), path, StatedExtent::Unsaid)
+        self.holding(
+            child,
+            PayloadKind::Edit(format),
+            path,
+            StatedExtent::Unstated,
+        )
     }
 
     fn holding(
@@ -241,7 +246,7 @@ impl<'t> TagElement<'t> {
         child: ChildElement,
         kind: PayloadKind,
         path: Option<String>,
-        part: StatedExtent,
+        stated_extent: StatedExtent,
     ) -> Container<'t> {
         let evidence = match path {
             Some(_) => PathEvidence::Header,
@@ -251,7 +256,7 @@ impl<'t> TagElement<'t> {
             hint: Some(PathHint {
                 path,
                 evidence,
-                part,
+                stated_extent,
             }),
             closing: Closing::when(child.is_closed && self.is_closed),
             ..Container::around(self.text, self.outer.clone(), child.content, kind)

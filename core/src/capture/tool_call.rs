@@ -40,7 +40,7 @@ fn into_blocks(call: CallPayload<'_>, closing: Closing) -> Vec<CodeBlock<'static
     let range = 0..call.piece.len();
     let payload = match call.edits {
         Some(edits) => ReadPayload::Edits(edits.of_call(closing)),
-        None => ReadPayload::Code(Format::ToolCall, Authorship::Said),
+        None => ReadPayload::Code(Format::ToolCall, Authorship::Own),
     };
     let container = Container {
         outer: range.clone(),
@@ -49,7 +49,7 @@ fn into_blocks(call: CallPayload<'_>, closing: Closing) -> Vec<CodeBlock<'static
         kind: PayloadKind::Read(payload),
         language: None,
         hint: call.path.map(|path| PathHint {
-            part: StatedExtent::Whole,
+            stated_extent: StatedExtent::Whole,
             ..PathHint::header(path)
         }),
         closing,

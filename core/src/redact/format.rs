@@ -2,8 +2,9 @@
 
 use core::ops::Range;
 
+use super::data_file::{next_entry, next_word};
 use super::looks;
-use super::reading::ScannedText;
+use super::reading::{ScannedText, is_word_byte};
 
 /// A line of `formats.txt`.
 pub(super) struct CredentialFormat {
@@ -340,10 +341,6 @@ pub(super) fn is_word_start(text: &[u8], at: usize) -> bool {
     }
 }
 
-pub(super) const fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
-}
-
 const fn is_of_class(class: u8, byte: u8) -> bool {
     match class {
         b'a' => byte.is_ascii_alphanumeric(),
@@ -464,39 +461,6 @@ const fn leading_number(text: &'static [u8]) -> (usize, &'static [u8]) {
         rest = after;
     }
     (value, rest)
-}
-
-/// The next line that is no remark, and what follows it.
-pub(super) const fn next_entry(text: &'static [u8]) -> (Option<&'static [u8]>, &'static [u8]) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        let mut length = 0;
-        while length < rest.len() && rest[length] != b'\n' {
-            length += 1;
-        }
-        let (line, after) = rest.split_at(length);
-        rest = match after {
-            [b'\n', after @ ..] => after,
-            _ => after,
-        };
-        if !line.is_empty() && line[0] != b'#' {
-            return (Some(line), rest);
-        }
-    }
-    (None, rest)
-}
-
-/// The next word of a line, and what follows it.
-pub(super) const fn next_word(line: &'static [u8]) -> (&'static [u8], &'static [u8]) {
-    let mut length = 0;
-    while length < line.len() && line[length] != b' ' {
-        length += 1;
-    }
-    let (word, mut rest) = line.split_at(length);
-    while let [b' ', after @ ..] = rest {
-        rest = after;
-    }
-    (word, rest)
 }
 
 impl core::fmt::Debug for CredentialFormat {

@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 
-use super::format::{is_word_byte, next_entry, next_word};
+use super::data_file::{next_entry, next_word};
 use super::looks;
-use super::reading::ScannedText;
+use super::reading::{ScannedText, is_word_byte};
 
 /// The kind of value that a name has.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -56,3 +56,8 @@ impl<'t> ScannedText<'t> {
         })
     }
 }
+
+/// Whether a byte continues a word: no credential begins or ends between two of them.
+pub(super) const fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}

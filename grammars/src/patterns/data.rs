@@ -6,8 +6,10 @@ use std::sync::OnceLock;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::SYMBOLS;
 use crate::stub::Stubs;
+
+/// The patterns that are in force.
+pub(super) const SYMBOLS: &str = include_str!("../../symbols.json");
 
 /// The only layout of the file that is read.
 const FORMAT: u64 = 2;

@@ -18,16 +18,14 @@ use tslp_core::limits::DEFINITIONS_PER_BLOCK_MAX;
 use tslp_core::slice::{Figures, Span};
 
 use crate::elided;
-use crate::language::{offset, tightened};
 use crate::lead::{self, Comment};
+use crate::node::{offset, tightened};
 use crate::walk::is_placeholder;
 use data::{
-    CompiledLanguage, CompiledRule, LanguageData, PatternLanguage, RuleKind, RuleScope, read,
+    CompiledLanguage, CompiledRule, LanguageData, PatternLanguage, RuleKind, RuleScope, SYMBOLS,
+    read,
 };
 use text::{body_mark, comment_after_code, marks, tokens};
-
-/// The patterns that are in force.
-const SYMBOLS: &str = include_str!("../../symbols.json");
 
 /// Version of our reading of them.
 const READING: &str = "patterns+2";

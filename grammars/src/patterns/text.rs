@@ -1,7 +1,7 @@
 //! Quotes, comments and tokens of single lines.
 
 use super::data::LanguageData;
-use crate::language::offset;
+use crate::node::offset;
 
 /// The bytes of a line outside of quotes, with their positions.
 pub(super) fn marks(line: &[u8]) -> Vec<(usize, u8)> {

@@ -1,23 +1,23 @@
 //! `tslp log`: the ledger's events, one a line, filtered, and as they are appended.
 
 pub mod filter;
-pub mod moments;
-pub mod sentence;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
 
 use tslp_core::entity::EntityId;
-use tslp_core::event::Event;
-use tslp_core::ids::Seq;
+use tslp_core::event::{Envelope, Event};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_replay::log::Stored;
-
-use self::filter::EventFilter;
-use crate::cli::OutputFormat;
-use crate::out::{Out, OutputReader};
 use tslp_store::evidence::line::event_line;
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::startup::StartError;
+
+use self::filter::EventFilter;
+use super::describe;
+use super::moments::utc_moment;
+use crate::cli::OutputFormat;
+use crate::out::{Out, OutputReader};
 
 /// An error that ended printing.
 #[derive(Debug, thiserror::Error)]
@@ -142,7 +142,24 @@ impl EventPrinter {
     ) -> io::Result<()> {
         match self.form {
             OutputFormat::Json => out.json(&event_line(stored, event)),
-            OutputFormat::Human => out.line(sentence::log_line(stored, event)),
+            OutputFormat::Human => out.line(log_line(stored, event)),
         }
     }
+}
+
+/// Position, time, kind, episode and session, and what it says.
+#[must_use]
+pub fn log_line(envelope: &Envelope, event: &Event) -> String {
+    let place = match (envelope.episode, envelope.session) {
+        (EpisodeId::OUTSIDE, _) => String::new(),
+        (episode, SessionId(0)) => format!("{episode}: "),
+        (episode, session) => format!("{episode} {session}: "),
+    };
+    format!(
+        "{:>6}  {}  {:<17}  {place}{}",
+        envelope.seq.0,
+        utc_moment(envelope.at.0),
+        event.name(),
+        describe::sentence(event)
+    )
 }

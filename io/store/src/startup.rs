@@ -15,6 +15,7 @@ use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
 use tslp_replay::log::{Log, Stored};
 
 use crate::ledger::archive_check::{ArchiveCheck, ArchiveResult};
+use crate::ledger::history::{self, ScrubFlaw, StoredVisitor};
 use crate::ledger::{
     ArchiveRows, LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog, TablesState,
 };
@@ -37,23 +38,20 @@ pub fn start(
     let mut opened = options.open(data_dir, workspace)?;
     let restored = match &opened.tables {
         TablesState::Rebuild { reason } => Err(reason.clone()),
+        TablesState::Current => from_tables(&opened.log)?,
         TablesState::Doubtful { reason } => {
             tracing::info!(%reason, "checking the projections' tables against all events");
-            let (state, archives) =
-                fold_checked(|visit| opened.log.read(Seq(1), visit), &opened.log)?;
-            damaged_table(&opened.log, &state, &archives).map_or(Ok(state), Err)
-        }
-        TablesState::Current => match from_tables(&opened.log)? {
-            Ok(state) => {
-                opened.log.goes_on_from_tables();
-                Ok(state)
+            match from_tables(&opened.log)? {
+                Ok(state) => flaw_of_tables(&opened.log)?.map_or(Ok(state), Err),
+                Err(reason) => Err(reason),
             }
-            Err(reason) => Err(reason),
-        },
+        }
     };
     let state = match restored {
         Ok(state) => {
-            if !opened.log.is_unverified() {
+            if opened.tables == TablesState::Current {
+                opened.log.goes_on_from_tables();
+            } else {
                 opened.log.trust_tables()?;
             }
             state
@@ -149,27 +147,15 @@ fn rebuild_because(log: &mut SqliteLog, reason: &str) -> Result<State, StartErro
     Ok(state)
 }
 
-/// The reason to rebuild, if a table can't be trusted: its rows aren't what the ledger says.
-fn damaged_table(log: &SqliteLog, state: &State, archives: &[ArchiveResult]) -> Option<String> {
-    let archives = archives.iter().filter_map(|archive| {
-        let flaw = archive.rows.as_ref().err()?;
-        Some(format!("table {} {flaw}", TABLES[archive.table].name))
-    });
-    let others = TABLES.iter().enumerate().filter_map(|(index, table)| {
-        if table.is_archive() {
-            return None;
-        }
-        let kept = log.table_digests()[index];
-        match stored_digest(|visit| log.read_table(index, visit)) {
-            Ok(stored) if stored == state.digest(index) && stored == kept => None,
-            Ok(_) => Some(format!(
-                "table {} doesn't hold what the ledger says",
-                table.name
-            )),
-            Err(error) => Some(error.to_string()),
-        }
-    });
-    archives.chain(others).next()
+/// The reason to rebuild tables that agree with their digests: they aren't what the ledger says.
+fn flaw_of_tables(log: &SqliteLog) -> Result<Option<String>, StartError> {
+    let read = |from, visit: &mut StoredVisitor<'_>| log.read(from, visit);
+    let go_on = |_| ControlFlow::Continue(());
+    match history::verify_history(&read, log, log.table_digests(), log.head()?, go_on) {
+        Ok(_) => Ok(None),
+        Err(ScrubFlaw::Table { table, flaw }) => Ok(Some(format!("table {table} {flaw}"))),
+        Err(ScrubFlaw::Ledger(error)) => Err(error),
+    }
 }
 
 /// The number of a stored table's rows, and their digest, for comparison with [`State::digest`].

@@ -89,7 +89,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             aftermath,
         };
         let examined = ExaminedPrompt {
-            has_code_without_path: reader.has_code_without_path(&pasted),
+            has_pathless_code: reader.has_pathless_code(&pasted),
             prompt,
             pasted,
             repeated,

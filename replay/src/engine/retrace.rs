@@ -23,7 +23,7 @@ use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_decide::direct::FileText;
 use tslp_decide::found_code;
-use tslp_decide::prompt_facts::SeenBefore;
+use tslp_decide::prompt_facts::RecordedSight;
 use tslp_decide::receive::ReceivedPrompt;
 use tslp_decide::reply::Reply;
 
@@ -34,15 +34,6 @@ use crate::pending::{
 };
 use crate::trace::{Difference, DifferenceCause, RecordedStep};
 use tslp_projections::store::Store;
-
-/// Whether a recorded prompt is new, or repeats an earlier one of the ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PromptOccurrence {
-    /// It is new.
-    First,
-    /// The client sent it again.
-    Retry,
-}
 
 impl<G: Grammars, S: Store> Engine<G, S> {
     /// Makes a step's decisions again and returns the differences from `queue`, its recorded events. The recorded events are
@@ -84,7 +75,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &mut self,
         mut work: BatchBuilder,
         prompt: &PromptReceived,
-        turn: PromptOccurrence,
+        attempt: Attempt,
         standing: PromptStanding,
     ) {
         let budget = self.trace.iter().flat_map(|trace| &trace.queue);
@@ -113,7 +104,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 .map(|message| Some(message.key))
                 .collect(),
             known_length: 0,
-            left_out: {
+            omitted_prefix: {
                 let held = u32::try_from(prompt.messages.len()).unwrap_or(u32::MAX);
                 prompt.length.saturating_sub(held)
             },
@@ -123,10 +114,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             messages,
             session_name: prompt.session_name.clone(),
             continues: None,
-            attempt: match turn {
-                PromptOccurrence::First => Attempt::First,
-                PromptOccurrence::Retry => Attempt::Retry,
-            },
+            attempt,
             tools: prompt.tools,
         };
         let (to_look_at, examined) = self.examine(&request, &received, &mut work);
@@ -339,10 +327,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// What the record says of the whole request: older messages aren't recorded again.
-    pub(super) fn seen_on_record(&self) -> Option<SeenBefore> {
-        let mut seen = SeenBefore {
+    pub(super) fn seen_on_record(&self) -> Option<RecordedSight> {
+        let mut seen = RecordedSight {
             nothing_new: true,
-            ..SeenBefore::default()
+            ..RecordedSight::default()
         };
         for recorded in &self.trace.as_ref()?.queue {
             match &recorded.event {

@@ -6,12 +6,11 @@ use tslp_core::event::{Event, Fork, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
-use tslp_core::message::Role;
+use tslp_core::message::{Attempt, Role};
 use tslp_decide::receive::{self, PromptRepetition};
 use tslp_projections::sessions::SessionPosition;
 
 use super::Engine;
-use super::retrace::PromptOccurrence;
 use tslp_projections::store::Store;
 
 /// A prompt's relation to the conversations on record.
@@ -31,7 +30,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         &self,
         session: SessionId,
         prompt: &PromptReceived,
-        turn: PromptOccurrence,
+        attempt: Attempt,
         step: &[Recorded],
     ) -> PromptStanding {
         let current = prompt.messages.current();
@@ -43,7 +42,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let point = sessions.leading_to(prompt.transcript, older, keys)?;
             Some(point.place)
         };
-        if turn == PromptOccurrence::Retry {
+        if attempt == Attempt::Retry {
             let is_plain = self.state.sessions().is_plain(session);
             return PromptStanding {
                 is_own: is_plain && (older == 0 || behind().is_some()),

@@ -231,7 +231,7 @@ impl Witness {
         &self,
         speech: &ModelReply,
         before: &[Function],
-        must: bool,
+        expect_promotion: bool,
     ) -> &'static str {
         let Some((episode, ended, _)) = self.reply_ended() else {
             return "";
@@ -259,7 +259,7 @@ impl Witness {
                 details()
             );
         }
-        if must && ended.outcome == ReplyOutcome::Completed {
+        if expect_promotion && ended.outcome == ReplyOutcome::Completed {
             let entity = speech.function.entity_in(speech.path);
             let now = self.true_slice(&entity);
             assert_eq!(

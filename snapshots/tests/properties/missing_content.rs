@@ -1,5 +1,7 @@
 //! Bytes of the Vault that can't be read.
 
+use tslp_core::event::Event;
+use tslp_core::reason::Reason;
 use tslp_snapshots::script;
 use tslp_snapshots::stage::Stage;
 
@@ -31,4 +33,55 @@ fn code_that_can_not_be_read_is_withheld() {
         "{}",
         stage.episode_entries()
     );
+}
+
+/// The comparison with the base was skipped when the Vault couldn't give the base, so this change passed.
+#[test]
+fn code_whose_base_can_not_be_read_is_refused() {
+    let shown = "
+        user
+        | ```c:src/a.c
+        | int limit(int x) {
+        |     int y = x;
+        |     y += 1;
+        |     if (y > 100) {
+        |         return 100;
+        |     }
+        |     return y;
+        | }
+        | ```
+        model
+        | Fine.
+        user
+        | Tidy up limit().
+        ";
+    let reply = "
+        model
+        | ```c:src/a.c
+        | int limit(int x) {
+        |     int y = x;
+        |     y += 1;
+        |     return y;
+        | }
+        | ```
+        ";
+    let conclusion = |loses: bool| {
+        let script = script::parse(shown);
+        let mut stage = Stage::new(script.policy);
+        script.steps.into_iter().for_each(|step| stage.step(step));
+        if loses {
+            stage.lose_contents();
+        }
+        let before = stage.ledger().len();
+        let script = script::parse(reply);
+        script.steps.into_iter().for_each(|step| stage.step(step));
+        let mut events = stage.ledger()[before..].iter();
+        events.find_map(|recorded| match &recorded.event {
+            Event::PromotionRefused(refused) => refused.report.conclusion,
+            Event::Transitioned(moved) => moved.report.as_ref()?.conclusion,
+            _ => None,
+        })
+    };
+    assert_eq!(conclusion(false), Some(Reason::RemovedUnasked));
+    assert_eq!(conclusion(true), Some(Reason::BaseUnreadable));
 }

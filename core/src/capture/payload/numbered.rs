@@ -11,7 +11,7 @@ pub(in crate::capture) struct NumberedLines {
     /// The lines without their numbers.
     pub(in crate::capture) code: String,
     /// All of the file, or some lines of it.
-    pub(in crate::capture) part: StatedExtent,
+    pub(in crate::capture) stated_extent: StatedExtent,
     /// The number of lines.
     lines: u32,
 }
@@ -20,7 +20,7 @@ pub(in crate::capture) struct NumberedLines {
 pub(in crate::capture) fn read_numbered_lines(text: &str) -> Option<NumberedLines> {
     let mut read = NumberedLines {
         code: String::new(),
-        part: StatedExtent::Range,
+        stated_extent: StatedExtent::Range,
         lines: 0,
     };
     let mut last: Option<LineNumber<'_>> = None;
@@ -39,7 +39,7 @@ pub(in crate::capture) fn read_numbered_lines(text: &str) -> Option<NumberedLine
             LineNumber::of(line).filter(|number| !remarks_end && number.follows(last.as_ref()))?;
         whole &= last.is_some() || number.value == 1;
         if last.is_none() && number.value == 1 {
-            read.part = StatedExtent::Whole;
+            read.stated_extent = StatedExtent::Whole;
         }
         read.code.push_str(number.rest);
         if !number.rest.ends_with('\n') {
@@ -50,8 +50,8 @@ pub(in crate::capture) fn read_numbered_lines(text: &str) -> Option<NumberedLine
     }
     last?;
     // Lines from 1 on may still be an excerpt: only a remark about the file's end proves that this is all of it.
-    if !(whole && read.part == StatedExtent::Whole) {
-        read.part = StatedExtent::Range;
+    if !(whole && read.stated_extent == StatedExtent::Whole) {
+        read.stated_extent = StatedExtent::Range;
     }
     Some(read)
 }
@@ -128,7 +128,7 @@ mod tests {
         ] {
             let read = read_numbered_lines(text).expect(text);
             assert_eq!(read.code, "int a;\n\n  b\n", "{text}");
-            assert_eq!(read.part, StatedExtent::Range);
+            assert_eq!(read.stated_extent, StatedExtent::Range);
         }
         for text in [
             "1 | a\n3 | b\n",
@@ -142,6 +142,6 @@ mod tests {
             assert!(read_numbered_lines(text).is_none(), "{text}");
         }
         let whole = read_numbered_lines("1: a\n2: b\n(End of file - total 2 lines)\n");
-        assert_eq!(whole.expect("numbered").part, StatedExtent::Whole);
+        assert_eq!(whole.expect("numbered").stated_extent, StatedExtent::Whole);
     }
 }

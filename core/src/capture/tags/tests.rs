@@ -15,7 +15,7 @@ fn check(text: &str, expected: &[&str]) {
                 "{:?} {} {:?} {:?} {what}",
                 block.authorship,
                 block.path.as_deref().unwrap_or("-"),
-                block.part,
+                block.stated_extent,
                 block.closing
             )
         })
@@ -29,24 +29,24 @@ fn files_that_a_model_writes() {
         "<write_to_file>\n<path>src/a.c</path>\n<content>\nint x;\n</content>\n</write_to_file>\n",
         "I'll do it.\n\n<write_to_file><path>src/a.c</path><content>int x;\n</content><line_count>1</line_count></write_to_file> Done.",
     ] {
-        check(text, &["Said src/a.c Whole Closed \"int x;\\n\""]);
+        check(text, &["Own src/a.c Whole Closed \"int x;\\n\""]);
     }
     check(
         "<write_to_file>\n<path>a.c</path>\n<content>\n```c\nint x;\n```\n</content>\n</write_to_file>",
-        &["Said a.c Whole Closed \"int x;\\n\""],
+        &["Own a.c Whole Closed \"int x;\\n\""],
     );
     check(
         "<write_to_file>\n<path>a.md</path>\n<content>\n```c\nint x;\n```\n</content>\n</write_to_file>",
-        &["Said a.md Whole Closed \"```c\\nint x;\\n```\\n\""],
+        &["Own a.md Whole Closed \"```c\\nint x;\\n```\\n\""],
     );
     check(
         "<write_to_file>\n<path>a.c</path>\n<content>\n1 | int x;\n2 | y\n</content>\n</write_to_file>",
-        &["Said a.c Whole Closed \"int x;\\ny\\n\""],
+        &["Own a.c Whole Closed \"int x;\\ny\\n\""],
     );
     check(
         "<write_to_file>\n<path>a.c</path>\n<content>\nputs(\"</content>\");\nputs(\"</write_to_file>\");\n</content>\n</write_to_file>",
         &[
-            "Said a.c Whole Closed \"puts(\\\"</content>\\\");\\nputs(\\\"</write_to_file>\\\");\\n\"",
+            "Own a.c Whole Closed \"puts(\\\"</content>\\\");\\nputs(\\\"</write_to_file>\\\");\\n\"",
         ],
     );
 }
@@ -57,17 +57,17 @@ fn the_path_may_be_an_attribute() {
         "<write_to_file path=\"src/a.c\">\nint x;\n</write_to_file>\n",
         "<write_to_file path=\"src/a.c\">\n<content>\nint x;\n</content>\n</write_to_file>\n",
     ] {
-        check(text, &["Said src/a.c Whole Closed \"int x;\\n\""]);
+        check(text, &["Own src/a.c Whole Closed \"int x;\\n\""]);
     }
     check(
         "<write_to_file path=\"src/a.c\">\nint x;",
-        &["Said src/a.c Whole Unclosed \"int x;\""],
+        &["Own src/a.c Whole Unclosed \"int x;\""],
     );
     let edit = "------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n";
     for diff in [String::from(edit), format!("<diff>\n{edit}</diff>\n")] {
         check(
             &format!("<replace_in_file path=\"a.c\">\n{diff}</replace_in_file>\n"),
-            &["Said a.c Unsaid Closed change 1"],
+            &["Own a.c Unstated Closed change 1"],
         );
     }
 }
@@ -76,25 +76,25 @@ fn the_path_may_be_an_attribute() {
 fn tags_that_stay_open() {
     check(
         "<write_to_file>\n<path>a.c</path>\n<content>\nint x;",
-        &["Said a.c Whole Unclosed \"int x;\""],
+        &["Own a.c Whole Unclosed \"int x;\""],
     );
     check(
         "<write_to_file>\n<path>a.c</path>\n<content>\nx\n</content>\n<write_to_file>\n<path>b.c</path>\n<content>\ny\n</content>\n</write_to_file>",
         &[
-            "Said a.c Whole Unclosed \"x\\n</content>\\n<write_to_file>\\n<path>b.c</path>\\n<content>\\ny\\n\"",
+            "Own a.c Whole Unclosed \"x\\n</content>\\n<write_to_file>\\n<path>b.c</path>\\n<content>\\ny\\n\"",
         ],
     );
     check(
         "<file_content path=\"a.c\">\nint x;\n",
-        &["Said a.c Whole Unclosed \"int x;\\n\""],
+        &["Own a.c Whole Unclosed \"int x;\\n\""],
     );
     check(
         "<replace_in_file>\n<path>a.c</path>\n<diff>\n------- SEARCH\nx\n=======\n",
-        &["Said a.c Unsaid Unclosed malformed"],
+        &["Own a.c Unstated Unclosed malformed"],
     );
     check(
         "<write_to_file>\nis a tag.\n```c\nx\n```\n",
-        &["Said - Unsaid Closed \"x\\n\""],
+        &["Own - Unstated Closed \"x\\n\""],
     );
     check("<file> is a tag\n<document>\n", &[]);
 }
@@ -106,25 +106,25 @@ fn edits_that_a_model_writes() {
         &format!(
             "<replace_in_file>\n<path>src/a.c</path>\n<diff>\n{block}\n{block}</diff>\n</replace_in_file>\n"
         ),
-        &["Said src/a.c Unsaid Closed change 2"],
+        &["Own src/a.c Unstated Closed change 2"],
     );
     let block = "<<<<<<< SEARCH\n:start_line:1\n-------\nx\n=======\ny\n>>>>>>> REPLACE\n";
     check(
         &format!("<apply_diff>\n<path>src/a.c</path>\n<diff>\n{block}</diff>\n</apply_diff>\n"),
-        &["Said src/a.c Unsaid Closed change 1"],
+        &["Own src/a.c Unstated Closed change 1"],
     );
     check(
         &format!(
             "<apply_diff>\n<args>\n<file>\n<path>a.c</path>\n<diff>\n<content>\n{block}</content>\n<start_line>1</start_line>\n</diff>\n<diff>\n<content><![CDATA[\n{block}]]></content>\n</diff>\n</file>\n<file>\n<path>b.c</path>\n<diff>\n<content>\n{block}</content>\n</diff>\n</file>\n</args>\n</apply_diff>\n"
         ),
         &[
-            "Said a.c Unsaid Closed change 2",
-            "Said b.c Unsaid Closed change 1",
+            "Own a.c Unstated Closed change 2",
+            "Own b.c Unstated Closed change 1",
         ],
     );
     check(
         "<replace_in_file>\n<path>a.c</path>\n<diff>\nint x;\n</diff>\n</replace_in_file>\n",
-        &["Said a.c Unsaid Closed malformed"],
+        &["Own a.c Unstated Closed malformed"],
     );
 }
 
@@ -132,17 +132,17 @@ fn edits_that_a_model_writes() {
 fn a_tool_in_a_fence_is_that_tool() {
     check(
         "```xml\n<write_to_file>\n<path>a.c</path>\n<content>\nint x;\n</content>\n</write_to_file>\n```\n",
-        &["Said a.c Whole Closed \"int x;\\n\""],
+        &["Own a.c Whole Closed \"int x;\\n\""],
     );
     check(
         "```\n<replace_in_file>\n<path>a.c</path>\n<diff>\n------- SEARCH\nx\n=======\ny\n+++++++ REPLACE\n</diff>\n</replace_in_file>\n```\n",
-        &["Said a.c Unsaid Closed change 1"],
+        &["Own a.c Unstated Closed change 1"],
     );
     // With a path of its own, the fence is that file.
     check(
         "```md:docs/a.md\n<write_to_file>\n<path>a.c</path>\n<content>\n</content>\n</write_to_file>\n```\n",
         &[
-            "Said docs/a.md Unsaid Closed \"<write_to_file>\\n<path>a.c</path>\\n<content>\\n</content>\\n</write_to_file>\\n\"",
+            "Own docs/a.md Unstated Closed \"<write_to_file>\\n<path>a.c</path>\\n<content>\\n</content>\\n</write_to_file>\\n\"",
         ],
     );
 }
@@ -151,11 +151,11 @@ fn a_tool_in_a_fence_is_that_tool() {
 fn files_that_clients_send() {
     check(
         "<file_content path=\"/w/a.c\">\n#include <a.h>\n```\n</file_content>\n",
-        &["Said /w/a.c Whole Closed \"#include <a.h>\\n```\\n\""],
+        &["Own /w/a.c Whole Closed \"#include <a.h>\\n```\\n\""],
     );
     check(
         "<file_content path='a.c'>int x;</file_content>",
-        &["Said a.c Whole Closed \"int x;\""],
+        &["Own a.c Whole Closed \"int x;\""],
     );
     check(
         "<file_content path=a.c>\n1 | int x;\n</file_content>",
@@ -172,15 +172,15 @@ fn files_that_clients_send() {
     check(
         "<file path=\"a.c\">int x;</file><file path=\"b.c\">int y;</file>\n",
         &[
-            "Said a.c Whole Closed \"int x;\"",
-            "Said b.c Whole Closed \"int y;\"",
+            "Own a.c Whole Closed \"int x;\"",
+            "Own b.c Whole Closed \"int y;\"",
         ],
     );
     check(
         "<file path=\"a.c\">\nint x;\n</file>\n<file name=\"b.c\">\nint y;\n</file>\n<file path=\"c.c\" />\n",
         &[
-            "Said a.c Whole Closed \"int x;\\n\"",
-            "Said b.c Whole Closed \"int y;\\n\"",
+            "Own a.c Whole Closed \"int x;\\n\"",
+            "Own b.c Whole Closed \"int y;\\n\"",
         ],
     );
     check(
@@ -189,11 +189,11 @@ fn files_that_clients_send() {
     );
     check(
         "<file>\n<path>a.c</path>\n<content>\nint x;\n</content>\n</file>",
-        &["Said a.c Whole Closed \"int x;\\n\""],
+        &["Own a.c Whole Closed \"int x;\\n\""],
     );
     check(
         "<file>\n<path>a.c</path>\n<content lines=\"3-4\">\nint x;\n</content>\n</file>",
-        &["Said a.c Range Closed \"int x;\\n\""],
+        &["Own a.c Range Closed \"int x;\\n\""],
     );
     check(
         "<file>\n00001| int x;\n00002| y\n</file>",
@@ -201,7 +201,7 @@ fn files_that_clients_send() {
     );
     check(
         "<documents>\n<document index=\"1\">\n<source>a.c</source>\n<document_content>\nint x;\n</document_content>\n</document>\n</documents>",
-        &["Said a.c Whole Closed \"int x;\\n\""],
+        &["Own a.c Whole Closed \"int x;\\n\""],
     );
 }
 

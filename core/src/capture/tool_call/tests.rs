@@ -11,7 +11,7 @@ fn check(name: &str, arguments: &str, expected: &[&str]) {
         .iter()
         .map(|block| {
             let what = match &block.edit {
-                None => format!(" {:?} {:?}", block.part, block.code),
+                None => format!(" {:?} {:?}", block.stated_extent, block.code),
                 Some(edit) => shown::edit(edit),
             };
             assert_eq!(block.evidence, PathEvidence::Header);

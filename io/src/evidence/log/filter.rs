@@ -2,10 +2,11 @@
 
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFinding, DiskObserved, Envelope, Event, EventKind};
-use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+
+use crate::evidence::describe::unmet_verdicts;
 
 /// Conditions that an event must all meet; one that is empty or `None` is always met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -187,12 +188,4 @@ pub fn event_reasons(event: &Event) -> Vec<Reason> {
             shown.chain(dropped).collect()
         }
     }
-}
-
-/// The rules that keep a version out.
-pub fn unmet_verdicts(report: &GateReport) -> impl Iterator<Item = &gate::Verdict> {
-    report
-        .verdicts
-        .iter()
-        .filter(|verdict| !verdict.met && gate::is_needed(verdict.rule))
 }

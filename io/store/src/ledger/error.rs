@@ -215,19 +215,6 @@ pub enum LedgerError {
         /// The reason.
         source: DecodeError,
     },
-    /// A newer program wrote the event: its link holds, and it says what isn't known here.
-    #[error(
-        "{path} was written by a newer tslp: event {seq}: {source}. It was left untouched; use that version of tslp, or \
-         a newer one"
-    )]
-    NewerEvent {
-        /// The database.
-        path: PathBuf,
-        /// The event.
-        seq: Seq,
-        /// The reason why it can't be read.
-        source: DecodeError,
-    },
     /// An event can't be stored.
     #[error("event {seq} was not recorded: {source}")]
     Encode {
@@ -342,20 +329,10 @@ impl LedgerError {
         }
     }
 
-    /// Sorts the error of an event whose link holds: it is a newer program's, or no event at all.
-    pub(crate) fn from_decode_error(path: &Path, seq: Seq, source: DecodeError) -> Self {
-        let path = path.to_owned();
-        if source.is_unknown_kind() {
-            Self::NewerEvent { path, seq, source }
-        } else {
-            Self::Decode { path, seq, source }
-        }
-    }
-
     /// Whether another version of tslp wrote the ledger, which is no damage.
     #[must_use]
     pub const fn is_other_version(&self) -> bool {
-        matches!(self, Self::OtherFormat { .. } | Self::NewerEvent { .. })
+        matches!(self, Self::OtherFormat { .. })
     }
 
     /// Whether all that is missing is room on the disk.

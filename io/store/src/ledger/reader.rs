@@ -262,7 +262,11 @@ impl LedgerReader {
                 }
                 Err(error) => {
                     let path = &self.database.path;
-                    decoded = Err(LedgerError::from_decode_error(path, stored.seq, error));
+                    decoded = Err(LedgerError::Decode {
+                        path: path.clone(),
+                        seq: stored.seq,
+                        source: error,
+                    });
                     ControlFlow::Break(())
                 }
             }

@@ -1,44 +1,26 @@
-//! An event in a few words, to be printed as one line.
+//! What an event says in words: a sentence for `tslp log` and `why`, and [entries] for `/recent`.
+
+pub mod entries;
 
 use std::fmt::Write as _;
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved,
-    Envelope, Event, Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed,
-    PromptMeasured, PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce,
-    Transitioned,
+    ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
+    Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
+    PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned,
 };
-use tslp_core::gate::GateReport;
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::gate::{self, GateReport};
 
-use super::filter::unmet_verdicts;
-use crate::diagnostics::utc_moment;
+use super::moments::utc_moment;
 
 /// Longest piece of content that is shown, in characters.
 const PREVIEW_CHARACTERS: usize = 60;
 
-/// Position, time, kind, episode and session, and what it says.
+/// The sentence for an event.
 #[must_use]
-pub fn log_line(envelope: &Envelope, event: &Event) -> String {
-    let mut line = format!(
-        "{:>6}  {}  {:<17}  ",
-        envelope.seq.0,
-        utc_moment(envelope.at.0),
-        event.name()
-    );
-    let _ = match (envelope.episode, envelope.session) {
-        (EpisodeId::OUTSIDE, _) => Ok(()),
-        (episode, SessionId(0)) => write!(line, "{episode}: "),
-        (episode, session) => write!(line, "{episode} {session}: "),
-    };
-    line + &event_words(event)
-}
-
-/// The event, for people.
-#[must_use]
-pub fn event_words(event: &Event) -> String {
+pub fn sentence(event: &Event) -> String {
     match event {
         Event::RulesInForce(event) => rules_words(event),
         Event::Content(event) => content_words(event),
@@ -137,9 +119,16 @@ fn rules_words(event: &RulesInForce) -> String {
     )
 }
 
+/// The rules that keep a version out.
+pub fn unmet_verdicts(report: &GateReport) -> impl Iterator<Item = &gate::Verdict> {
+    report
+        .verdicts
+        .iter()
+        .filter(|verdict| !verdict.met && gate::is_needed(verdict.rule))
+}
+
 /// Why a version stays out: the conclusion, then the rules that weren't met, with what was seen and needed.
-#[must_use]
-pub fn refusal_words(report: &GateReport) -> String {
+fn refusal_words(report: &GateReport) -> String {
     let conclusion = report.conclusion.map_or("no conclusion", |it| it.code());
     let rules = comma_separated(
         unmet_verdicts(report).map(|it| format!("{} {}/{}", it.rule, it.seen, it.needed)),
@@ -152,8 +141,7 @@ pub fn refusal_words(report: &GateReport) -> String {
 }
 
 /// Captured code's source and kind.
-#[must_use]
-pub fn capture_words(event: &ArtifactCaptured) -> String {
+fn capture_words(event: &ArtifactCaptured) -> String {
     let from = match event.origin {
         Origin::User => "the user",
         Origin::Model => "the model",
@@ -172,9 +160,7 @@ pub fn capture_words(event: &ArtifactCaptured) -> String {
     text
 }
 
-/// A reply's end, for people.
-#[must_use]
-pub fn outcome_words(outcome: ReplyOutcome) -> String {
+fn outcome_words(outcome: ReplyOutcome) -> String {
     match outcome {
         ReplyOutcome::Completed => "completed".to_owned(),
         ReplyOutcome::ClientGone => "the client closed its connection".to_owned(),
