@@ -23,6 +23,10 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::Receiver;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
+use tslp_store::scrub::{ScrubProgress, SharedProgress};
+use tslp_wire::chat::dialect::ErrorShape;
+use tslp_wire::http::error::Refusal;
 
 use self::disk_now::{DiskChanges, DiskNow};
 use self::tool_check::ToolCheck;
@@ -34,10 +38,6 @@ use crate::memory;
 use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
 use crate::sent_prompts::{NotShown, last_sent};
-use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
-use tslp_store::scrub::{ScrubProgress, SharedProgress};
-use tslp_wire::chat::dialect::ErrorShape;
-use tslp_wire::http::error::Refusal;
 
 /// The sources of the diagnostics pages.
 pub struct DiagnosedSubject {

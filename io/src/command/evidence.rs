@@ -15,6 +15,12 @@ use tslp_core::event::EventKind;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::reason::Reason;
 use tslp_core::redact;
+use tslp_store::evidence::backup as backups;
+use tslp_store::evidence::export::{self as exports, ExportError};
+use tslp_store::evidence::import::{self as imports, ImportError};
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::ledger::LedgerError;
+use tslp_store::startup::StartError;
 
 use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_page};
 use crate::cli::{LogArgs, OutputFormat};
@@ -27,12 +33,6 @@ use crate::exit::Exit;
 use crate::out::{Out, OutputReader};
 use crate::sent_prompts::SentIndex;
 use crate::serve;
-use tslp_store::evidence::backup as backups;
-use tslp_store::evidence::export::{self as exports, ExportError};
-use tslp_store::evidence::import::{self as imports, ImportError};
-use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::ledger::LedgerError;
-use tslp_store::startup::StartError;
 
 /// Interval between two looks at a followed ledger.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);

@@ -12,6 +12,7 @@ use tslp_projections::audits::AuditRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
+use tslp_store::ledger::LedgerError;
 
 use crate::out::visible_text;
 
@@ -19,7 +20,6 @@ use super::DiagnosedSubject;
 use super::row_source::RowSource;
 use crate::channel::StateQuery;
 use crate::evidence::moments::utc_moment;
-use tslp_store::ledger::LedgerError;
 
 /// One entity of the State Map.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,15 +5,15 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
 use tslp_projections::state::State;
 use tslp_replay::log::Stored;
+use tslp_store::evidence::line::event_line;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 use super::row_source::RowSource;
 use super::state::{self, EntityState};
 
 use crate::evidence::log::{filter, log_line};
 use crate::evidence::moments::utc_moment;
-use tslp_store::evidence::line::event_line;
-use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::startup::StartError;
 
 /// An entity's history and present state.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,15 +9,15 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_replay::log::Stored;
+use tslp_store::evidence::line::event_line;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 use self::filter::{EventFilter, EventOwners};
 use super::describe;
 use super::moments::utc_moment;
 use crate::cli::OutputFormat;
 use crate::out::{Out, OutputReader};
-use tslp_store::evidence::line::event_line;
-use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::startup::StartError;
 
 /// An error that ended printing.
 #[derive(Debug, thiserror::Error)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use tslp_core::entity::EntityId;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
 use super::log::filter;
 use crate::config::table::nearest_name;
-use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::startup::StartError;
 
 /// Most names that are offered.
 const OFFERED_MAX: usize = 5;
