@@ -11,15 +11,15 @@ use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
-
-use crate::config::ServeConfig;
-use crate::engine::new_engine;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::data_dir;
 use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
 use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver as _};
 use tslp_workspace::target::{self, NamedTarget, TargetError};
+
+use crate::config::ServeConfig;
+use crate::engine::new_engine;
 
 /// The result for one target.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,14 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::lock::DataDirLock;
+use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
+use tslp_store::ledger::{
+    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState,
+};
+use tslp_store::startup::{self, StartError};
 use tslp_workspace::observer::{FileReader, SystemClock, WallClock};
 use tslp_workspace::target::NamedTarget;
 use tslp_workspace::tree::read_queue::{ReadQueue, SizedFile};
@@ -31,14 +39,6 @@ use tslp_workspace::unread_code;
 
 use crate::config::ServeConfig;
 use crate::engine::new_engine;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::data_dir;
-use tslp_store::ledger::lock::DataDirLock;
-use tslp_store::ledger::writer::{self, Commit, LedgerWriter, WriterLimits};
-use tslp_store::ledger::{
-    DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory, TablesState,
-};
-use tslp_store::startup::{self, StartError};
 
 pub use progress::AdoptProgress;
 pub use summary::AdoptSummary;

@@ -86,7 +86,7 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Tell the story of one entity: where it came from, what was refused and why, what disk held at the last look
+    /// Print the events that made one entity what it is, each refusal with its rule, and what is true of it now
     Why {
         /// `src/a.c::name`, `src/a.c`, or a bare name that only one entity has
         #[arg(value_name = "ENTITY")]

@@ -15,6 +15,14 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use tslp_core::path::RelPath;
+use tslp_store::content_cache::ArchiveTrust;
+use tslp_store::data_dir::{self, DataDirError};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
+use tslp_store::progress::WalkProgress;
+use tslp_store::salvage;
+use tslp_store::startup::StartError;
+use tslp_workspace::target::{self, NamedTarget};
+use tslp_workspace::unread_code::in_files;
 
 use crate::adopt::{AdoptError, AdoptMode, AdoptProgress};
 use crate::cli::{self, CliCommand, OutputFormat};
@@ -35,14 +43,6 @@ use crate::diagnostics::{DiagnosedSubject, recent, state};
 use crate::exit::Exit;
 use crate::out::{Out, visible_text};
 use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
-use tslp_store::content_cache::ArchiveTrust;
-use tslp_store::data_dir::{self, DataDirError};
-use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
-use tslp_store::progress::WalkProgress;
-use tslp_store::salvage;
-use tslp_store::startup::StartError;
-use tslp_workspace::target::{self, NamedTarget};
-use tslp_workspace::unread_code::in_files;
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]

@@ -15,13 +15,13 @@ use tslp_replay::trace::Difference;
 pub use listing::{ListedDifference, NOT_DERIVED};
 
 use actions::ActionReplay;
-
-use crate::diagnostics::doctor::DoctorReport;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::ReaderFactory;
 use tslp_store::progress::WalkProgress;
 use tslp_store::startup::StartError;
+
+use crate::diagnostics::doctor::DoctorReport;
 
 /// Differences that are listed; further ones are only counted.
 const LISTED_MAX: usize = 10_000;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
+use tslp_store::ledger::{self, DataFiles, LedgerError};
 
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
@@ -24,7 +25,6 @@ use crate::json_client;
 use crate::main_loop::LoopHandle;
 use crate::out::Out;
 use crate::serve::{BoundServer, ServeEnd, ServeError};
-use tslp_store::ledger::{self, DataFiles, LedgerError};
 
 /// The project of the tour.
 const FILE: &str = "src/ring.c";

@@ -13,6 +13,7 @@ pub mod state;
 pub mod tool_check;
 pub(crate) mod unread;
 pub mod verified;
+pub mod why;
 
 use std::io;
 use std::path::PathBuf;
@@ -22,6 +23,10 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::Receiver;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
+use tslp_store::scrub::{ScrubProgress, SharedProgress};
+use tslp_wire::chat::dialect::ErrorShape;
+use tslp_wire::http::error::Refusal;
 
 use self::disk_now::{DiskChanges, DiskNow};
 use self::tool_check::ToolCheck;
@@ -33,10 +38,6 @@ use crate::memory;
 use crate::metrics::{self, Metrics};
 use crate::out::visible_json;
 use crate::sent_prompts::{NotShown, last_sent};
-use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
-use tslp_store::scrub::{ScrubProgress, SharedProgress};
-use tslp_wire::chat::dialect::ErrorShape;
-use tslp_wire::http::error::Refusal;
 
 /// The sources of the diagnostics pages.
 pub struct DiagnosedSubject {
@@ -210,10 +211,4 @@ fn ledger_refusal(error: &LedgerError) -> OwnAnswer {
 fn refusal_answer(status: u16, code: &'static str, message: &str) -> OwnAnswer {
     let refusal = Refusal::new(status, code, message.to_owned());
     OwnAnswer::json(status, refusal.body(ErrorShape::OpenAi))
-}
-
-/// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.
-pub(crate) fn utc_moment(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
-        .map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
 }

@@ -6,13 +6,13 @@ use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_projections::state::State;
 use tslp_projections::table::TableDigest;
+use tslp_store::ledger::archive_check::ArchiveResult;
+use tslp_store::ledger::{LedgerReader, OpenOptions, SqliteLog, TablesState};
+use tslp_store::startup::{self, NewProgress, StartError};
 
 use crate::diagnostics::DiagnosedSubject;
 use crate::diagnostics::doctor::{self, DoctorReport};
 use crate::state_check;
-use tslp_store::ledger::archive_check::ArchiveResult;
-use tslp_store::ledger::{LedgerReader, OpenOptions, SqliteLog, TablesState};
-use tslp_store::startup::{self, NewProgress, StartError};
 
 /// Verifies chain, anchor and every event's bytes, and compares each projection's table with a clean fold.
 #[must_use]

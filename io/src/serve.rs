@@ -11,6 +11,16 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::lock::DataDirLock;
+use tslp_store::ledger::writer::{
+    self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits,
+};
+use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
+use tslp_store::scrub::Scrub;
+use tslp_store::startup::{self, StartError};
+use tslp_workspace::observer::{Observer, SystemClock};
 
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
@@ -34,16 +44,6 @@ use crate::out::Out;
 use crate::probe::{self, ProbeTarget};
 use crate::scrub_thread::ScrubThread;
 use crate::tool_loop::ToolLoopConfig;
-use tslp_store::content_cache::{ArchiveTrust, ContentCache};
-use tslp_store::data_dir;
-use tslp_store::ledger::lock::DataDirLock;
-use tslp_store::ledger::writer::{
-    self, Durability, LedgerWriter, Remedy, WriterFailure, WriterLimits,
-};
-use tslp_store::ledger::{DataFiles, LedgerError, OpenLedger, OpenOptions, ReaderFactory};
-use tslp_store::scrub::Scrub;
-use tslp_store::startup::{self, StartError};
-use tslp_workspace::observer::{Observer, SystemClock};
 
 /// Messages that may wait for the engine: prompts, whose memory is counted, and pieces of replies of 16 to 80 KiB.
 const ENGINE_QUEUE: usize = 64;

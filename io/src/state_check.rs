@@ -3,10 +3,10 @@
 use tslp_projections::TABLES;
 use tslp_projections::state::State;
 use tslp_projections::table::{Table, TableDigest};
-
-use crate::diagnostics::doctor::DoctorReport;
 use tslp_store::ledger::LedgerReader;
 use tslp_store::startup;
+
+use crate::diagnostics::doctor::DoctorReport;
 
 /// Reports whether a start from the tables gives the state that was folded from the whole ledger.
 pub(crate) fn check_both_folds(reader: &LedgerReader, folded: &State, report: &mut DoctorReport) {

@@ -6,9 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+mod content;
 mod kinds;
 pub mod schema;
 mod stored;
 
+pub use content::{ContentRef, decode_content};
 pub use kinds::{EncodedEvent, NUMBERS, decode, encode, kind_of, number_of};
-pub use stored::{ContentRef, DecodeError, EncodeError, PAYLOAD_BYTES_MAX, decode_content};
+pub use stored::{DecodeError, EncodeError, PAYLOAD_BYTES_MAX};

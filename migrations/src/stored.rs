@@ -2,13 +2,10 @@
 
 use rkyv::api::high::{HighDeserializer, HighSerializer, HighValidator, to_bytes_in};
 use rkyv::bytecheck::CheckBytes;
-use rkyv::rancor::{Error, Strategy};
+use rkyv::rancor::Error;
 use rkyv::ser::allocator::ArenaHandle;
 use rkyv::{Archive, Deserialize, Portable, Serialize};
-use tslp_core::event::{ArchivedContent, Content, ContentKind, Event, EventKind};
-use tslp_core::hash::ArtifactHash;
-
-use crate::kinds::number_of;
+use tslp_core::event::{Event, EventKind};
 
 /// Largest payload that is written. SQLite refuses rows of 1,000,000,000 bytes; relative pointers end at 2 GiB.
 pub const PAYLOAD_BYTES_MAX: usize = 512 << 20;
@@ -107,49 +104,7 @@ where
         .map_err(|error| malformed(kind, payload, &error))
 }
 
-/// A content event, read where it lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ContentRef<'a> {
-    /// Address: BLAKE3 of `bytes`.
-    pub hash: ArtifactHash,
-    /// What they are.
-    pub kind: ContentKind,
-    /// The bytes.
-    pub bytes: &'a [u8],
-}
-
-impl ContentRef<'_> {
-    /// Whether the bytes are those that the hash names.
-    #[must_use]
-    pub fn is_intact(&self) -> bool {
-        ArtifactHash::of(self.bytes) == self.hash
-    }
-}
-
-/// The content in a stored `content` event without copying it; `None` if the event is of another kind.
-///
-/// # Errors
-/// [`DecodeError`], likewise only for events of this kind.
-pub fn decode_content(number: u32, payload: &[u8]) -> Result<Option<ContentRef<'_>>, DecodeError> {
-    if number != number_of(EventKind::Content) {
-        return Ok(None);
-    }
-    let read = || {
-        let stored: &ArchivedContent = access::<<Content as Archive>::Archived>(payload)?;
-        Ok(ContentRef {
-            hash: ArtifactHash(stored.hash.0),
-            kind: stored
-                .kind
-                .deserialize(Strategy::<_, Error>::wrap(&mut ()))?,
-            bytes: &stored.bytes,
-        })
-    };
-    read()
-        .map(Some)
-        .map_err(|error| malformed(EventKind::Content, payload, &error))
-}
-
-fn access<A>(payload: &[u8]) -> Result<&A, Error>
+pub(crate) fn access<A>(payload: &[u8]) -> Result<&A, Error>
 where
     A: Portable + for<'a> CheckBytes<HighValidator<'a, Error>>,
 {
@@ -157,7 +112,7 @@ where
 }
 
 #[cold]
-fn malformed(kind: EventKind, payload: &[u8], error: &Error) -> DecodeError {
+pub(crate) fn malformed(kind: EventKind, payload: &[u8], error: &Error) -> DecodeError {
     DecodeError::Malformed {
         kind,
         bytes: payload.len(),

@@ -1,5 +1,5 @@
 //! The last episodes, for people: the prompt of each and the outcome of its reply (spec §14.3, `/recent`). What happened in them
-//! is read from the ledger: see [`crate::episode_entries`].
+//! is read from the ledger.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;

@@ -1,8 +1,7 @@
 //! Pure folds of ledger events. No projection parses source, reads a disk or a clock, or knows SQL.
 //!
 //! All have the same shape, in the same order: rows, state, `apply`, queries, [`row::Keeps`], `Display`. The rows are the
-//! whole state: a fold that continues from them equals one from the first event. [`episode_entries`] alone has no table: it is folded
-//! when somebody asks.
+//! whole state: a fold that continues from them equals one from the first event.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -32,7 +31,6 @@ pub mod stale;
 
 pub mod anomalies;
 pub mod audits;
-pub mod episode_entries;
 pub mod episodes;
 pub mod guardian;
 pub mod rules;

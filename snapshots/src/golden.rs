@@ -28,8 +28,30 @@ use tslp_core::read_message::ONLY_DIRECTIVES;
 use tslp_decide::notice;
 use tslp_projections::state::State;
 
-use crate::stage::{ModelInput, SentPrompt, Stage};
+use crate::script;
+use crate::stage::{EngineMemory, ModelInput, SentPrompt, Stage, play_script};
 use crate::verdicts::{self, Detail};
+
+/// Plays a story and returns its golden end, with every text that went to the model if the story is a full one.
+///
+/// # Panics
+/// When the story can't be read, when replaying its events gives another state, or when an engine that keeps nothing in memory
+/// decides otherwise.
+#[must_use]
+pub fn play(story: &str) -> String {
+    let script = script::parse(story);
+    let detail = script.detail;
+    let stage = play_script(script.clone(), EngineMemory::All);
+    stage.check_replay();
+    let forgetful = play_script(script, EngineMemory::Nothing);
+    assert_eq!(forgetful.ledger(), stage.ledger(), "without memory");
+    assert_eq!(
+        forgetful.model_inputs(),
+        stage.model_inputs(),
+        "without memory"
+    );
+    golden_end(&stage, detail)
+}
 
 /// The tables that are shown among decisions alone, in the order of [`State`]'s own listing. What is true comes before them.
 const TABLES_SHOWN: [&str; 4] = ["proposals", "tombstones", "stale", "anomalies"];

@@ -12,17 +12,17 @@ use tslp_core::policy::Policy;
 use tslp_core::request::Request;
 use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
-use tslp_projections::episode_entries::EpisodeEntries;
+use tslp_io::evidence::describe::entries::EpisodeEntries;
 use tslp_projections::state::{State, StateView};
 use tslp_projections::store::EmptyStore;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
 
 use crate::disk::{Disk, DiskEntry};
-use crate::script::{self, Ending, Script, Step};
+use crate::replay_check;
+use crate::script::{Ending, Script, Step};
 use crate::store::MemoryStore;
 use crate::tables::Tables;
-use crate::{golden, replay_check};
 
 /// The workspace of every story; a policy may name another.
 pub const ROOT: &str = "/work/space";
@@ -133,24 +133,8 @@ impl SentPrompt {
     }
 }
 
-/// Plays a story and returns its golden end, with every text that went to the model if the story is a full one.
-///
-/// # Panics
-/// When the story can't be read, when replaying its events gives another state, or when an engine that keeps nothing in memory
-/// decides otherwise.
-#[must_use]
-pub fn play(story: &str) -> String {
-    let script = script::parse(story);
-    let detail = script.detail;
-    let stage = play_script(script.clone(), EngineMemory::All);
-    stage.check_replay();
-    let forgetful = play_script(script, EngineMemory::Nothing);
-    assert_eq!(forgetful.ledger, stage.ledger, "without memory");
-    assert_eq!(forgetful.inputs, stage.inputs, "without memory");
-    golden::golden_end(&stage, detail)
-}
-
-fn play_script(script: Script, memory: EngineMemory) -> Stage {
+/// Plays the steps of a story.
+pub(crate) fn play_script(script: Script, memory: EngineMemory) -> Stage {
     let mut stage = Stage::with_memory(script.policy, memory);
     for step in script.steps {
         stage.step(step);

@@ -15,23 +15,24 @@ use tslp_core::event::EventKind;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::reason::Reason;
 use tslp_core::redact;
-
-use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_page};
-use crate::cli::{LogArgs, OutputFormat};
-use crate::config::ServeConfig;
-use crate::evidence::log::filter::{self, EventFilter};
-use crate::evidence::log::{EventPrinter, LogError, moments};
-use crate::evidence::{suggestions, why as stories};
-use crate::exit::Exit;
-use crate::out::{Out, OutputReader};
-use crate::sent_prompts::SentIndex;
-use crate::serve;
 use tslp_store::evidence::backup as backups;
 use tslp_store::evidence::export::{self as exports, ExportError};
 use tslp_store::evidence::import::{self as imports, ImportError};
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::LedgerError;
 use tslp_store::startup::StartError;
+
+use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_page};
+use crate::cli::{LogArgs, OutputFormat};
+use crate::config::ServeConfig;
+use crate::diagnostics::why;
+use crate::evidence::log::filter::{self, EventFilter};
+use crate::evidence::log::{EventPrinter, LogError};
+use crate::evidence::{moments, suggestions};
+use crate::exit::Exit;
+use crate::out::{Out, OutputReader};
+use crate::sent_prompts::SentIndex;
+use crate::serve;
 
 /// Interval between two looks at a followed ledger.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
@@ -148,11 +149,11 @@ fn only_bearer(config: &ServeConfig, name: &str) -> String {
     let Ok(mut scan) = begin_scan(config) else {
         return name.to_owned();
     };
-    if stories::collect_entities(&mut scan, &mut known).is_err() {
+    if suggestions::collect_entities(&mut scan, &mut known).is_err() {
         tracing::debug!("the ledger isn't read to its end");
     }
     let workspace = config.workspace.to_string_lossy();
-    let meant = stories::entity_meant(name, &workspace, &known);
+    let meant = suggestions::entity_meant(name, &workspace, &known);
     meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
 }
 
@@ -181,17 +182,21 @@ pub(super) fn run_why(
 ) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
     let mut known = BTreeSet::new();
-    let read = stories::collect_entities(&mut begin_scan(config)?, &mut known);
+    let read = suggestions::collect_entities(&mut begin_scan(config)?, &mut known);
     let workspace = config.workspace.to_string_lossy();
-    let Some(entity) = stories::entity_meant(written, &workspace, &known) else {
+    let Some(entity) = suggestions::entity_meant(written, &workspace, &known) else {
         read?;
         return Err(CommandFailure::new(
             Exit::Failure,
             suggestions::unknown_entity(written, &known),
         ));
     };
-    let (story, flaw) = stories::entity_history(&mut begin_scan(config)?, &entity);
-    let exit = print_page(output, || story.json().to_string(), || story.text_lines())?;
+    let (history, flaw) = why::entity_history(&mut begin_scan(config)?, &entity);
+    let exit = print_page(
+        output,
+        || history.json().to_string(),
+        || history.text_lines(),
+    )?;
     match flaw {
         Some(flaw) => Err(flaw.into()),
         None => Ok(exit),

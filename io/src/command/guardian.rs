@@ -12,6 +12,8 @@ use tslp_decide::tools::{evidence_text, stored_evidence};
 use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
 use tslp_projections::row::Row;
 use tslp_projections::table::Value as Cell;
+use tslp_store::ledger::LedgerError;
+use tslp_tools::guardian::profile_file;
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::approve;
@@ -19,11 +21,9 @@ use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
-use crate::diagnostics::utc_moment;
+use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
-use tslp_store::ledger::LedgerError;
-use tslp_tools::guardian::profile_file;
 
 /// Calls that people are shown; the JSON has all that are kept.
 const CALLS_SHOWN: usize = 10;

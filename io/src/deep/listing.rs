@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tslp_core::event::{Content, Event};
 use tslp_replay::trace::{Difference, DifferenceCause};
+use tslp_store::evidence::line::event_fields;
 
 use super::DeepReport;
+use crate::evidence::describe;
 use crate::evidence::log::filter;
-use crate::evidence::log::sentence;
-use tslp_store::evidence::line::event_fields;
 
 /// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
 pub const NOT_DERIVED: [&str; 9] = [
@@ -171,7 +171,7 @@ fn cause_json(cause: &DifferenceCause) -> Value {
 fn event_text(event: Option<&Event>) -> String {
     event.map_or_else(
         || "nothing".to_owned(),
-        |event| format!("{}: {}", event.name(), sentence::event_words(event)),
+        |event| format!("{}: {}", event.name(), describe::sentence(event)),
     )
 }
 

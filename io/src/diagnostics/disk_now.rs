@@ -13,10 +13,10 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::state_map::StateMapRow;
 use tslp_replay::pending::DiskCheck;
-
-use crate::config::ServeConfig;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_workspace::observer::{Observer, SystemClock, WorkspaceObserver as _};
+
+use crate::config::ServeConfig;
 
 /// Nobody waits for this look but the person who asked for the page.
 const PATIENCE: Duration = Duration::from_secs(60);

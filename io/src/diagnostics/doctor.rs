@@ -12,15 +12,15 @@ use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
+use tslp_store::ledger::anchor::{self, AnchorState};
+use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader};
+use tslp_store::scrub::{ScrubProgress, SharedProgress};
+use tslp_store::startup::{self, StartError};
 
 use super::price::{PriceSum, PromptPrice};
 use super::{DiagnosedSubject, unread};
 use crate::metrics::TableFigures;
 use crate::probe::{self, ProbeTarget};
-use tslp_store::ledger::anchor::{self, AnchorState};
-use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader};
-use tslp_store::scrub::{ScrubProgress, SharedProgress};
-use tslp_store::startup::{self, StartError};
 
 /// Advice for a ledger that can't be trusted.
 const ADVICE: &str =

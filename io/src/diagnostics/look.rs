@@ -7,10 +7,10 @@ use tslp_core::ids::UnixMillis;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::EmptyStore;
+use tslp_workspace::observer::{Observer, SystemClock, WallClock as _, WorkspaceObserver as _};
 
 use crate::config::ServeConfig;
 use crate::engine::new_engine;
-use tslp_workspace::observer::{Observer, SystemClock, WallClock as _, WorkspaceObserver as _};
 
 /// Nobody waits for this look but the person who asked for it.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -3,22 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tslp_core::artifact::ArtifactState;
-use tslp_core::entity::EntityId;
+use tslp_core::artifact::{ArtifactState, Transition};
 use tslp_core::event::History;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_core::reason::Reason;
 use tslp_projections::audits::AuditRow;
-use tslp_projections::episode_entries::{EpisodeEntries, EpisodeEntry};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
 
+use super::DiagnosedSubject;
 use super::missing::{self, MissingCode, RefusedProposal};
 use super::price::PromptPrice;
 use super::row_source::RowSource;
-use super::{DiagnosedSubject, utc_moment};
 use crate::channel::{MissingLines, RecentQuery};
+use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
+use crate::evidence::moments::utc_moment;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// One episode, or everything outside of them.
@@ -38,46 +37,10 @@ const OUTSIDE_EVENTS_MIN: u64 = 1024;
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryReport {
-    /// An artifact state, or `hydrated`, `withheld`, `notice`.
-    pub what: &'static str,
-    /// The entity concerned.
-    pub entity: Option<EntityId>,
-    /// The reason.
-    pub reason: Reason,
+    /// What an event says.
+    pub entry: EpisodeEntry,
     /// The code that a refused proposal lacks.
     pub missing: Option<MissingCode>,
-}
-
-/// The kind of version that an entry's TOMBSTONED ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TombstonedKind {
-    /// Something that was true.
-    Truth,
-    /// Something that was only proposed.
-    Proposal,
-}
-
-impl EntryReport {
-    fn new(entry: &EpisodeEntry) -> Self {
-        Self {
-            what: entry.what,
-            entity: entry.entity.clone(),
-            reason: entry.reason,
-            missing: None,
-        }
-    }
-
-    fn tombstoned_kind(&self) -> Option<TombstonedKind> {
-        if self.what != ArtifactState::Tombstoned.as_str() {
-            return None;
-        }
-        let removals = [Reason::OmittedByUpdate, Reason::UserConfirmed];
-        Some(if removals.contains(&self.reason) {
-            TombstonedKind::Truth
-        } else {
-            TombstonedKind::Proposal
-        })
-    }
 }
 
 /// The last episodes, newest first; everything outside of them is one entry, at the time of its last act.
@@ -119,17 +82,17 @@ pub(crate) fn add_missing_lines(
 
 /// The proposals that were refused for missing code.
 fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>> {
-    let is_refused = |entry: &EntryReport| {
+    let is_refused = |EntryReport { entry, .. }: &EntryReport| {
         entry.what == ArtifactState::Proposed.as_str() && entry.reason.is_lost_code()
     };
     let mut refused = Vec::new();
     for EpisodeReport { row, entries, .. } in episodes {
-        let lacking = entries.iter_mut().filter(|entry| is_refused(entry));
-        refused.extend(lacking.filter_map(|entry| {
+        let lacking = entries.iter_mut().filter(|it| is_refused(it));
+        refused.extend(lacking.filter_map(|EntryReport { entry, missing }| {
             Some(RefusedProposal {
                 episode: row.episode,
                 entity: entry.entity.clone()?,
-                missing: &mut entry.missing,
+                missing,
             })
         }));
     }
@@ -195,7 +158,10 @@ pub(crate) fn from_rows(
     let episodes = episodes.into_iter().rev().map(|row| EpisodeReport {
         entries: entries
             .of_episode(row.episode)
-            .map(EntryReport::new)
+            .map(|entry| EntryReport {
+                entry: entry.clone(),
+                missing: None,
+            })
             .collect(),
         audits: audits.remove(&row.episode).unwrap_or_default(),
         row,
@@ -220,18 +186,17 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         entries,
         audits,
     } = episode;
-    let entities: BTreeSet<String> = entries
-        .iter()
-        .filter_map(|entry| entry.entity.as_ref().map(ToString::to_string))
-        .collect();
+    let named = entries.iter().filter_map(|it| entity_name(&it.entry));
+    let entities: BTreeSet<String> = named.collect();
     let of = |what: &str| -> Vec<Value> {
-        let entries = entries.iter().filter(|entry| entry.what == what);
+        let entries = entries.iter().map(|it| &it.entry);
         entries
+            .filter(|entry| entry.what == what)
             .map(|entry| json!({ "entity": entity_name(entry), "reason": entry.reason.code() }))
             .collect()
     };
     let is_state = |what: &str| what.chars().all(|c| c.is_ascii_uppercase());
-    let states = entries.iter().filter(|entry| is_state(entry.what));
+    let states = entries.iter().filter(|it| is_state(it.entry.what));
     let audits = audits.iter();
     let audits: Vec<Value> = audits
         .map(|audit| json!({ "entity": audit.entity.to_string(), "status": audit.status.as_str() }))
@@ -254,17 +219,17 @@ fn episode_json(episode: &EpisodeReport) -> Value {
     })
 }
 
-fn entity_name(entry: &EntryReport) -> Option<String> {
+fn entity_name(entry: &EpisodeEntry) -> Option<String> {
     entry.entity.as_ref().map(ToString::to_string)
 }
 
-fn state_json(entry: &EntryReport) -> Value {
+fn state_json(EntryReport { entry, missing }: &EntryReport) -> Value {
     let mut json = json!({
         "entity": entity_name(entry),
         "reason": entry.reason.code(),
         "state": entry.what,
     });
-    if let Some(missing) = &entry.missing {
+    if let Some(missing) = missing {
         json["missing_lines"] = json!({ "lines": missing.lines, "more": missing.more });
     }
     json
@@ -296,9 +261,9 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         if let Some(price) = PromptPrice::of_row(row) {
             lines.push(format!("  {:<13} {}", "price", price.text_line()));
         }
-        for entry in entries {
+        for EntryReport { entry, missing } in entries {
             lines.push(entry_line(entry));
-            if let Some(missing) = &entry.missing {
+            if let Some(missing) = missing {
                 let gone = missing.lines.iter();
                 lines.extend(gone.map(|line| format!("  {:<13} - {line}", "")));
                 if missing.more > 0 {
@@ -318,11 +283,11 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
     lines
 }
 
-fn entry_line(entry: &EntryReport) -> String {
-    let (what, of) = match entry.tombstoned_kind() {
-        Some(TombstonedKind::Proposal) => ("dropped", "the proposal for "),
-        Some(TombstonedKind::Truth) => ("removed", ""),
-        None => (entry.what, ""),
+fn entry_line(entry: &EpisodeEntry) -> String {
+    let (what, of) = match entry.transition {
+        Some(Transition::Discard) => ("dropped", "the proposal for "),
+        Some(Transition::Remove) => ("removed", ""),
+        _ => (entry.what, ""),
     };
     let entity = entity_name(entry);
     let entity = entity.as_deref().unwrap_or("-");
@@ -331,28 +296,29 @@ fn entry_line(entry: &EntryReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tslp_core::entity::Symbol;
+    use tslp_core::entity::{EntityId, Symbol};
     use tslp_core::path::RelPath;
+    use tslp_core::reason::Reason;
 
     use super::*;
 
     #[test]
     fn what_was_only_proposed_is_dropped_and_what_was_true_is_removed() {
-        let check = |what, reason, expected: &str| {
+        let check = |transition: Transition, reason, expected: &str| {
             let path = RelPath::from_normalised("src/a.c");
-            let entry = EntryReport {
-                what,
+            let entry = EpisodeEntry {
+                what: transition.to().as_str(),
+                transition: Some(transition),
                 entity: Some(EntityId::symbol(path, Symbol::new("f"))),
                 reason,
-                missing: None,
             };
             assert_eq!(entry_line(&entry), expected);
         };
         let dropped = "  dropped       the proposal for src/a.c::f  (stale)";
-        check("TOMBSTONED", Reason::Stale, dropped);
+        check(Transition::Discard, Reason::Stale, dropped);
         let removed = "  removed       src/a.c::f  (omitted_by_update)";
-        check("TOMBSTONED", Reason::OmittedByUpdate, removed);
+        check(Transition::Remove, Reason::OmittedByUpdate, removed);
         let promoted = "  AUTHORITATIVE src/a.c::f  (replaced)";
-        check("AUTHORITATIVE", Reason::Replaced, promoted);
+        check(Transition::Promote, Reason::Replaced, promoted);
     }
 }

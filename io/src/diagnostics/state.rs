@@ -12,13 +12,14 @@ use tslp_projections::audits::AuditRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
+use tslp_store::ledger::LedgerError;
 
 use crate::out::visible_text;
 
+use super::DiagnosedSubject;
 use super::row_source::RowSource;
-use super::{DiagnosedSubject, utc_moment};
 use crate::channel::StateQuery;
-use tslp_store::ledger::LedgerError;
+use crate::evidence::moments::utc_moment;
 
 /// One entity of the State Map.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! `tslp log`: the ledger's events, one a line, filtered, and as they are appended.
 
 pub mod filter;
-pub mod moments;
-pub mod sentence;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
@@ -11,13 +9,15 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_replay::log::Stored;
-
-use self::filter::{EventFilter, EventOwners};
-use crate::cli::OutputFormat;
-use crate::out::{Out, OutputReader};
 use tslp_store::evidence::line::event_line;
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::startup::StartError;
+
+use self::filter::{EventFilter, EventOwners};
+use super::describe;
+use super::moments::utc_moment;
+use crate::cli::OutputFormat;
+use crate::out::{Out, OutputReader};
 
 /// An error that ended printing.
 #[derive(Debug, thiserror::Error)]
@@ -146,7 +146,19 @@ impl EventPrinter {
     ) -> io::Result<()> {
         match self.form {
             OutputFormat::Json => out.json(&event_line(stored, event)),
-            OutputFormat::Human => out.line(sentence::log_line(stored.seq, stored.at, event)),
+            OutputFormat::Human => out.line(log_line(stored, event)),
         }
     }
+}
+
+/// Position, time, kind, and what it says.
+#[must_use]
+pub fn log_line(stored: &Stored, event: &Event) -> String {
+    format!(
+        "{:>6}  {}  {:<17}  {}",
+        stored.seq.0,
+        utc_moment(stored.at.0),
+        event.name(),
+        describe::sentence(event)
+    )
 }

@@ -1,13 +1,57 @@
-//! "Did you mean": known names that resemble an unknown one.
+//! Names as people write them: what they mean, and known ones that resemble an unknown one.
 
 use std::collections::BTreeSet;
 
 use tslp_core::entity::EntityId;
+use tslp_store::evidence::scan::LedgerScan;
+use tslp_store::startup::StartError;
 
+use super::log::filter;
 use crate::config::table::nearest_name;
 
 /// Most names that are offered.
 const OFFERED_MAX: usize = 5;
+
+/// Adds every entity of the ledger.
+///
+/// # Errors
+/// When the ledger can't be read or believed to its end; those before the flaw are added.
+pub fn collect_entities(
+    scan: &mut LedgerScan,
+    known: &mut BTreeSet<EntityId>,
+) -> Result<(), StartError> {
+    while let Some((_, event)) = scan.next_event()? {
+        filter::visit_entities(&event, &mut |entity| {
+            if !known.contains(entity) {
+                known.insert(entity.clone());
+            }
+        });
+    }
+    Ok(())
+}
+
+/// The entity that a person means: by its full name, or by a bare one that only one entity bears.
+#[must_use]
+pub fn entity_meant(
+    written: &str,
+    workspace: &str,
+    known: &BTreeSet<EntityId>,
+) -> Option<EntityId> {
+    let named = filter::entity_named(written, workspace).ok();
+    if let Some(named) = named.filter(|named| known.contains(named)) {
+        return Some(named);
+    }
+    let mut bearing = known.iter().filter(|entity| {
+        entity
+            .symbol
+            .as_ref()
+            .is_some_and(|symbol| symbol.as_str() == written || symbol.last_component() == written)
+    });
+    match (bearing.next(), bearing.next()) {
+        (Some(only), None) => Some(only.clone()),
+        _ => None,
+    }
+}
 
 /// `; did you mean …?`, or a full stop.
 #[must_use]

@@ -8,11 +8,11 @@ use std::thread;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use tslp_core::event::{CallId, LinkSeen};
 use tslp_core::ids::Seq;
-
-use crate::channel::{ExchangeId, ToEngine};
 use tslp_store::ledger::DurableHead;
 use tslp_tools::guardian::beyond_links;
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxPlan};
+
+use crate::channel::{ExchangeId, ToEngine};
 
 /// A job of the thread.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::guardian::{RecordedCall, ToolSession};
+use crate::guardian::{ToolCallRow, ToolSession};
 use crate::proposals::Proposal;
 use crate::proposals::ProposedVersion;
 use crate::sessions::{
@@ -407,13 +407,13 @@ impl StateView<'_> {
 
     /// A call of the last episodes that made any.
     #[must_use]
-    pub fn tool_call(&self, call: CallId) -> Option<RecordedCall> {
+    pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
         self.state.guardian.tool_call(call)
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
-    pub fn tool_calls_of(&self, episode: EpisodeId) -> Vec<RecordedCall> {
+    pub fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
         self.state.guardian.calls_of(episode)
     }
 

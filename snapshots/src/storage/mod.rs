@@ -18,6 +18,7 @@
 //! open().unwrap();
 //! ```
 
+mod disk_state;
 mod fault;
 mod files;
 mod image;

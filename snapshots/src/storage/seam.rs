@@ -7,7 +7,8 @@ use tslp_store::ledger::LedgerError;
 use tslp_store::ledger::disk::{Disk, Medium};
 use tslp_store::ledger::lock::DataDirLock;
 
-use super::sim_disk::{DiskFailure, OpenedFile, SimDisk};
+use super::disk_state::{DiskFailure, OpenedFile};
+use super::sim_disk::SimDisk;
 
 /// The error with Linux's number, so that it reads as on Linux.
 fn io_error(failure: DiskFailure) -> io::Error {

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use rusqlite::ffi;
 
+use super::disk_state::{DiskFailure, DiskSlot, DiskState, OpenedFile, SharedDisk};
 use super::locks::{LockLevel, SharedMemory, ShmChange};
-use super::sim_disk::{DiskFailure, DiskState, OpenedFile, SharedDisk};
 
 /// Longest path, in bytes.
 const PATH_BYTES_MAX: c_int = 1024;
@@ -39,6 +39,17 @@ pub(super) struct VfsSlot {
     disk: Mutex<Weak<SharedDisk>>,
 }
 
+impl DiskSlot for VfsSlot {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn detach(&'static self) {
+        *lock_mutex(&self.disk) = Weak::new();
+        lock_mutex(&FREE).push(self);
+    }
+}
+
 impl VfsSlot {
     /// A VFS that no disk uses.
     pub(super) fn acquire() -> &'static Self {
@@ -46,19 +57,9 @@ impl VfsSlot {
         free.unwrap_or_else(Self::register)
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Gives access to this disk from now on.
     pub(super) fn attach(&self, disk: &Arc<SharedDisk>) {
         *lock_mutex(&self.disk) = Arc::downgrade(disk);
-    }
-
-    /// Its disk is gone, and with it all open files.
-    pub(super) fn detach(&'static self) {
-        *lock_mutex(&self.disk) = Weak::new();
-        lock_mutex(&FREE).push(self);
     }
 
     fn register() -> &'static Self {

@@ -1,6 +1,6 @@
 //! Directives in prompts: accept, reject, confirm.
 
-use tslp_snapshots::stage::play;
+use tslp_snapshots::golden::play;
 
 /// The story's full end holds each of these texts.
 fn check(story: &str, contains: &[&str]) {

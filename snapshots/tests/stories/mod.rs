@@ -37,7 +37,7 @@ mod renames;
 mod unseen;
 mod verification;
 
-use tslp_snapshots::stage::play;
+use tslp_snapshots::golden::play;
 
 /// The user pastes a file with an include and two functions.
 const PASTED_FILE: &str = "

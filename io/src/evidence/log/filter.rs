@@ -9,10 +9,11 @@ use tslp_core::event::{
     PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptSent, ReplyEnded,
     ReplyPart, ReplySegment, SideRequestReceived, ToolRan, Transitioned,
 };
-use tslp_core::gate::{self, GateReport};
 use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+
+use crate::evidence::describe::unmet_verdicts;
 
 /// Conditions that an event must all meet; one that is empty or `None` is always met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -254,12 +255,4 @@ pub fn event_reasons(event: &Event) -> Vec<Reason> {
             shown.chain(dropped).collect()
         }
     }
-}
-
-/// The rules that keep a version out.
-pub fn unmet_verdicts(report: &GateReport) -> impl Iterator<Item = &gate::Verdict> {
-    report
-        .verdicts
-        .iter()
-        .filter(|verdict| !verdict.met && gate::is_needed(verdict.rule))
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::Event;
 use tslp_core::ids::Seq;
 use tslp_projections::changes::Changes;
 use tslp_projections::state::State;
@@ -118,7 +118,7 @@ impl LedgerScan {
         Ok(Some((stored, event)))
     }
 
-    /// Folds the events that are left into `state`, and shows `follow` each with the state after it. That state holds no
+    /// Folds the events that are left into `state`, and shows `follow` each. That state holds no
     /// archives: a fold looks into none, and they grow with history.
     ///
     /// # Errors
@@ -126,13 +126,13 @@ impl LedgerScan {
     pub fn fold_rest(
         &mut self,
         state: &mut State,
-        mut follow: impl FnMut(&Recorded, &State),
+        mut follow: impl FnMut(Stored, Event),
     ) -> Result<(), StartError> {
         while let Some((stored, event)) = self.next_event()? {
             let recorded = stored.recorded(event);
             state.apply(&recorded, &mut Changes::discarding());
             state.rows_made_durable(recorded.seq);
-            follow(&recorded, state);
+            follow(stored, recorded.event);
         }
         Ok(())
     }

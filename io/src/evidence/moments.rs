@@ -4,6 +4,12 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
+/// A recorded moment as people and programs read it: RFC 3339, UTC, milliseconds.
+#[must_use]
+pub fn utc_moment(millis: i64) -> String {
+    Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |at| format!("{at:.3}"))
+}
+
 /// The moment in milliseconds since the Unix epoch.
 ///
 /// # Errors

@@ -1,10 +1,10 @@
 //! What happened in episodes, for people (spec §14.3, `/recent`). No decision needs it and it is most of what an episode's events
 //! say, so no table holds it: it is folded from those events when somebody asks.
 
-use alloc::collections::{BTreeMap, VecDeque};
-use core::fmt;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 
-use tslp_core::artifact::{Level, Origin};
+use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
 use tslp_core::gate::Completeness;
@@ -19,6 +19,8 @@ const ENTRIES_PER_EPISODE: usize = 64;
 pub struct EpisodeEntry {
     /// The kind of event: `hydrated`, `withheld`, `notice`, a level of confidence or an artifact's state.
     pub what: &'static str,
+    /// The transition, if it is one: two of them end in the same state.
+    pub transition: Option<Transition>,
     /// The entity concerned.
     pub entity: Option<EntityId>,
     /// The reason.
@@ -86,10 +88,15 @@ impl EpisodeEntries {
                     }
                 }
             }
-            Event::Transitioned(moved) => {
-                let state = moved.transition.to().as_str();
-                self.add(moved.episode, state, Some(&moved.entity), moved.cause);
-            }
+            Event::Transitioned(moved) => self.add_entry(
+                moved.episode,
+                EpisodeEntry {
+                    what: moved.transition.to().as_str(),
+                    transition: Some(moved.transition),
+                    entity: Some(moved.entity.clone()),
+                    reason: moved.cause,
+                },
+            ),
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
                 self.add(refused.episode, "PROPOSED", Some(&refused.entity), reason);
@@ -109,6 +116,16 @@ impl EpisodeEntries {
         entity: Option<&EntityId>,
         reason: Reason,
     ) {
+        let entry = EpisodeEntry {
+            what,
+            transition: None,
+            entity: entity.cloned(),
+            reason,
+        };
+        self.add_entry(episode, entry);
+    }
+
+    fn add_entry(&mut self, episode: EpisodeId, entry: EpisodeEntry) {
         let entries = self.entries.entry(episode).or_default();
         if entries.len() >= ENTRIES_PER_EPISODE {
             // The first entries of an episode say most about it. Episode 0 has no end, so there the last ones are kept.
@@ -117,11 +134,7 @@ impl EpisodeEntries {
             }
             entries.pop_front();
         }
-        entries.push_back(EpisodeEntry {
-            what,
-            entity: entity.cloned(),
-            reason,
-        });
+        entries.push_back(entry);
     }
 
     /// The entries of an episode.
@@ -147,8 +160,6 @@ impl fmt::Display for EpisodeEntries {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use tslp_core::event::NoticeIssued;
     use tslp_core::ids::SessionId;
     use tslp_core::path::RelPath;
@@ -158,7 +169,7 @@ mod tests {
     #[test]
     fn an_episode_keeps_its_first_entries_and_what_happens_outside_its_last() {
         let notice = |episode, number: usize| {
-            let path = alloc::format!("{number}.c");
+            let path = format!("{number}.c");
             Event::NoticeIssued(NoticeIssued {
                 episode,
                 session: SessionId(1),

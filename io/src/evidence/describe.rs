@@ -1,4 +1,6 @@
-//! An event in a few words, to be printed as one line.
+//! What an event says in words: a sentence for `tslp log` and `why`, and [entries] for `/recent`.
+
+pub mod entries;
 
 use std::fmt::Write as _;
 
@@ -9,30 +11,16 @@ use tslp_core::event::{
     Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
     PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned,
 };
-use tslp_core::gate::GateReport;
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::gate::{self, GateReport};
 
-use super::filter::unmet_verdicts;
-use crate::diagnostics::utc_moment;
+use super::moments::utc_moment;
 
 /// Longest piece of content that is shown, in characters.
 const PREVIEW_CHARACTERS: usize = 60;
 
-/// Position, time, kind, and what it says.
+/// The sentence for an event.
 #[must_use]
-pub fn log_line(seq: Seq, at: UnixMillis, event: &Event) -> String {
-    format!(
-        "{:>6}  {}  {:<17}  {}",
-        seq.0,
-        utc_moment(at.0),
-        event.name(),
-        event_words(event)
-    )
-}
-
-/// The event, for people.
-#[must_use]
-pub fn event_words(event: &Event) -> String {
+pub fn sentence(event: &Event) -> String {
     match event {
         Event::RulesInForce(event) => rules_words(event),
         Event::Content(event) => content_words(event),
@@ -140,9 +128,16 @@ fn rules_words(event: &RulesInForce) -> String {
     )
 }
 
+/// The rules that keep a version out.
+pub fn unmet_verdicts(report: &GateReport) -> impl Iterator<Item = &gate::Verdict> {
+    report
+        .verdicts
+        .iter()
+        .filter(|verdict| !verdict.met && gate::is_needed(verdict.rule))
+}
+
 /// Why a version stays out: the conclusion, then the rules that weren't met, with what was seen and needed.
-#[must_use]
-pub fn refusal_words(report: &GateReport) -> String {
+fn refusal_words(report: &GateReport) -> String {
     let conclusion = report.conclusion.map_or("no conclusion", |it| it.code());
     let rules = comma_separated(
         unmet_verdicts(report).map(|it| format!("{} {}/{}", it.rule, it.seen, it.needed)),
@@ -155,8 +150,7 @@ pub fn refusal_words(report: &GateReport) -> String {
 }
 
 /// Captured code's source and kind.
-#[must_use]
-pub fn capture_words(event: &ArtifactCaptured) -> String {
+fn capture_words(event: &ArtifactCaptured) -> String {
     let from = match event.origin {
         Origin::User => "the user",
         Origin::Model => "the model",
@@ -175,9 +169,7 @@ pub fn capture_words(event: &ArtifactCaptured) -> String {
     text
 }
 
-/// A reply's end, for people.
-#[must_use]
-pub fn outcome_words(outcome: ReplyOutcome) -> String {
+fn outcome_words(outcome: ReplyOutcome) -> String {
     match outcome {
         ReplyOutcome::Completed => "completed".to_owned(),
         ReplyOutcome::ClientGone => "the client closed its connection".to_owned(),
@@ -201,7 +193,7 @@ fn content_words(event: &Content) -> String {
     let text = String::from_utf8_lossy(&event.bytes);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     let mut preview: String = first
-        .unwrap_or_default()
+        .unwrap_or("")
         .chars()
         .take(PREVIEW_CHARACTERS)
         .collect();
@@ -325,7 +317,9 @@ fn prompt_cost_words(event: &PromptMeasured) -> String {
         event.client.chars_anew,
         event.client.chars_total
     );
-    let server = event.server.unwrap_or_default();
+    let Some(server) = event.server else {
+        return text;
+    };
     let figures = [
         (server.prompt_tokens, "tokens in all"),
         (server.cached_tokens, "in its cache"),
