@@ -182,6 +182,8 @@ fn compared_text<'c>(code: ComparedCode<'c>) -> Cow<'c, str> {
             }
         }
     }
+    // A span that ends inside a character would leave half of it: then the text is compared with its remarks, which refuses
+    // more and never less.
     String::from_utf8(bare).map_or(Cow::Borrowed(code.text), Cow::Owned)
 }
 
@@ -340,6 +342,7 @@ struct LineHunk {
 /// The differences between the two, by the longest common subsequence.
 fn align_hunks(base: &[CodeLine<'_>], new: &[CodeLine<'_>]) -> Vec<LineHunk> {
     let same = |(one, other): &(&CodeLine<'_>, &CodeLine<'_>)| one.key == other.key;
+    // Most changes leave most lines alone: without its equal ends the table is small, and long files can be aligned at all.
     let front = base.iter().zip(new).take_while(same).count();
     let (base_left, new_left) = (&base[front..], &new[front..]);
     let back = base_left.iter().rev().zip(new_left.iter().rev());
@@ -355,6 +358,7 @@ fn align_hunks(base: &[CodeLine<'_>], new: &[CodeLine<'_>]) -> Vec<LineHunk> {
         base: front..front + old.len(),
         new: front..front + fresh.len(),
     };
+    // One hunk for all of it counts every line that isn't moved as removed, so a text too long to align is refused sooner.
     if old.is_empty() || fresh.is_empty() || old.len().saturating_mul(fresh.len()) > ALIGNED_MAX {
         return vec![whole];
     }
@@ -525,7 +529,12 @@ impl DamageTally {
 
     fn into_comparison(self, base_weight: usize) -> Comparison {
         let removed_percent = (self.removed_weight * 100).div_ceil(base_weight.max(1));
-        let kept_percent = 100 - u8::try_from(removed_percent).unwrap_or(100);
+        debug_assert!(
+            removed_percent <= 100,
+            "removed lines are some of the base's"
+        );
+        // Rounded against the change, and a whole that is gone keeps nothing, however its weights were counted.
+        let kept_percent = 100 - u8::try_from(removed_percent.min(100)).unwrap_or(100);
         let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES_MIN;
         Comparison {
             damage: self.worst.or(is_much.then_some(Damage::MuchRemoved)),

@@ -237,6 +237,10 @@ impl GateReport {
             .or(disk_refusal)
             .or(grant)
             .or(Some(Reason::GrantMissing));
+        debug_assert!(
+            !self.passed || self.passed_gate_a(),
+            "no late grant lifts what gate A kept out"
+        );
         self
     }
 }
@@ -267,6 +271,15 @@ pub fn judge(facts: &GateFacts, thresholds: Thresholds, profile: GateProfile) ->
         .or(removed);
     report.passed = refused.is_none() && grant.is_some();
     report.conclusion = refused.or(grant).or(Some(Reason::GrantMissing));
+    debug_assert_eq!(
+        refused.is_some(),
+        report.failed_by_itself(),
+        "every rule that isn't met refuses, and nothing else does"
+    );
+    debug_assert!(
+        !report.passed || report.passed_gate_a(),
+        "what passes was judged by every rule of gate A"
+    );
     report
 }
 
@@ -299,7 +312,9 @@ fn gate_a_refusal(
     thresholds: Thresholds,
     verdicts: &mut Vec<Verdict>,
 ) -> Option<Reason> {
+    // Without a base nothing can collapse: any figures are more than none.
     let base = facts.base.unwrap_or_default();
+    // Held against the larger of the two, so that ten steps of a tenth each don't pass where one of all would not.
     let users = facts.users_figures.unwrap_or_default();
     let nodes_needed = share_of(base.nodes.max(users.nodes), thresholds.nodes_percent);
     let tokens_needed = share_of(base.tokens.max(users.tokens), thresholds.tokens_percent);
@@ -422,6 +437,10 @@ fn parity_grant(
 }
 
 fn late_grant(grant: LateGrant, verdicts: &mut Vec<Verdict>) -> Option<Reason> {
+    debug_assert!(
+        verdicts.iter().all(|verdict| is_needed(verdict.rule)),
+        "earlier grants were taken back before a late one is judged"
+    );
     let grants = [
         (Reason::ShadowAudit, grant == LateGrant::ShadowAudit),
         (Reason::UserVerified, grant == LateGrant::UserVerified),
@@ -463,6 +482,7 @@ fn count_verdict(rule: Reason, seen: u64, needed: u64) -> Verdict {
 
 /// `percent` of `count`, rounded up, so that a share is never met by less.
 fn share_of(count: u32, percent: u8) -> u64 {
+    debug_assert!(percent <= 100, "thresholds are checked when they are read");
     (u64::from(count) * u64::from(percent)).div_ceil(100)
 }
 

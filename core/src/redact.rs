@@ -71,6 +71,11 @@ fn for_each_look(text: &str, mut found: impl FnMut(CandidateSpot)) {
         let mut reading = ScannedText::new(bytes, from);
         let credential = credential_at(&mut reading, at, formats);
         let next = credential.as_ref().map_or(at + 1, |found| found.end);
+        debug_assert!(
+            next > at,
+            "a credential has a length, so the search moves on"
+        );
+        // What was redacted must not be context for the next one: the text after redaction has to give the same result.
         if let Some(credential) = &credential {
             from = credential.end;
         }
@@ -105,6 +110,7 @@ fn credential_at(reading: &mut ScannedText<'_>, at: usize, first: u64) -> Option
 pub fn safe_cut(text: &str) -> usize {
     let mut looks: Vec<(usize, usize)> = Vec::new();
     for_each_look(text, |look| looks.push((look.at, look.read_to)));
+    // The last word may go on in the next segment, so it waits, however harmless it looks.
     let mut cut = word_start(text, text.len());
     // Backwards, because a cut that moves may divide an earlier candidate.
     for (at, read_to) in looks.into_iter().rev() {

@@ -144,7 +144,7 @@ pub(crate) fn span(node: Node<'_>) -> Span {
     }
 }
 
-/// Sources are bounded far below 4 GiB.
+/// A position in a source.
 pub(crate) fn offset(byte: usize) -> u32 {
-    u32::try_from(byte).unwrap_or(u32::MAX)
+    u32::try_from(byte).expect("sources are bounded far below 4 GiB")
 }

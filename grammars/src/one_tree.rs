@@ -32,6 +32,11 @@ pub(crate) fn read(
     tree = repair::repaired(language, source, &mut readable, tree, nesting)?;
     let mut known = firsts.clone();
     let mut read = walk::walk(language, &tree, source, &readable, &mut known);
+    debug_assert_eq!(
+        readable.text(source).len(),
+        source.len(),
+        "blanking keeps every byte's place"
+    );
     for _ in 0..TORN_ROUNDS_MAX {
         if !tree.root_node().has_error() {
             break;

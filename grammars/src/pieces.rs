@@ -42,6 +42,7 @@ pub(crate) fn extract(
     while end < source.len() && whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
         let (next, length) = first_piece(language, &source[end..], &mut firsts)?;
         append_piece(&mut whole, shifted_by(next, offset(end)));
+        debug_assert!(length > 0, "each piece brings the reading forward");
         end += length;
     }
     if whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {

@@ -430,6 +430,8 @@ impl<'tree> TreeWalk<'tree, '_> {
     }
 
     fn into_extraction(mut self) -> Extraction {
+        debug_assert!(self.open.is_empty(), "the walk leaves every definition");
+        debug_assert!(self.frames.is_empty(), "the walk leaves every node");
         let suspects = u32::try_from(self.readable.suspects.len()).unwrap_or(u32::MAX);
         self.totals.errors = self.totals.errors.saturating_add(suspects);
         let suspects = self.readable.suspects.iter();

@@ -95,7 +95,7 @@ row! {
     values {
         /// Its session.
         session: SessionId,
-        /// Who runs it.
+        /// Who asks, and who would run it.
         door: Door,
         /// The round of the reply that made it.
         round: u32,
@@ -103,7 +103,7 @@ row! {
         text: ArtifactHash,
         /// The decision on it.
         decision: Option<Decision>,
-        /// Whether nothing more is known to come of it.
+        /// Whether it is known what came of it.
         is_over: bool,
         /// What it printed, in the Vault.
         output: Option<ArtifactHash>,
@@ -126,32 +126,13 @@ pub struct ToolSession {
     pub class_violations: u32,
 }
 
-/// One call of a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedCall {
-    /// Its session.
-    pub session: SessionId,
-    /// Who asks, and who would run it.
-    pub door: Door,
-    /// The round of its reply.
-    pub round: u32,
-    /// The command line in the Vault.
-    pub text: ArtifactHash,
-    /// What was decided on it.
-    pub decision: Option<Decision>,
-    /// Whether it is known what came of it.
-    pub is_over: bool,
-    /// What it printed, in the Vault.
-    pub output: Option<ArtifactHash>,
-}
-
 /// The Guardian's state.
 #[derive(Default)]
 pub struct GuardianState {
     policy: Option<PolicyRow>,
     grants: BTreeMap<(SessionId, Capability), GrantToken>,
     sessions: BTreeMap<SessionId, ToolSessionRow>,
-    calls: BTreeMap<CallId, RecordedCall>,
+    calls: BTreeMap<CallId, ToolCallRow>,
 }
 
 impl GuardianState {
@@ -182,7 +163,9 @@ impl GuardianState {
     }
 
     fn add_call(&mut self, session: SessionId, requested: &ActionRequested, changes: &mut Changes) {
-        let call = RecordedCall {
+        let call = ToolCallRow {
+            episode: requested.call.episode,
+            number: requested.call.number,
             session,
             door: requested.door,
             round: requested.round,
@@ -191,7 +174,7 @@ impl GuardianState {
             is_over: false,
             output: None,
         };
-        changes.put(|| call_row(requested.call, &call));
+        changes.put(|| call.clone());
         self.calls.insert(requested.call, call);
         let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
         episodes.dedup();
@@ -219,7 +202,7 @@ impl GuardianState {
         call.decision = Some(judged.decision);
         // A call that the client runs is over at once, because no event says how it ends.
         call.is_over = judged.decision == Decision::Deny || call.door != Door::Bridge;
-        changes.put(|| call_row(judged.call, call));
+        changes.put(|| call.clone());
         if call.door != Door::Bridge {
             return;
         }
@@ -240,7 +223,7 @@ impl GuardianState {
         if let Some(call) = self.calls.get_mut(&ran.call) {
             call.is_over = true;
             call.output = ran.output;
-            changes.put(|| call_row(ran.call, call));
+            changes.put(|| call.clone());
         }
     }
 
@@ -343,13 +326,13 @@ impl GuardianState {
 
     /// A call of the last episodes that made any.
     #[must_use]
-    pub fn tool_call(&self, call: CallId) -> Option<RecordedCall> {
+    pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
         self.calls.get(&call).cloned()
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
-    pub fn calls_of(&self, episode: EpisodeId) -> Vec<RecordedCall> {
+    pub fn calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
         let number = |number| CallId { episode, number };
         let calls = self.calls.range(number(0)..=number(u32::MAX));
         calls.map(|(_, call)| call.clone()).collect()
@@ -430,10 +413,7 @@ impl Keeps<ToolSessionRow> for GuardianState {
 
 impl Keeps<ToolCallRow> for GuardianState {
     fn visit_rows(&self, visit: &mut dyn FnMut(ToolCallRow)) {
-        self.calls
-            .iter()
-            .map(|(id, call)| call_row(*id, call))
-            .for_each(visit);
+        self.calls.values().cloned().for_each(visit);
     }
 
     fn restore_row(&mut self, row: ToolCallRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
@@ -441,16 +421,7 @@ impl Keeps<ToolCallRow> for GuardianState {
             episode: row.episode,
             number: row.number,
         };
-        let known = RecordedCall {
-            session: row.session,
-            door: row.door,
-            round: row.round,
-            text: row.text,
-            decision: row.decision,
-            is_over: row.is_over,
-            output: row.output,
-        };
-        self.calls.insert(call, known);
+        self.calls.insert(call, row);
         Ok(())
     }
 }
@@ -467,20 +438,6 @@ fn grant_row((session, capability): (SessionId, Capability), token: &GrantToken)
         renewed: token.renewed_count,
         last_renewed_at: token.last_renewed_at,
         revoked: token.revoked,
-    }
-}
-
-fn call_row(id: CallId, call: &RecordedCall) -> ToolCallRow {
-    ToolCallRow {
-        episode: id.episode,
-        number: id.number,
-        session: call.session,
-        door: call.door,
-        round: call.round,
-        text: call.text,
-        decision: call.decision,
-        is_over: call.is_over,
-        output: call.output,
     }
 }
 

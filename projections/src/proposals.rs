@@ -157,7 +157,8 @@ impl Proposals {
                             .map_or(Proof::Ast, GrammarTag::proof),
                         origin: captured.origin,
                         episode: recorded.episode,
-                        session: sessions.of(recorded.episode).unwrap_or_default(),
+                        // Nobody's conversation: the command line, or an episode so old that no reply was expected.
+                        session: sessions.of(recorded.episode).unwrap_or(SessionId(0)),
                         report: None,
                         rename_of: None,
                         refused_at: None,

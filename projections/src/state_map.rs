@@ -244,11 +244,14 @@ impl StateMap {
             at: recorded.at,
             namesake: None,
         };
+        // Decisions supersede the older version first. A ledger in which they didn't is damaged; the newer one wins, and the
+        // caller notes the anomaly.
         let held = self.find_id(entity);
         if let Some(id) = held {
             self.remove_entry(id, recorded.seq, changes);
         }
         let id = self.insert(entry);
+        debug_assert_eq!(self.find_id(entity), Some(id), "what was promoted is found");
         self.link_name(id);
         changes.touch::<StateMapRow, _>(|| (entity.clone(),), held.is_some());
         held.is_none()
@@ -269,6 +272,11 @@ impl StateMap {
             }
         };
         self.count += 1;
+        debug_assert_eq!(
+            self.count + self.free.len(),
+            self.entries.len(),
+            "an entry is used or free"
+        );
         if is_whole {
             self.files[file].whole = Some(id);
         } else {
@@ -310,11 +318,16 @@ impl StateMap {
         if versions.iter().any(is_users) {
             former.origin = Origin::User;
         }
+        // The same code again is the latest former version: look-ups go by how late it was superseded.
         versions.retain(|known| known.slice != former.slice);
         versions.push(former);
         if versions.len() > SUPERSEDED_KEPT {
             versions.remove(oldest_to_forget(versions));
         }
+        debug_assert!(
+            versions.len() <= SUPERSEDED_KEPT,
+            "former versions are bounded"
+        );
         true
     }
 

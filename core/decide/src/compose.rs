@@ -49,6 +49,11 @@ pub struct Composed {
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
 #[must_use]
 pub fn compose(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+    debug_assert_eq!(
+        prompt.keys.len(),
+        prompt.request.messages.len(),
+        "each message has its key, or none"
+    );
     match prompt.history {
         History::Window => compose_window(view, policy, prompt),
         History::Client => compose_client(view, policy, prompt),
@@ -90,15 +95,13 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     hydration.notify_stale(view, prompt, withheld);
     hydration.notify_paste_without_path(prompt);
     let mut events = notices_of(&hydration);
-    let notices = notices_to_show(view, prompt, hydration.notices, &|_, _| true);
-    let mut sections = hydration.blocks;
-    sections.extend(
-        notices
-            .iter()
-            .map(|notice| notice_block(view, prompt, notice)),
+    let notices = notices_to_show(
+        view,
+        prompt,
+        core::mem::take(&mut hydration.notices),
+        &|_, _| true,
     );
-    sections.extend(recent);
-    let preface = sections.join("\n\n");
+    let (preface, composed) = assemble(view, policy, prompt, hydration, &notices, recent);
     match policy.placement {
         Placement::System if preface.is_empty() => {}
         Placement::System if system.is_empty() => system = preface,
@@ -110,13 +113,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
             }
         }
     }
-    events.push(Event::PromptComposed(PromptComposed {
-        history: prompt.history,
-        hydrated: hydration.hydrated,
-        dropped: hydration.dropped,
-        notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
-        budget_tokens: policy.budget_tokens,
-    }));
+    events.push(composed);
     Composed {
         events,
         outgoing: Outgoing {
@@ -167,6 +164,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
+    // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
     let withholding = sight.withhold(&texts, &at, &|index| positions.may_change(index), &added);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
@@ -189,21 +187,20 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         is_due(notice) && !notice.entity.as_ref().is_some_and(is_no_news)
     });
     let mut events = notices_of(&hydration);
-    let notices = notices_to_show(view, prompt, hydration.notices, &|notice, was_shown| {
-        target.is_some()
-            && is_due(notice)
-            && !(was_shown && injected.has_said(&notice_block(view, prompt, notice)))
-    });
-    let replaced = replacements(view, prompt, &hydration.hydrated);
-    let mut sections = hydration.blocks;
-    sections.extend(replaced);
-    sections.extend(
-        notices
-            .iter()
-            .map(|notice| notice_block(view, prompt, notice)),
+    let notices = notices_to_show(
+        view,
+        prompt,
+        core::mem::take(&mut hydration.notices),
+        &|notice, was_shown| {
+            target.is_some()
+                && is_due(notice)
+                && !(was_shown && injected.has_said(&notice_block(view, prompt, notice)))
+        },
     );
-    let text = sections.join("\n\n");
+    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, None);
     let target = target.filter(|_| !text.is_empty());
+    // Stored as an injection, and put at the same place in every later prompt: what went out before must not change, or the
+    // server's prompt cache is lost and the model reads another past.
     let injection = target.and_then(|(index, side)| {
         let message = prompt.keys.get(index).copied().flatten()?;
         let mut recorder = Recorder::new(view);
@@ -222,13 +219,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
             withheld,
         }));
     }
-    events.push(Event::PromptComposed(PromptComposed {
-        history: prompt.history,
-        hydrated: hydration.hydrated,
-        dropped: hydration.dropped,
-        notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
-        budget_tokens: policy.budget_tokens,
-    }));
+    events.push(composed);
     let messages = (0..request.messages.len()).map(|index| {
         let mut message = injected.outgoing_message(request, index, &withholding);
         match target {
@@ -246,6 +237,35 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
             messages,
         },
     }
+}
+
+/// What the proxy adds to the prompt, and the record of it, in the law's order: code, what it replaces, notices, recent turns.
+fn assemble(
+    view: &StateView<'_>,
+    policy: &Policy,
+    prompt: &Prompt<'_>,
+    hydration: Hydration,
+    notices: &[NoticeIssued],
+    recent: Option<String>,
+) -> (String, Event) {
+    let mut sections = hydration.blocks;
+    // In the window the older code isn't there any more, so nothing needs to be said about it.
+    if prompt.history == History::Client {
+        sections.extend(replacements(view, prompt, &hydration.hydrated));
+    }
+    let notice_blocks = notices
+        .iter()
+        .map(|notice| notice_block(view, prompt, notice));
+    sections.extend(notice_blocks);
+    sections.extend(recent);
+    let composed = PromptComposed {
+        history: prompt.history,
+        hydrated: hydration.hydrated,
+        dropped: hydration.dropped,
+        notices: u32::try_from(notices.len()).unwrap_or(u32::MAX),
+        budget_tokens: policy.budget_tokens,
+    };
+    (sections.join("\n\n"), Event::PromptComposed(composed))
 }
 
 /// What was put into the conversation's messages before, message by message.
@@ -274,6 +294,7 @@ impl InjectedTexts {
             text,
         } in &amendments.injected
         {
+            // What can't be read can't be said again; the conversation goes on without it.
             let (content, hash) = (view.artifact_content(*text), *text);
             let Some(text) = content.and_then(|text| String::from_utf8(text).ok()) else {
                 continue;
@@ -629,6 +650,7 @@ fn recent_message(
     let text = recent_text(view, pieces);
     let strict = Sight::withhold_strictly(view, session, index, &text, withheld);
     let text = cleaned_text(speaker, &text, strict).unwrap_or(text);
+    // Cut after code was withheld: a cut in the middle of outdated code would hide it from the search.
     let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(cut) {
         cut -= 1;
@@ -640,8 +662,10 @@ fn recent_message(
 pub(super) fn recent_text(view: &StateView<'_>, pieces: &[ArtifactHash]) -> String {
     let mut text = String::new();
     for piece in pieces {
-        let bytes = view.artifact_content(*piece).unwrap_or_default();
-        text.push_str(&String::from_utf8_lossy(&bytes));
+        // A piece that can't be read is left out: recent turns are a reminder, and nothing is decided by them.
+        if let Some(bytes) = view.artifact_content(*piece) {
+            text.push_str(&String::from_utf8_lossy(&bytes));
+        }
         if text.len() > RECENT_MESSAGE_READ_BYTES {
             break;
         }

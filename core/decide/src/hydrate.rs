@@ -130,6 +130,10 @@ pub(super) fn hydrate(
             }),
             Err(refusal) => hydration.drop_candidate(prompt, entity, refusal),
             Ok((text, tokens)) => {
+                debug_assert!(
+                    tokens <= tokens_left + covered,
+                    "only what fits into the budget is admitted"
+                );
                 tokens_left = tokens_left + covered - tokens;
                 let hydrated = Hydrated {
                     entity,
@@ -143,8 +147,10 @@ pub(super) fn hydrate(
     }
     drop_covered(&mut admitted, &mut hydration);
     warn_of_files(view, prompt, &admitted, &mut hydration);
+    // In the order in which the session first saw them, so that a server's prompt cache holds from one prompt to the next.
     keep_order(&mut admitted, &view.hydration_order(prompt.session));
     let (shown, blocks): (Vec<Hydrated>, Vec<String>) = admitted.into_iter().unzip();
+    debug_assert_eq!(shown.len(), blocks.len(), "each shown entity has its block");
     hydration.hydrated.splice(0..0, shown);
     hydration.blocks = blocks;
     hydration
@@ -253,6 +259,7 @@ fn admit_entity(
     in_sight: &dyn Fn(&EntityId) -> bool,
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
+    // Disk first: code that disk contradicts is withheld even if the conversation shows it, and the notice has to say why.
     if let Some(divergence) = divergence_within(view, entity) {
         return Err(divergence_reason(divergence));
     }
@@ -263,6 +270,7 @@ fn admit_entity(
         .artifact_slices(current.artifact, &current.spans)
         .ok_or(Reason::ContentMissing)?;
     let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
+    // Code that holds our delimiters could close its own block and go on as state of the proxy's.
     if delimiter::quoted_in(code) {
         return Err(Reason::QuotesDelimiters);
     }

@@ -124,12 +124,24 @@ impl<'v> Recorder<'v> {
         self.moved.contains(&version)
     }
 
+    /// Checks each arrow of the state machine before it is appended: a fold can only note afterwards that it makes no sense.
     fn note_transition(&mut self, moved: &Transitioned) {
+        let before = self.current_version_id(&moved.entity);
         self.moved.insert(moved.version);
         let current = match moved.transition {
-            Transition::Discard => return,
-            Transition::Promote => Some(moved.version),
-            Transition::Supersede | Transition::Remove => None,
+            Transition::Discard => {
+                debug_assert_ne!(before, Some(moved.version), "what is true isn't discarded");
+                return;
+            }
+            Transition::Promote => {
+                debug_assert_eq!(before, None, "one version of an entity is true at a time");
+                debug_assert!(moved.report.is_some(), "a promotion says by which rules");
+                Some(moved.version)
+            }
+            Transition::Supersede | Transition::Remove => {
+                debug_assert_eq!(before, Some(moved.version), "only what is true retires");
+                None
+            }
         };
         self.current_versions.insert(moved.entity.clone(), current);
     }

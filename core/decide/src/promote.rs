@@ -99,6 +99,7 @@ pub fn record_block(
         texts: edit
             .texts
             .iter()
+            // Each by itself: models repeat the texts that they replace, and a repeated one costs nothing.
             .map(|text| recorder.store(ContentKind::Code, text.as_bytes()))
             .collect(),
         bases: edit
@@ -106,6 +107,15 @@ pub fn record_block(
             .as_ref()
             .map_or_else(|_| Vec::new(), |applied| applied.changed.clone()),
     });
+    let code_bytes = found.code.len();
+    debug_assert!(
+        candidates
+            .iter()
+            .flat_map(|candidate| &candidate.spans)
+            .all(|span| span.start <= span.end && span.end as usize <= code_bytes),
+        "a version's ranges are in its code"
+    );
+    // One block a decision: the ids that follow are those of the state, which folds this block before the next is decided.
     let capture = recorder.view.next_capture();
     let mut next_version = recorder.view.next_version();
     recorder.push(Event::ArtifactCaptured(ArtifactCaptured {

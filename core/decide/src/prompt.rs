@@ -155,8 +155,9 @@ impl<'r> PromptReader<'r> {
             if receive::history_mode(policy, tools, is_own) == History::Window {
                 for exchange in view.recent_exchanges(self.received.session).iter().rev() {
                     for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
-                        let text = code.artifact_content(*piece).unwrap_or_default();
-                        add_files(*piece, &String::from_utf8_lossy(&text))?;
+                        if let Some(text) = code.artifact_content(*piece) {
+                            add_files(*piece, &String::from_utf8_lossy(&text))?;
+                        }
                     }
                 }
                 let system = self.request.system_text();

@@ -146,12 +146,18 @@ pub fn lines_gained(view: &StateView<'_>, found: &[FoundCode]) -> BTreeSet<Strin
         };
         for definition in &extraction.definitions {
             let after = definition.span.of(found.code.as_bytes());
-            let known = found.usable_path().and_then(|path| {
+            let current = found.usable_path().and_then(|path| {
                 let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
-                let current = view.current_version(&entity)?;
-                view.artifact_slices(current.artifact, &current.spans)
+                view.current_version(&entity)
             });
-            let before = known.unwrap_or_default();
+            let before = match current {
+                None => Vec::new(),
+                // A base that can't be had might hold all of these lines: then none of them excuses a removal elsewhere.
+                Some(current) => match view.artifact_slices(current.artifact, &current.spans) {
+                    Some(before) => before,
+                    None => continue,
+                },
+            };
             let before: BTreeSet<String> =
                 damage::line_keys(&String::from_utf8_lossy(&before)).collect();
             let after = String::from_utf8_lossy(after);

@@ -227,6 +227,7 @@ impl UnrecordedPart {
 /// longest credential, it is cut anyway, to bound memory.
 fn credential_safe_cut(text: &str) -> usize {
     let cut = redact::safe_cut(text);
+    debug_assert!(text.is_char_boundary(cut), "words end between characters");
     if text.len() - cut > REPLY_HELD_BYTES_MAX {
         text.len()
     } else {

@@ -129,6 +129,14 @@ pub fn resolve(
         Some(path) => resolve_by_path(view, found, extraction, &symbols, path, origin),
         None => resolve_by_correlation(view, thresholds, found, &symbols),
     };
+    debug_assert!(
+        resolution.level != Level::Confirmed || resolution.path.is_some(),
+        "what is CONFIRMED has a file"
+    );
+    debug_assert!(
+        resolution.path.is_some() || resolution.candidates.is_empty(),
+        "candidates are entities of the file"
+    );
     Resolution {
         damaged,
         ..resolution
@@ -401,6 +409,7 @@ fn resolve_by_correlation(
     };
     let mut least = None;
     let mut candidates = symbol_candidates(found, symbols, &path);
+    // Names alone link nothing: `main` and `init` are in every file. The words of the true code have to be there as well.
     candidates.retain(|candidate| {
         let shared = shared_percent(view, found, candidate);
         let is_alike = shared >= thresholds.correlation_percent;

@@ -59,6 +59,7 @@ impl<'t> BlockScanner<'t> {
         let text = self.text;
         let container = match text[line.clone()].trim_start().bytes().next()? {
             b'`' | b'~' => {
+                // Tools first: a result may quote code in any format, and none of it is anybody's proposal.
                 if let Some(fence) = fence::read_tool(text, line) {
                     let (blocks, end) = (Vec::new(), fence.outer.end);
                     self.tool_fences.push(fence);
@@ -129,7 +130,12 @@ impl<'t> Iterator for BlockScanner<'t> {
                 Some(found) => {
                     debug_assert!(found.end > self.at, "a construct has a length");
                     self.at = found.end.max(self.at);
+                    // A path before one block isn't the path of the next.
                     self.before = LineBefore::default();
+                    debug_assert!(
+                        found.blocks.is_sorted_by_key(|block| block.outer.start),
+                        "blocks come in the order of the text"
+                    );
                     self.ready.extend(found.blocks);
                 }
                 None => {

@@ -2,6 +2,8 @@
 
 use tslp_core::slice::Span;
 
+use crate::node::offset;
+
 use super::lex::{self, Token, TokenKind};
 use super::pass::{BracketContext, CDialect, Pass, defined_name};
 
@@ -537,11 +539,11 @@ impl Pass<'_> {
                 }
                 _ => 0,
             };
-            let start = rest.start + u32::try_from(at).unwrap_or(0);
+            let start = rest.start + offset(at);
             if length > 0 {
                 self.blank_all(Span {
                     start,
-                    end: start + u32::try_from(length).unwrap_or(0),
+                    end: start + offset(length),
                 });
             }
             at += length.max(1);
@@ -564,7 +566,7 @@ impl Pass<'_> {
         let name = lex::directive_name(text);
         let length = text.len() - text[1..].trim_ascii_start().len() + name.len();
         let rest = &text[length..];
-        let start = token.start + u32::try_from(length).unwrap_or(0);
+        let start = token.start + offset(length);
         let condition = Span {
             start,
             end: token.end,
@@ -590,7 +592,7 @@ impl Pass<'_> {
         let name = lex::directive_name(text);
         let length = text.len() - text[1..].trim_ascii_start().len() + name.len();
         if length < text.len() {
-            let start = token.start + u32::try_from(length).unwrap_or(0);
+            let start = token.start + offset(length);
             self.blank_all(Span {
                 start,
                 end: token.end,

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use tslp_core::elision;
 use tslp_core::slice::Span;
 
+use crate::node::offset;
+
 use super::conditionals::{Conditionals, conditionals, is_never};
 use super::ending;
 use super::lex::{self, Directive, LexedSource, Token, TokenKind};
@@ -427,7 +429,7 @@ impl<'a> Pass<'a> {
             inside,
             outer,
         });
-        self.state.level = u32::try_from(self.levels.len() - 1).unwrap_or(0);
+        self.state.level = offset(self.levels.len() - 1);
         self.state.statement = StatementState::default();
     }
 
@@ -519,8 +521,8 @@ fn matching_brackets(tokens: &[Token]) -> Vec<u32> {
         } else if token.is(b')')
             && let Some(start) = open.pop()
         {
-            mates[start] = u32::try_from(index).unwrap_or(0);
-            mates[index] = u32::try_from(start).unwrap_or(0);
+            mates[start] = offset(index);
+            mates[index] = offset(start);
         }
     }
     mates
@@ -535,7 +537,7 @@ fn previous_code_tokens(tokens: &[Token], source: &[u8], conditionals: &Conditio
         solid.push(last);
         if !matches!(token.kind, TokenKind::Directive(_)) {
             if index >= dead_until {
-                last = u32::try_from(index).unwrap_or(0);
+                last = offset(index);
             }
         } else if is_never(token.text(source))
             && let Some(branch) = conditionals.branch(index)

@@ -184,7 +184,7 @@ fn content_words(event: &Content) -> String {
     let text = String::from_utf8_lossy(&event.bytes);
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     let mut preview: String = first
-        .unwrap_or_default()
+        .unwrap_or("")
         .chars()
         .take(PREVIEW_CHARACTERS)
         .collect();
@@ -300,7 +300,9 @@ fn prompt_cost_words(event: &PromptMeasured) -> String {
         event.client.chars_anew,
         event.client.chars_total
     );
-    let server = event.server.unwrap_or_default();
+    let Some(server) = event.server else {
+        return text;
+    };
     let figures = [
         (server.prompt_tokens, "tokens in all"),
         (server.cached_tokens, "in its cache"),

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::guardian::{RecordedCall, ToolSession};
+use crate::guardian::{ToolCallRow, ToolSession};
 use crate::proposals::Proposal;
 use crate::proposals::ProposedVersion;
 use crate::sessions::{
@@ -407,13 +407,13 @@ impl StateView<'_> {
 
     /// A call of the last episodes that made any.
     #[must_use]
-    pub fn tool_call(&self, call: CallId) -> Option<RecordedCall> {
+    pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
         self.state.guardian.tool_call(call)
     }
 
     /// All calls of an episode that is among the last ones that made any.
     #[must_use]
-    pub fn tool_calls_of(&self, episode: EpisodeId) -> Vec<RecordedCall> {
+    pub fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
         self.state.guardian.calls_of(episode)
     }
 
@@ -444,6 +444,7 @@ impl StateView<'_> {
         let known = self.state.vault.location(artifact);
         known.or_else(|| {
             let settled = self.store.location(artifact).ok()?;
+            // The store may be ahead: what is recorded after this state's head must not change its decisions, or replay differs.
             settled.filter(|location| location.seq <= self.state.head)
         })
     }
@@ -451,6 +452,8 @@ impl StateView<'_> {
     /// The content event in which an artifact's bytes stand, and where in it.
     fn resolved(&self, artifact: ArtifactHash) -> Option<(Seq, Range<usize>)> {
         let mut location = self.location(artifact)?;
+        debug_assert!(location.start <= location.end, "a location is a range");
+        // Code in a message in a container: each level moves the range. The limit keeps a damaged index from going in a circle.
         let mut range = location.start as usize..location.end as usize;
         for _ in 0..CONTAINERS_FOLLOWED_MAX {
             let Some(container) = location.container else {

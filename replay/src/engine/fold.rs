@@ -45,6 +45,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return self.retrace(trace, &events, work, |_, _| events.clone());
         }
         if self.undeclared && !events.is_empty() {
+            // With the first decision, not at the start: a start that decides nothing appends nothing.
             self.undeclared = false;
             let rules = self.changed_rules();
             rules
@@ -65,12 +66,24 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     pub(super) fn fold_recorded(&mut self, recorded: Recorded, work: &mut BatchBuilder) {
+        // Before the state knows the content: a decision of the same step may ask for the bytes.
         if let Event::Content(content) = &recorded.event {
             self.store
                 .fresh
                 .insert(recorded.seq, Arc::clone(&content.bytes));
         }
+        // Before the append: positions are dense, and the writer refuses anything else.
+        debug_assert_eq!(
+            recorded.seq,
+            self.state.head().next(),
+            "what is folded follows on what was folded before"
+        );
         self.state.apply(&recorded, &mut work.changes);
+        debug_assert_eq!(
+            self.state.head(),
+            recorded.seq,
+            "an event is folded as a whole"
+        );
         work.recorded.push(recorded);
     }
 
