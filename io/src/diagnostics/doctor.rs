@@ -13,6 +13,7 @@ use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::anchor::{self, AnchorState};
+use tslp_store::ledger::disk::FileSystem;
 use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader};
 use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_store::startup::{self, StartError};
@@ -304,7 +305,7 @@ pub(crate) fn head_anchor(
     reader: &LedgerReader,
 ) -> Result<String, String> {
     let files = DataFiles::of(&subject.data_dir);
-    let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
+    let anchored = anchor::read(&FileSystem, &files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
             "{} is missing or damaged, so the ledger's last events can't be trusted: {ADVICE}",

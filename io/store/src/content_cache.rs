@@ -68,6 +68,7 @@ impl Store for ContentCache {
                 contents.insert(seq, Arc::clone(&bytes), bytes.len());
                 Some(bytes)
             }
+            // Not cached: the disk may answer again when the next prompt asks.
             Err(error) => {
                 tracing::error!(%error, %seq, "content can't be read from the ledger; it is not hydrated");
                 None
@@ -81,6 +82,7 @@ impl Store for ContentCache {
         }
         let found = self.archive_row::<VaultRow>((artifact,))?;
         let location = found.map(VaultLocation::from);
+        // Only what was found: an artifact that isn't there yet may be captured with the next reply.
         if let Some(location) = location {
             self.locations.borrow_mut().insert(artifact, location, 1);
         }
