@@ -19,9 +19,10 @@ impl Headers {
     }
 
     fn store_text(&mut self, bytes: &[u8]) -> Range<u32> {
-        let start = self.raw.len() as u32;
+        let offset = |at: usize| u32::try_from(at).expect("a head is far shorter than 4 GiB");
+        let start = offset(self.raw.len());
         self.raw.extend_from_slice(bytes);
-        start..self.raw.len() as u32
+        start..offset(self.raw.len())
     }
 
     fn stored_text(&self, range: &Range<u32>) -> &[u8] {
