@@ -163,6 +163,7 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 /// See [`ServeError`].
 pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
     let languages = TreeSitterGrammars::check_patterns().map_err(ServeError::Patterns)?;
+    // Compiling every pattern takes memory that is never needed again.
     memory::trim_heap();
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
