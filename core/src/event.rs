@@ -354,10 +354,6 @@ impl<'a> arbitrary::Arbitrary<'a> for PromptMessages {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptReceived {
-    /// The episode that this prompt opens.
-    pub episode: EpisodeId,
-    /// The session that it belongs to; new if never seen before.
-    pub session: SessionId,
     /// The session's name, if the client gave one (`x-tslp-session`).
     pub session_name: Option<String>,
     /// Set when a new session starts from another's history.
@@ -385,8 +381,6 @@ pub struct PromptReceived {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SideRequestReceived {
-    /// The episode that it opens; it belongs to no session.
-    pub episode: EpisodeId,
     /// The model that the client asked for.
     #[cfg_attr(feature = "arbitrary", arbitrary(with = few::name))]
     pub model: String,
@@ -401,8 +395,6 @@ pub struct SideRequestReceived {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ReplySegment {
-    /// The episode that the reply belongs to.
-    pub episode: EpisodeId,
     /// The text in the Vault.
     pub content: ArtifactHash,
 }
@@ -428,8 +420,6 @@ stored_words! {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ReplyPart {
-    /// The episode that the reply belongs to.
-    pub episode: EpisodeId,
     /// What it is.
     pub kind: PartKind,
     /// The choice that it belongs to.
@@ -487,8 +477,6 @@ pub struct ToolCallRef {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct ReplyEnded {
-    /// The episode that the reply belongs to.
-    pub episode: EpisodeId,
     /// How it ended. Only a completed reply can advance anything.
     pub outcome: ReplyOutcome,
     /// The upstream's `finish_reason`.
@@ -605,8 +593,6 @@ impl Verb {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DirectiveGiven {
-    /// The episode whose prompt says so.
-    pub episode: EpisodeId,
     /// What to do.
     pub verb: Verb,
     /// What to do it to, as it was written.
@@ -690,8 +676,6 @@ pub struct EditRef {
 pub struct ArtifactCaptured {
     /// Names this finding.
     pub capture: CaptureId,
-    /// The episode whose prompt or reply holds the block.
-    pub episode: EpisodeId,
     /// Who supplied it.
     pub origin: Origin,
     /// The block's bytes in the Vault.
@@ -736,8 +720,6 @@ pub struct ArtifactResolved {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct Transitioned {
-    /// The episode that caused it.
-    pub episode: EpisodeId,
     /// The version that moved.
     pub version: VersionId,
     /// Its entity.
@@ -757,8 +739,6 @@ pub struct Transitioned {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromotionRefused {
-    /// The episode in which it was judged.
-    pub episode: EpisodeId,
     /// The version.
     pub version: VersionId,
     /// Its entity.
@@ -783,8 +763,6 @@ pub struct Audited {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct AuditAsked {
-    /// The episode whose reply is audited.
-    pub episode: EpisodeId,
     /// What it is asked about.
     pub about: Vec<Audited>,
 }
@@ -831,8 +809,6 @@ pub struct AuditVerdict {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct AuditAnswered {
-    /// The episode whose reply was audited.
-    pub episode: EpisodeId,
     /// How it ended.
     pub outcome: AuditOutcome,
     /// The answer's text in the Vault, if there was any.
@@ -895,8 +871,6 @@ pub struct Dropped {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptComposed {
-    /// The episode.
-    pub episode: EpisodeId,
     /// How older messages were treated.
     pub history: History,
     /// Code shown, in the order of the block.
@@ -954,8 +928,6 @@ pub struct Withheld {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptAmended {
-    /// The episode.
-    pub episode: EpisodeId,
     /// What was put in.
     pub injected: Option<Injected>,
     /// What is withheld, sorted.
@@ -1019,8 +991,6 @@ pub struct ServerUsage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptMeasured {
-    /// The episode.
-    pub episode: EpisodeId,
     /// The prompt as the client wrote it: its price if the client had asked the model server directly.
     pub client: PromptCost,
     /// The prompt as it was sent.
@@ -1044,8 +1014,6 @@ pub struct PromptBase {
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptSent {
-    /// The episode.
-    pub episode: EpisodeId,
     /// What is around its messages, in the Vault: the model's name, parameters, tools.
     pub frame: ArtifactHash,
     /// Where its first messages are on record.

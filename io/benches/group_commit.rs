@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
-use tslp_core::event::{Envelope, Recorded};
+use tslp_core::event::Recorded;
 use tslp_core::ids::{Seq, UnixMillis};
 use tslp_io::out::Out;
 use tslp_projections::changes::Changes;
@@ -81,7 +81,7 @@ impl Engine {
         let mut changes = Changes::collecting();
         for event in self.turns.next() {
             let recorded = Recorded {
-                envelope: Envelope::outside(self.state.head().next(), UnixMillis(0)),
+                envelope: self.turns.envelope(self.state.head().next(), UnixMillis(0)),
                 event,
             };
             self.state.apply(&recorded, &mut changes);

@@ -588,7 +588,7 @@ impl EngineThread {
         for recorded in &judged.batch.recorded {
             if let Event::ReplyEnded(ended) = &recorded.event {
                 self.sent_prompts
-                    .record_reply_segments(ended.episode, &ended.segments);
+                    .record_reply_segments(recorded.episode, &ended.segments);
                 calls.clone_from(&ended.tool_calls);
             }
         }
@@ -641,7 +641,6 @@ impl EngineThread {
                 .end_reply(self.wiring.clock.now(), episode, running.reply, outcome);
         if was_read(outcome) {
             pending.measured = Some(PromptMeasured {
-                episode,
                 client: running.costs.client,
                 sent: running.costs.sent,
                 server,

@@ -67,18 +67,18 @@ pub struct SentIndex {
 
 impl SentIndex {
     /// Takes note of an event; they come in order.
-    pub fn add_event(&mut self, event: Event) {
+    pub fn add_event(&mut self, episode: EpisodeId, event: Event) {
         match event {
-            Event::PromptReceived(prompt) => {
-                self.episodes.insert(prompt.episode, true);
+            Event::PromptReceived(_) => {
+                self.episodes.insert(episode, true);
             }
-            Event::SideRequestReceived(request) => {
-                self.episodes.insert(request.episode, false);
+            Event::SideRequestReceived(_) => {
+                self.episodes.insert(episode, false);
             }
             Event::PromptSent(sent) => {
                 let base = sent.base.and_then(|base| self.last.get(&base.episode));
                 let base = base.copied();
-                self.last.insert(sent.episode, self.sent.len());
+                self.last.insert(episode, self.sent.len());
                 self.sent.push((base, sent));
             }
             _ => {}
@@ -107,7 +107,7 @@ impl SentIndex {
         let next = |at: &usize| self.sent[*at].0;
         let chain = std::iter::successors(Some(*last), next);
         let chain: Vec<&PromptSent> = chain.map(|at| &self.sent[at].1).collect();
-        put_together(&chain, look_up)
+        put_together(episode, &chain, look_up)
     }
 }
 
@@ -117,13 +117,14 @@ impl SentIndex {
 /// See [`NotShown`].
 pub fn last_sent(reader: &LedgerReader) -> Result<Option<(EpisodeId, Vec<u8>)>, NotShown> {
     let mut chain: Vec<PromptSent> = Vec::new();
-    reader.read_back(EventKind::PromptSent, &mut |kind, payload| {
+    let mut newest = None;
+    reader.read_back(EventKind::PromptSent, &mut |episode, kind, payload| {
         let Ok(Event::PromptSent(sent)) = tslp_migrations::decode(kind, payload) else {
             return ControlFlow::Break(());
         };
+        newest.get_or_insert(episode);
         let wanted = chain.last().map(|later| later.base);
-        let is_wanted =
-            wanted.is_none_or(|base| base.is_some_and(|base| base.episode == sent.episode));
+        let is_wanted = wanted.is_none_or(|base| base.is_some_and(|base| base.episode == episode));
         if is_wanted {
             chain.push(sent);
         }
@@ -132,17 +133,17 @@ pub fn last_sent(reader: &LedgerReader) -> Result<Option<(EpisodeId, Vec<u8>)>, 
             None => ControlFlow::Break(()),
         }
     })?;
-    let Some(newest) = chain.first() else {
+    let Some(episode) = newest else {
         return Ok(None);
     };
-    let episode = newest.episode;
     let chain: Vec<&PromptSent> = chain.iter().collect();
-    let body = put_together(&chain, &mut |artifact| reader.artifact(artifact))?;
+    let body = put_together(episode, &chain, &mut |artifact| reader.artifact(artifact))?;
     Ok(Some((episode, body)))
 }
 
 /// The first of these prompts, each of which begins like the one after it.
 fn put_together(
+    episode: EpisodeId,
     chain: &[&PromptSent],
     look_up: &mut dyn FnMut(ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError>,
 ) -> Result<Vec<u8>, NotShown> {
@@ -151,10 +152,7 @@ fn put_together(
         "a prompt is put together from itself at least"
     );
     let newest = chain[0];
-    let damaged = |detail: String| NotShown::Damaged {
-        episode: newest.episode,
-        detail,
-    };
+    let damaged = |detail: String| NotShown::Damaged { episode, detail };
     let messages = message_hashes(chain)
         .ok_or_else(|| damaged("the prompt that it begins like is missing".to_owned()))?;
     let mut failure = None;
@@ -205,9 +203,8 @@ mod tests {
     use super::*;
     use tslp_core::event::PromptBase;
 
-    fn sent(episode: u64, base: Option<(u64, u32)>, messages: &[u8]) -> PromptSent {
-        PromptSent {
-            episode: EpisodeId(episode),
+    fn sent(episode: u64, base: Option<(u64, u32)>, messages: &[u8]) -> (EpisodeId, PromptSent) {
+        let sent = PromptSent {
             frame: ArtifactHash([0; 32]),
             base: base.map(|(episode, messages)| PromptBase {
                 episode: EpisodeId(episode),
@@ -217,13 +214,14 @@ mod tests {
                 .iter()
                 .map(|byte| ArtifactHash([*byte; 32]))
                 .collect(),
-        }
+        };
+        (EpisodeId(episode), sent)
     }
 
-    fn check(prompts: &[PromptSent], expected: Option<&[u8]>) {
+    fn check(prompts: &[(EpisodeId, PromptSent)], expected: Option<&[u8]>) {
         let mut index = SentIndex::default();
-        for prompt in prompts {
-            index.add_event(Event::PromptSent(prompt.clone()));
+        for (episode, prompt) in prompts {
+            index.add_event(*episode, Event::PromptSent(prompt.clone()));
         }
         let next = |at: &usize| index.sent[*at].0;
         let chain = std::iter::successors(Some(index.sent.len() - 1), next);

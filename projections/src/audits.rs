@@ -99,17 +99,19 @@ impl Audits {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
-            Event::AuditAsked(asked) => self.record_question(asked, changes),
-            Event::AuditAnswered(answered) => self.record_answer(answered, changes),
+            Event::AuditAsked(asked) => self.record_question(recorded.episode, asked, changes),
+            Event::AuditAnswered(answered) => {
+                self.record_answer(recorded.episode, answered, changes)
+            }
             _ => {}
         }
     }
 
-    fn record_question(&mut self, asked: &AuditAsked, changes: &mut Changes) {
-        let audits = self.episodes.entry(asked.episode).or_default();
+    fn record_question(&mut self, episode: EpisodeId, asked: &AuditAsked, changes: &mut Changes) {
+        let audits = self.episodes.entry(episode).or_default();
         for audited in &asked.about {
             let audit = AuditRow {
-                episode: asked.episode,
+                episode,
                 version: audited.version,
                 entity: audited.entity.clone(),
                 status: AuditAnswer::Awaited,
@@ -126,8 +128,13 @@ impl Audits {
         }
     }
 
-    fn record_answer(&mut self, answered: &AuditAnswered, changes: &mut Changes) {
-        let Some(audits) = self.episodes.get_mut(&answered.episode) else {
+    fn record_answer(
+        &mut self,
+        episode: EpisodeId,
+        answered: &AuditAnswered,
+        changes: &mut Changes,
+    ) {
+        let Some(audits) = self.episodes.get_mut(&episode) else {
             return;
         };
         for (version, audit) in audits {

@@ -36,12 +36,12 @@ impl Counters {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
-            Event::PromptReceived(prompt) => {
-                self.raise("episode", prompt.episode.0, changes);
-                self.raise("session", prompt.session.0, changes);
+            Event::PromptReceived(_) => {
+                self.raise("episode", recorded.episode.0, changes);
+                self.raise("session", recorded.session.0, changes);
             }
-            Event::SideRequestReceived(request) => {
-                self.raise("episode", request.episode.0, changes);
+            Event::SideRequestReceived(_) => {
+                self.raise("episode", recorded.episode.0, changes);
             }
             Event::ArtifactCaptured(captured) => {
                 self.raise("capture", captured.capture.0, changes);

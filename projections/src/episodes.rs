@@ -61,27 +61,26 @@ pub struct Episodes {
 impl Episodes {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
-        if is_outside(&recorded.event) {
+        if is_outside(recorded) {
             self.touch_outside(recorded, changes);
         }
         match &recorded.event {
             Event::PromptReceived(prompt) => {
-                let episode =
-                    EpisodeRow::begin(prompt.episode, prompt.session, recorded, &prompt.model);
-                let known = self.episodes.insert(prompt.episode, episode).is_some();
-                changes.touch::<EpisodeRow, _>(|| (prompt.episode,), known);
+                let episode = EpisodeRow::begin(recorded, &prompt.model);
+                let known = self.episodes.insert(recorded.episode, episode).is_some();
+                changes.touch::<EpisodeRow, _>(|| (recorded.episode,), known);
                 self.evict_oldest(changes);
             }
-            Event::ReplyEnded(ended) => self.update_episode(ended.episode, changes, |episode| {
+            Event::ReplyEnded(ended) => self.update_episode(recorded.episode, changes, |episode| {
                 episode.outcome = Some(ended.outcome);
             }),
             Event::PromptMeasured(measured) => {
-                self.update_episode(measured.episode, changes, |episode| {
+                self.update_episode(recorded.episode, changes, |episode| {
                     episode.set_price(measured);
                 });
             }
             Event::PromptComposed(composed) => {
-                self.update_episode(composed.episode, changes, |episode| {
+                self.update_episode(recorded.episode, changes, |episode| {
                     episode.history = Some(composed.history);
                 });
             }
@@ -104,7 +103,7 @@ impl Episodes {
     /// Records the time and the position of an event outside of any conversation.
     fn touch_outside(&mut self, recorded: &Recorded, changes: &mut Changes) {
         let id = EpisodeId::OUTSIDE;
-        let episode = EpisodeRow::begin(id, SessionId::default(), recorded, "");
+        let episode = EpisodeRow::begin(recorded, "");
         let known = self.episodes.insert(id, episode).is_some();
         changes.touch::<EpisodeRow, _>(|| (id,), known);
     }
@@ -142,20 +141,19 @@ impl Keeps<EpisodeRow> for Episodes {
 }
 
 /// Whether this event belongs to no conversation, and is a directive or a transition.
-const fn is_outside(event: &Event) -> bool {
-    let episode = match event {
-        Event::DirectiveGiven(given) => given.episode,
-        Event::Transitioned(moved) => moved.episode,
-        _ => return false,
-    };
-    episode.0 == EpisodeId::OUTSIDE.0
+fn is_outside(recorded: &Recorded) -> bool {
+    recorded.episode == EpisodeId::OUTSIDE
+        && matches!(
+            recorded.event,
+            Event::DirectiveGiven(_) | Event::Transitioned(_)
+        )
 }
 
 impl EpisodeRow {
-    fn begin(episode: EpisodeId, session: SessionId, recorded: &Recorded, model: &str) -> Self {
+    fn begin(recorded: &Recorded, model: &str) -> Self {
         Self {
-            episode,
-            session,
+            episode: recorded.episode,
+            session: recorded.session,
             at_ms: recorded.at,
             seq: recorded.seq,
             model: model.into(),

@@ -139,7 +139,9 @@ impl GuardianState {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
-            Event::ActionRequested(requested) => self.add_call(requested, changes),
+            Event::ActionRequested(requested) => {
+                self.add_call(recorded.session, requested, changes)
+            }
             Event::ActionJudged(judged) => self.record_decision(judged, changes),
             Event::ToolRan(ran) => self.record_run(ran, changes),
             Event::CapabilityChanged(changed) => self.change_grant(recorded.seq, changed, changes),
@@ -160,11 +162,11 @@ impl GuardianState {
         }
     }
 
-    fn add_call(&mut self, requested: &ActionRequested, changes: &mut Changes) {
+    fn add_call(&mut self, session: SessionId, requested: &ActionRequested, changes: &mut Changes) {
         let call = ToolCallRow {
             episode: requested.call.episode,
             number: requested.call.number,
-            session: requested.session,
+            session,
             door: requested.door,
             round: requested.round,
             text: requested.text,

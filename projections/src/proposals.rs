@@ -156,9 +156,9 @@ impl Proposals {
                             .as_ref()
                             .map_or(Proof::Ast, GrammarTag::proof),
                         origin: captured.origin,
-                        episode: captured.episode,
+                        episode: recorded.episode,
                         // Nobody's conversation: the command line, or an episode so old that no reply was expected.
-                        session: sessions.of(captured.episode).unwrap_or(SessionId(0)),
+                        session: sessions.of(recorded.episode).unwrap_or(SessionId(0)),
                         report: None,
                         rename_of: None,
                         refused_at: None,

@@ -157,13 +157,13 @@ impl Sessions {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
-            Event::PromptReceived(prompt) => self.apply_prompt(prompt, changes),
-            Event::ReplyEnded(ended) => self.apply_reply_end(ended, changes),
+            Event::PromptReceived(prompt) => self.apply_prompt(recorded, prompt, changes),
+            Event::ReplyEnded(ended) => self.apply_reply_end(recorded.episode, ended, changes),
             Event::NoticeIssued(notice) => self.add_notice(notice, changes),
             Event::ArtifactCaptured(captured) => {
                 self.captured = match (captured.origin, &captured.path) {
                     (Origin::Model, Some(path)) => {
-                        Some((captured.capture, captured.episode, path.clone()))
+                        Some((captured.capture, recorded.episode, path.clone()))
                     }
                     _ => None,
                 };
@@ -177,21 +177,21 @@ impl Sessions {
                 }
             }
             Event::PromotionRefused(refused) => {
-                self.note_refused_file(refused.episode, refused.entity.path.clone(), changes);
+                self.note_refused_file(recorded.episode, refused.entity.path.clone(), changes);
             }
             Event::PromptAmended(amended) => {
-                if let Some((id, session)) = self.session_mut(amended.episode) {
+                if let Some((id, session)) = self.session_mut(recorded.episode) {
                     session.apply_amended(id, amended, changes);
                 }
             }
             Event::PromptComposed(composed) => {
-                let attempts = self.under_way.entry(composed.episode).or_default();
+                let attempts = self.under_way.entry(recorded.episode).or_default();
                 *attempts += 1;
                 changes.put(|| UnderWayRow {
-                    episode: composed.episode,
+                    episode: recorded.episode,
                     attempts: *attempts,
                 });
-                if let Some((id, session)) = self.session_mut(composed.episode) {
+                if let Some((id, session)) = self.session_mut(recorded.episode) {
                     session.apply_composed(id, recorded.seq, composed, changes);
                 }
             }
@@ -199,22 +199,28 @@ impl Sessions {
         }
     }
 
-    fn apply_prompt(&mut self, prompt: &PromptReceived, changes: &mut Changes) {
-        self.add_episode(prompt.episode, prompt.session, changes);
-        if !self.sessions.contains_key(&prompt.session) {
+    fn apply_prompt(
+        &mut self,
+        recorded: &Recorded,
+        prompt: &PromptReceived,
+        changes: &mut Changes,
+    ) {
+        let (episode, id) = (recorded.episode, recorded.session);
+        self.add_episode(episode, id, changes);
+        if !self.sessions.contains_key(&id) {
             let session = self.new_session(prompt);
-            self.insert_session(prompt.session, session, changes);
+            self.insert_session(id, session, changes);
         }
         let session = self
             .sessions
-            .get_mut(&prompt.session)
+            .get_mut(&id)
             .expect("a session is inserted before its prompt");
-        changes.touch::<SessionRow, _>(|| (prompt.session,), true);
+        changes.touch::<SessionRow, _>(|| (id,), true);
         let had_texts = session
             .open
             .as_ref()
             .is_some_and(|open| !open.user.is_empty());
-        touch_part(prompt.session, SessionList::OpenUser, had_texts, changes);
+        touch_part(id, SessionList::OpenUser, had_texts, changes);
         let last = session
             .last_prompt
             .replace((prompt.transcript, prompt.length));
@@ -222,9 +228,9 @@ impl Sessions {
         session.plain &= prompt.messages.older().is_empty()
             && matches!(current, [only] if only.role == Role::User);
         session.before_last = session.last_episode;
-        session.last_episode = prompt.episode;
+        session.last_episode = episode;
         session.open = Some(PromptInProgress {
-            episode: prompt.episode,
+            episode,
             transcript: prompt.transcript,
             length: prompt.length,
             user_key: current
@@ -240,13 +246,9 @@ impl Sessions {
             in_tool_chain: current.last().is_some_and(|last| last.role != Role::User),
         });
         if let Some((last, _)) = last {
-            self.unindex_if_owned((LookupKind::Prompt, last.0), prompt.session, changes);
+            self.unindex_if_owned((LookupKind::Prompt, last.0), id, changes);
         }
-        self.index_session(
-            (LookupKind::Prompt, prompt.transcript.0),
-            (prompt.session, 0),
-            changes,
-        );
+        self.index_session((LookupKind::Prompt, prompt.transcript.0), (id, 0), changes);
         self.evict_oldest_session(changes);
     }
 
@@ -339,19 +341,15 @@ impl Sessions {
         self.sessions.insert(id, session);
     }
 
-    fn apply_reply_end(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
-        self.end_attempt(ended, changes);
-        let Some(id) = self.episodes.get(&ended.episode).copied() else {
+    fn apply_reply_end(&mut self, episode: EpisodeId, ended: &ReplyEnded, changes: &mut Changes) {
+        self.end_attempt(episode, ended, changes);
+        let Some(id) = self.episodes.get(&episode).copied() else {
             return;
         };
         let Some(session) = self.sessions.get_mut(&id) else {
             return;
         };
-        let Some(open) = session
-            .open
-            .as_mut()
-            .filter(|open| open.episode == ended.episode)
-        else {
+        let Some(open) = session.open.as_mut().filter(|open| open.episode == episode) else {
             return;
         };
         changes.touch::<SessionRow, _>(|| (id,), true);
@@ -425,8 +423,7 @@ impl Sessions {
     }
 
     /// Counts an attempt as ended; an interrupted reply ends all attempts, because the process has stopped.
-    fn end_attempt(&mut self, ended: &ReplyEnded, changes: &mut Changes) {
-        let episode = ended.episode;
+    fn end_attempt(&mut self, episode: EpisodeId, ended: &ReplyEnded, changes: &mut Changes) {
         if let Some(attempts) = self.under_way.get_mut(&episode) {
             debug_assert!(*attempts > 0, "an episode without attempts isn't under way");
             *attempts -= 1;
@@ -946,8 +943,6 @@ mod tests {
     fn of_a_prompt_that_was_sent_twice_only_the_second_counts() {
         let (episode, session) = (EpisodeId(1), SessionId(1));
         let prompt = Event::PromptReceived(PromptReceived {
-            episode,
-            session,
             session_name: None,
             fork: None,
             transcript: TranscriptHash([1; 32]),
@@ -959,7 +954,6 @@ mod tests {
         });
         let composed = |hydrated| {
             Event::PromptComposed(PromptComposed {
-                episode,
                 history: History::Client,
                 hydrated,
                 dropped: Vec::new(),
@@ -972,7 +966,11 @@ mod tests {
         let mut sessions = Sessions::default();
         for (seq, event) in (1..).zip([prompt, first, second]) {
             let recorded = Recorded {
-                envelope: Envelope::outside(Seq(seq), UnixMillis(0)),
+                envelope: Envelope {
+                    episode,
+                    session,
+                    ..Envelope::outside(Seq(seq), UnixMillis(0))
+                },
                 event,
             };
             sessions.apply(&recorded, &mut Changes::discarding());

@@ -210,7 +210,7 @@ impl StateMap {
         };
         match transitioned.transition {
             Transition::Promote => match proposals.get(transitioned.version) {
-                Some(proposed) => self.promote(recorded, transitioned, proposed, changes),
+                Some(proposed) => self.promote(recorded, proposed, changes),
                 None => false,
             },
             Transition::Supersede | Transition::Remove => {
@@ -223,7 +223,6 @@ impl StateMap {
     fn promote(
         &mut self,
         recorded: &Recorded,
-        transitioned: &Transitioned,
         proposed: &ProposedVersion,
         changes: &mut Changes,
     ) -> bool {
@@ -240,7 +239,7 @@ impl StateMap {
             origin: proposed.origin,
             proof: proposed.proof,
             version: proposed.version.id,
-            episode: transitioned.episode,
+            episode: recorded.episode,
             seq: recorded.seq,
             at: recorded.at,
             namesake: None,

@@ -51,14 +51,14 @@ impl Tombstones {
         match &recorded.event {
             Event::Transitioned(transitioned) => match transitioned.transition {
                 Transition::Remove => {
-                    let tombstone = (transitioned.version, transitioned.episode);
+                    let tombstone = (transitioned.version, recorded.episode);
                     changes.put(|| row(&transitioned.entity, tombstone));
                     self.removed.insert(transitioned.entity.clone(), tombstone);
                 }
                 Transition::Promote => self.lift(&transitioned.entity, changes),
                 Transition::Discard | Transition::Supersede => {}
             },
-            Event::PromptReceived(prompt) => self.expire(prompt.episode, changes),
+            Event::PromptReceived(_) => self.expire(recorded.episode, changes),
             Event::RulesInForce(rules) => self.follow_policy(&rules.policy),
             _ => {}
         }

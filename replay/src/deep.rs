@@ -130,19 +130,23 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         let work = BatchBuilder::on_record(head);
         match &head.event {
             Event::PromptReceived(prompt) => {
-                let standing = self.engine.prompt_standing(prompt, Attempt::First, &step);
+                let standing =
+                    self.engine
+                        .prompt_standing(head.session, prompt, Attempt::First, &step);
                 self.observe_until(head, &mut step);
                 let differences = self.engine.retrace_step(step, |engine| {
                     engine.retrace_prompt(work, prompt, Attempt::First, standing);
                 });
-                self.remember_prompt(prompt.clone());
+                self.remember_prompt(head.episode, prompt.clone());
                 differences
             }
-            Event::PromptComposed(composed) => {
-                let Some(prompt) = self.prompts.get(&composed.episode) else {
+            Event::PromptComposed(_) => {
+                let Some(prompt) = self.prompts.get(&head.episode) else {
                     return self.retrace_unclaimed(step);
                 };
-                let standing = self.engine.prompt_standing(prompt, Attempt::Retry, &[]);
+                let standing =
+                    self.engine
+                        .prompt_standing(head.session, prompt, Attempt::Retry, &[]);
                 self.engine.retrace_step(step, |engine| {
                     engine.retrace_prompt(work, prompt, Attempt::Retry, standing);
                 })
@@ -212,8 +216,8 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         }
     }
 
-    fn remember_prompt(&mut self, prompt: PromptReceived) {
-        self.prompts.insert(prompt.episode, prompt);
+    fn remember_prompt(&mut self, episode: EpisodeId, prompt: PromptReceived) {
+        self.prompts.insert(episode, prompt);
         if self.prompts.len() > SESSIONS_KEPT {
             self.prompts.pop_first();
         }

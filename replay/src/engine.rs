@@ -280,7 +280,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         for episode in self.view().episodes_in_flight() {
             self.begin_step_of(episode, &mut work);
-            let events = Reply::default().end(&self.view(), episode, ReplyOutcome::Interrupted);
+            let events = Reply::default().end(&self.view(), ReplyOutcome::Interrupted);
             self.fold(events, &mut work);
         }
         for episode in self.state.audits_awaited() {
@@ -475,7 +475,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let events = write_head::adopt_file(&self.view(), EpisodeId::OUTSIDE, found);
         if !events.is_empty() {
             let given = DirectiveGiven {
-                episode: EpisodeId::OUTSIDE,
                 verb: Verb::Accept,
                 target: path.as_str().into(),
             };
@@ -534,7 +533,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         extent: SegmentExtent,
     ) -> Batch {
         let mut work = self.step_of(at, episode);
-        let events = reply.segment(&self.view(), episode, extent);
+        let events = reply.segment(&self.view(), extent);
         self.fold(events, &mut work);
         work.finish(&self.state)
     }
@@ -548,7 +547,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         outcome: ReplyOutcome,
     ) -> PendingReply {
         let mut work = self.step_of(at, episode);
-        let events = reply.end(&self.view(), episode, outcome);
+        let events = reply.end(&self.view(), outcome);
         self.fold(events, &mut work);
         self.read_reply(reply, outcome, work)
     }
@@ -602,7 +601,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             .map(|recorded| recorded.event.clone())
             .collect();
         let audit = self.decide_with(&mut work, |engine, policy| {
-            let audit = audit::ask_for_audit(&engine.view(), policy, episode, &asked, &judged);
+            let audit = audit::ask_for_audit(&engine.view(), policy, &asked, &judged);
             audit.map_or_else(
                 || (Vec::new(), None),
                 |(event, question)| (Vec::from([event]), Some(question)),
@@ -692,7 +691,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> ResolvedDirective {
         let resolved = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
-            episode: work.episode,
             verb: directive.verb,
             target: directive.target,
         };
@@ -706,9 +704,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 continue;
             };
             self.fold(Vec::from([event]), work);
-            let episode = work.episode;
             self.decide(work, |engine, _| {
-                observe::discard_contradicted(&engine.view(), episode, &path)
+                observe::discard_contradicted(&engine.view(), &path)
             });
         }
     }

@@ -351,7 +351,7 @@ impl<'l> PromptSummary<'l> {
         for recorded in new {
             match &recorded.event {
                 Event::PromptReceived(received) => {
-                    let _ = write!(self.header, " {}", received.session);
+                    let _ = write!(self.header, " {}", recorded.session);
                     if let Some(fork) = received.fork {
                         let (session, messages) = (fork.session, fork.messages);
                         let _ = write!(self.header, " from {session} after {messages}");

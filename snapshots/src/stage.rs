@@ -298,7 +298,7 @@ impl Stage {
     pub fn episode_entries(&self) -> EpisodeEntries {
         let mut entries = EpisodeEntries::default();
         let events = self.ledger.iter();
-        events.for_each(|recorded| entries.apply(&recorded.event));
+        events.for_each(|recorded| entries.apply(recorded));
         entries
     }
 

@@ -29,7 +29,7 @@ pub fn listing<'r>(events: impl IntoIterator<Item = &'r Recorded>, detail: Detai
         moved: None,
     };
     for recorded in events {
-        listing.add_event(&recorded.event);
+        listing.add_event(recorded);
     }
     listing.finish_moves();
     listing.text
@@ -51,7 +51,8 @@ struct EventListing {
 }
 
 impl EventListing {
-    fn add_event(&mut self, event: &Event) {
+    fn add_event(&mut self, recorded: &Recorded) {
+        let event = &recorded.event;
         match event {
             Event::Transitioned(moved) => {
                 let rules = self.rules_text(moved.report.as_ref());
@@ -60,7 +61,7 @@ impl EventListing {
                     transition_text(moved.transition),
                     moved.cause
                 );
-                return self.add_step(moved.episode, moved.version, step);
+                return self.add_step(recorded.episode, moved.version, step);
             }
             Event::PromotionRefused(refused) => {
                 let conclusion = refused.report.conclusion;
@@ -69,7 +70,7 @@ impl EventListing {
                 let known = known.map_or_else(String::new, |known| format!(", {known}"));
                 let rules = self.rules_text(Some(&refused.report));
                 let step = format!("stays PROPOSED {conclusion}{known}{rules}");
-                return self.add_step(refused.episode, refused.version, step);
+                return self.add_step(recorded.episode, refused.version, step);
             }
             _ => self.finish_moves(),
         }
@@ -77,7 +78,7 @@ impl EventListing {
             Event::ArtifactCaptured(captured) => {
                 let path = captured.path.as_ref().map_or("-", |path| path.as_str());
                 self.begin_line(
-                    captured.episode,
+                    recorded.episode,
                     format_args!(
                         "{} by the {:?}: {} {:?} {path}, {:?}; ",
                         captured.capture,
@@ -103,7 +104,10 @@ impl EventListing {
             }
             Event::DirectiveGiven(given) => {
                 let (verb, target) = (given.verb.as_str(), &given.target);
-                self.begin_line(given.episode, format_args!("directive {verb} {target:?}\n"));
+                self.begin_line(
+                    recorded.episode,
+                    format_args!("directive {verb} {target:?}\n"),
+                );
             }
             Event::NoticeIssued(issued) => {
                 let about = [&issued.entity, &issued.other];
@@ -111,7 +115,7 @@ impl EventListing {
                 let about: String = about.map(|entity| format!(" {entity}")).collect();
                 let (session, reason) = (issued.session, issued.reason);
                 self.begin_line(
-                    issued.episode,
+                    recorded.episode,
                     format_args!("notice for {session}: {reason}{about}\n"),
                 );
             }
@@ -119,7 +123,7 @@ impl EventListing {
                 let finish = ended.finish_reason.as_deref().unwrap_or("-");
                 if (ended.outcome, finish) != (ReplyOutcome::Completed, "stop") {
                     self.begin_line(
-                        ended.episode,
+                        recorded.episode,
                         format_args!("reply ended: {:?}, {finish}\n", ended.outcome),
                     );
                 }
@@ -127,7 +131,7 @@ impl EventListing {
             Event::AuditAsked(asked) => {
                 let about = asked.about.iter();
                 let about: String = about.map(|it| format!(" {}", it.version)).collect();
-                self.begin_line(asked.episode, format_args!("audit of{about}\n"));
+                self.begin_line(recorded.episode, format_args!("audit of{about}\n"));
             }
             Event::AuditAnswered(answered) => {
                 let verdicts = answered.verdicts.iter();
@@ -135,7 +139,7 @@ impl EventListing {
                     .map(|it| format!(", {} {}", it.version, it.status.as_str()))
                     .collect();
                 self.begin_line(
-                    answered.episode,
+                    recorded.episode,
                     format_args!("audit {}{verdicts}\n", answered.outcome.as_str()),
                 );
             }

@@ -29,7 +29,6 @@ use tslp_projections::proposals::Proposal;
 pub fn ask_for_audit<'e>(
     view: &StateView<'_>,
     policy: &Policy,
-    episode: EpisodeId,
     asked: &str,
     judged: impl IntoIterator<Item = &'e Event>,
 ) -> Option<(Event, AuditQuestion)> {
@@ -48,7 +47,7 @@ pub fn ask_for_audit<'e>(
     }
     let code = code.iter().map(|(audited, code)| (*audited, code.as_str()));
     let question = audit::question(asked, code);
-    Some((Event::AuditAsked(AuditAsked { episode, about }), question))
+    Some((Event::AuditAsked(AuditAsked { about }), question))
 }
 
 /// The version in an event of the judgement that is to be audited. A whole file is audited by its parts.
@@ -117,7 +116,6 @@ pub fn audit_answered(
         .and_then(|answer| audit::parse_verdicts(answer, &about));
     let stored = answer.map(|answer| recorder.store(ContentKind::Reply, answer.as_bytes()));
     recorder.push(Event::AuditAnswered(AuditAnswered {
-        episode,
         outcome: match (outcome, &verdicts) {
             (AuditOutcome::Answered, None) => AuditOutcome::NoAnswer,
             (outcome, _) => outcome,
@@ -184,10 +182,10 @@ fn promote_completed(
         }
         for (proposal, report) in versions.iter().zip(reports) {
             let version = (proposal.version, &proposal.entity);
-            promote::promote(recorder, episode, Origin::Model, version, report);
+            promote::promote(recorder, Origin::Model, version, report);
         }
         let promoted: Vec<&EntityId> = versions.iter().map(|proposal| &proposal.entity).collect();
-        promote::supersede_older_whole(recorder, episode, Origin::Model, promoted);
+        promote::supersede_older_whole(recorder, Origin::Model, promoted);
     }
 }
 

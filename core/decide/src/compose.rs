@@ -215,7 +215,6 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     });
     if injection.is_some() || !withheld.is_empty() {
         events.push(Event::PromptAmended(PromptAmended {
-            episode: prompt.episode,
             injected: injection,
             withheld,
         }));
@@ -260,7 +259,6 @@ fn assemble(
     sections.extend(notice_blocks);
     sections.extend(recent);
     let composed = PromptComposed {
-        episode: prompt.episode,
         history: prompt.history,
         hydrated: hydration.hydrated,
         dropped: hydration.dropped,

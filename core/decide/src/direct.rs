@@ -113,12 +113,12 @@ pub fn carry_out_directive(
             let accepted = (entity, directive.repetition);
             accept_from_disk(view, grammars, (episode, session), accepted, file)
         }
-        (Verb::Reject, Ok(entity)) => reject_proposals(view, episode, entity),
+        (Verb::Reject, Ok(entity)) => reject_proposals(view, entity),
         // The proposal that waits now may be another one than the user confirmed when the prompt was first sent.
         (Verb::Confirm, Ok(_)) if directive.repetition == PromptRepetition::Regenerated => {
             (Vec::new(), Some(Reason::NothingToDo))
         }
-        (Verb::Confirm, Ok(entity)) => confirm_proposal(view, episode, entity),
+        (Verb::Confirm, Ok(entity)) => confirm_proposal(view, entity),
         (Verb::Allow | Verb::Revoke | Verb::Stop | Verb::Resume, Ok(_)) => {
             unreachable!("what is said about tools names no entity")
         }
@@ -202,17 +202,12 @@ fn unfit_for_acceptance(found: &FoundCode) -> Option<Reason> {
     }
 }
 
-fn reject_proposals(
-    view: &StateView<'_>,
-    episode: EpisodeId,
-    entity: &EntityId,
-) -> EventsAndNotice {
+fn reject_proposals(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice {
     let events: Vec<Event> = view
         .proposals_for(entity)
         .into_iter()
         .map(|proposal| {
             Event::Transitioned(Transitioned {
-                episode,
                 version: proposal.version,
                 entity: entity.clone(),
                 transition: Transition::Discard,
@@ -230,11 +225,7 @@ fn reject_proposals(
     (events, Some(reason))
 }
 
-fn confirm_proposal(
-    view: &StateView<'_>,
-    episode: EpisodeId,
-    entity: &EntityId,
-) -> EventsAndNotice {
+fn confirm_proposal(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice {
     let proposals = view.proposals_for(entity);
     let newest = proposals.iter().rfind(|proposal| is_confirmable(proposal));
     let block = newest.map(|proposal| promote::with_its_parts(view, proposal.clone()));
@@ -261,15 +252,15 @@ fn confirm_proposal(
         report.conclusion = Some(Reason::UserConfirmed);
         report.passed = true;
         let version = (proposal.version, &proposal.entity);
-        promote::promote(&mut recorder, episode, Origin::User, version, report);
+        promote::promote(&mut recorder, Origin::User, version, report);
     }
     let promoted = block.iter().map(|proposal| &proposal.entity);
-    promote::supersede_older_whole(&mut recorder, episode, Origin::User, promoted);
+    promote::supersede_older_whole(&mut recorder, Origin::User, promoted);
     for known in block
         .iter()
         .filter_map(|proposal| proposal.rename_of.as_ref())
     {
-        promote::remove_entity(&mut recorder, episode, known.clone(), Reason::UserConfirmed);
+        promote::remove_entity(&mut recorder, known.clone(), Reason::UserConfirmed);
     }
     (recorder.into_events(), Some(Reason::UserConfirmed))
 }

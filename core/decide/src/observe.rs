@@ -7,7 +7,6 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, Transitioned};
 use tslp_core::hash::SliceHash;
-use tslp_core::ids::EpisodeId;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_projections::stale::Divergence;
@@ -27,11 +26,7 @@ pub fn observe(view: &StateView<'_>, path: RelPath, finding: DiskFinding) -> Opt
 /// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds: they
 /// are the change.
 #[must_use]
-pub fn discard_contradicted(
-    view: &StateView<'_>,
-    episode: EpisodeId,
-    path: &RelPath,
-) -> Vec<Event> {
+pub fn discard_contradicted(view: &StateView<'_>, path: &RelPath) -> Vec<Event> {
     view.proposals_under(path)
         .into_iter()
         .filter(|proposal| {
@@ -44,7 +39,6 @@ pub fn discard_contradicted(
         })
         .map(|proposal| {
             Event::Transitioned(Transitioned {
-                episode,
                 version: proposal.version,
                 entity: proposal.entity,
                 transition: Transition::Discard,

@@ -120,7 +120,6 @@ pub fn record_block(
     let mut next_version = recorder.view.next_version();
     recorder.push(Event::ArtifactCaptured(ArtifactCaptured {
         capture,
-        episode: block.episode,
         origin: block.origin,
         artifact: found.artifact,
         within,
@@ -165,7 +164,6 @@ pub fn record_block(
 /// were open for the entity are discarded.
 pub fn promote(
     recorder: &mut Recorder<'_>,
-    episode: EpisodeId,
     origin: Origin,
     (version, entity): (VersionId, &EntityId),
     report: GateReport,
@@ -173,7 +171,6 @@ pub fn promote(
     let view = recorder.view;
     let step = |version, transition, cause, report| {
         Event::Transitioned(Transitioned {
-            episode,
             version,
             entity: entity.clone(),
             transition,
@@ -210,7 +207,6 @@ pub fn promote(
 /// parts are the truth, until the whole is supplied again. `promoted` are entities of one file.
 pub fn supersede_older_whole<'e>(
     recorder: &mut Recorder<'_>,
-    episode: EpisodeId,
     origin: Origin,
     promoted: impl IntoIterator<Item = &'e EntityId>,
 ) {
@@ -224,7 +220,6 @@ pub fn supersede_older_whole<'e>(
         return;
     }
     recorder.push(Event::Transitioned(Transitioned {
-        episode,
         version: current,
         entity: whole,
         transition: Transition::Supersede,
@@ -248,17 +243,11 @@ pub fn with_its_parts(view: &StateView<'_>, proposal: Proposal) -> Vec<Proposal>
 }
 
 /// Takes an entity out of the State Map by the user's word (spec §9.2).
-pub fn remove_entity(
-    recorder: &mut Recorder<'_>,
-    episode: EpisodeId,
-    entity: EntityId,
-    cause: Reason,
-) {
+pub fn remove_entity(recorder: &mut Recorder<'_>, entity: EntityId, cause: Reason) {
     let Some(current) = recorder.view.current_version(&entity) else {
         return;
     };
     recorder.push(Event::Transitioned(Transitioned {
-        episode,
         version: current.version,
         entity,
         transition: Transition::Remove,

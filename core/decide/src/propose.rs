@@ -115,10 +115,10 @@ pub fn propose(
         None => {
             for (version, report) in versions.iter().zip(reports) {
                 let version = (version.id, &version.entity);
-                promote::promote(&mut recorder, episode, Origin::Model, version, report);
+                promote::promote(&mut recorder, Origin::Model, version, report);
             }
             let promoted = versions.iter().map(|version| &version.entity);
-            promote::supersede_older_whole(&mut recorder, episode, Origin::Model, promoted);
+            promote::supersede_older_whole(&mut recorder, Origin::Model, promoted);
         }
         Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
     }
@@ -447,7 +447,6 @@ impl<'v> BlockJudge<'v> {
             }
             let rename = self.renames.get(&version.entity);
             recorder.push(Event::PromotionRefused(PromotionRefused {
-                episode: self.judging.episode,
                 version: version.id,
                 entity: version.entity.clone(),
                 rename_of: rename.map(|suspicion| suspicion.known.clone()),

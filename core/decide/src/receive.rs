@@ -125,8 +125,6 @@ fn record_prompt(
     }
     let system = record_system(&mut recorder, request);
     recorder.push(Event::PromptReceived(PromptReceived {
-        episode,
-        session,
         session_name: request.session_name.clone(),
         fork,
         transcript: conversation.whole,
@@ -178,7 +176,6 @@ fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<Artif
 pub fn receive_side_request(view: &StateView<'_>, request: &Request) -> (EpisodeId, Vec<Event>) {
     let episode = view.next_episode();
     let received = Event::SideRequestReceived(SideRequestReceived {
-        episode,
         model: request.model.clone(),
         messages: u32::try_from(request.messages.len()).unwrap_or(u32::MAX),
         transcript: Conversation::of(request).whole,

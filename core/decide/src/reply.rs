@@ -10,7 +10,6 @@ use tslp_core::event::{
     ContentKind, Event, PartKind, ReplyEnded, ReplyOutcome, ReplyPart, ReplySegment, ToolCallRef,
 };
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::EpisodeId;
 use tslp_core::limits::{
     ERROR_BYTES_MAX, REPLY_HELD_BYTES_MAX, REPLY_PARTS_BYTES_MAX, REPLY_PARTS_MAX,
 };
@@ -69,17 +68,12 @@ impl Reply {
 
     /// Records the text collected so far as a segment, up to `extent`.
     #[must_use]
-    pub fn segment(
-        &mut self,
-        view: &StateView<'_>,
-        episode: EpisodeId,
-        extent: SegmentExtent,
-    ) -> Vec<Event> {
+    pub fn segment(&mut self, view: &StateView<'_>, extent: SegmentExtent) -> Vec<Event> {
         let mut recorder = Recorder::new(view);
         let rest = match extent {
             SegmentExtent::Whole => String::new(),
             SegmentExtent::CredentialSafe => {
-                self.parts.record_pieces(&mut recorder, episode);
+                self.parts.record_pieces(&mut recorder);
                 // The rest stays unredacted in the tail, so that it is redacted together with the text that follows it.
                 self.tail.split_off(credential_safe_cut(&self.tail))
             }
@@ -87,7 +81,7 @@ impl Reply {
         let content = self.take_tail(&mut recorder);
         self.tail = rest;
         if let Some(content) = content {
-            recorder.push(Event::ReplySegment(ReplySegment { episode, content }));
+            recorder.push(Event::ReplySegment(ReplySegment { content }));
         }
         recorder.into_events()
     }
@@ -106,14 +100,9 @@ impl Reply {
 
     /// Records the reply's end with everything that isn't recorded yet.
     #[must_use]
-    pub fn end(
-        &mut self,
-        view: &StateView<'_>,
-        episode: EpisodeId,
-        outcome: ReplyOutcome,
-    ) -> Vec<Event> {
+    pub fn end(&mut self, view: &StateView<'_>, outcome: ReplyOutcome) -> Vec<Event> {
         let mut recorder = Recorder::new(view);
-        self.parts.record_rest(&mut recorder, episode);
+        self.parts.record_rest(&mut recorder);
         self.take_tail(&mut recorder);
         let tool_calls = self
             .tool_calls
@@ -127,7 +116,6 @@ impl Reply {
             })
             .collect();
         recorder.push(Event::ReplyEnded(ReplyEnded {
-            episode,
             outcome,
             finish_reason: self
                 .finish_reason
@@ -190,32 +178,27 @@ impl ReplyParts {
     }
 
     /// Records of each part what can be redacted without the text that follows.
-    fn record_pieces(&mut self, recorder: &mut Recorder<'_>, episode: EpisodeId) {
+    fn record_pieces(&mut self, recorder: &mut Recorder<'_>) {
         for (of, part) in &mut self.parts {
             // The count of left-out bytes belongs to the part's last piece.
             if part.left_out_bytes == 0 {
                 let rest = part.tail.split_off(credential_safe_cut(&part.tail));
-                part.record_tail(recorder, episode, *of);
+                part.record_tail(recorder, *of);
                 part.tail = rest;
             }
         }
     }
 
-    fn record_rest(&mut self, recorder: &mut Recorder<'_>, episode: EpisodeId) {
+    fn record_rest(&mut self, recorder: &mut Recorder<'_>) {
         for (of, part) in &mut self.parts {
-            part.record_tail(recorder, episode, *of);
+            part.record_tail(recorder, *of);
         }
     }
 }
 
 impl UnrecordedPart {
     /// Records the tail, and how much was left out after it.
-    fn record_tail(
-        &mut self,
-        recorder: &mut Recorder<'_>,
-        episode: EpisodeId,
-        (kind, choice): (PartKind, u32),
-    ) {
+    fn record_tail(&mut self, recorder: &mut Recorder<'_>, (kind, choice): (PartKind, u32)) {
         let mut raw = core::mem::take(&mut self.tail);
         let mut left_out_bytes = core::mem::take(&mut self.left_out_bytes);
         if left_out_bytes > 0 {
@@ -232,7 +215,6 @@ impl UnrecordedPart {
             redact::without_credentials(&raw).as_bytes(),
         );
         recorder.push(Event::ReplyPart(ReplyPart {
-            episode,
             kind,
             choice,
             content,

@@ -16,7 +16,6 @@ pub fn record_sent(view: &StateView<'_>, prompt: SentPrompt) -> Vec<Event> {
         SentPiece::New(bytes) => recorder.store(ContentKind::PromptPiece, &bytes),
     };
     let sent = PromptSent {
-        episode: prompt.episode,
         frame: stored(prompt.frame),
         base: prompt.base,
         messages: prompt.messages.into_iter().map(stored).collect(),

@@ -44,6 +44,7 @@ pub struct ToolJudging<'j> {
 #[must_use]
 pub fn judge_request(
     at: UnixMillis,
+    session: SessionId,
     request: &ActionRequested,
     judging: &ToolJudging<'_>,
 ) -> (ActionJudged, Option<JudgedLine>) {
@@ -87,7 +88,7 @@ pub fn judge_request(
             door: request.door,
             mode: request.mode,
             now: at,
-            goal: Some(request.session.0),
+            goal: Some(session.0),
             grants: &judging.session.grants,
             spent: judging.session.spent,
             jail: judging.jail,
@@ -359,7 +360,6 @@ mod tests {
                 episode: EpisodeId(1),
                 number: 1,
             },
-            session: SessionId(2),
             door: Door::Bridge,
             round: 1,
             text: ArtifactHash::of(b""),
@@ -409,7 +409,7 @@ mod tests {
                 jail: &jail,
                 session,
             };
-            let (judged, _) = judge_request(at, &build(), &judging);
+            let (judged, _) = judge_request(at, SessionId(2), &build(), &judging);
             let code = judged.first_denials().next();
             let code = code.map_or(judged.decision.as_str(), |denial| &denial.code);
             assert_eq!(code, expected, "{at:?}");

@@ -69,7 +69,7 @@ pub fn verify(
     let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
     for path in paths {
         let of_path = promoted.iter().filter(|entity| entity.path == *path);
-        promote::supersede_older_whole(&mut recorder, episode, Origin::Model, of_path);
+        promote::supersede_older_whole(&mut recorder, Origin::Model, of_path);
     }
     recorder.into_events()
 }
@@ -116,7 +116,7 @@ fn promote_block(
     for (proposal, report) in block.into_iter().zip(granted) {
         if promoted.insert(proposal.entity.clone()) {
             let version = (proposal.version, &proposal.entity);
-            promote::promote(recorder, episode, Origin::Model, version, report);
+            promote::promote(recorder, Origin::Model, version, report);
         }
     }
 }

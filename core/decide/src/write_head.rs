@@ -193,16 +193,16 @@ fn make_true(
     versions: &[Version],
     omitted: Vec<EntityId>,
 ) {
-    let (episode, origin) = (block.episode, block.origin);
+    let origin = block.origin;
     for version in versions {
         let report = gate::write_head(block.resolution.level, block.completeness);
         let version = (version.id, &version.entity);
-        promote::promote(recorder, episode, origin, version, report);
+        promote::promote(recorder, origin, version, report);
     }
     let promoted = versions.iter().map(|version| &version.entity);
-    promote::supersede_older_whole(recorder, episode, origin, promoted);
+    promote::supersede_older_whole(recorder, origin, promoted);
     for entity in omitted {
-        promote::remove_entity(recorder, episode, entity, Reason::OmittedByUpdate);
+        promote::remove_entity(recorder, entity, Reason::OmittedByUpdate);
     }
 }
 

@@ -71,8 +71,6 @@ pub struct ActionRequested {
     /// The call.
     #[serde(flatten)]
     pub call: CallId,
-    /// The session of its episode.
-    pub session: SessionId,
     /// Who asks, and who would run it.
     pub door: Door,
     /// The round of the reply that asks for it, from 1.

@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::path::Path;
 
-use tslp_core::event::Envelope;
 use tslp_core::ids::UnixMillis;
 use tslp_replay::log::{Head, Log as _, Stored};
 use tslp_store::ledger::OpenOptions;
@@ -39,7 +38,7 @@ pub(crate) fn fill(
             for event in turns.next() {
                 let encoded = tslp_migrations::encode(&event)?;
                 let at = UnixMillis(i64::try_from(head.seq.0)?);
-                let envelope = Envelope::outside(head.seq.next(), at);
+                let envelope = turns.envelope(head.seq.next(), at);
                 filled.payload_bytes += encoded.payload.len() as u64;
                 let stored = Stored::after(head.chain, envelope, encoded.kind, encoded.payload);
                 head = Head {

@@ -3,14 +3,14 @@
 use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, Content, ContentKind, Event, Extent, Format, History,
-    Hydrated, MessageRef, PathEvidence, PromptComposed, PromptMessages, PromptReceived, ReplyEnded,
-    ReplyOutcome, ReplySegment, Transitioned, Within,
+    ArtifactCaptured, ArtifactResolved, Content, ContentKind, Envelope, Event, Extent, Format,
+    History, Hydrated, MessageRef, PathEvidence, PromptComposed, PromptMessages, PromptReceived,
+    ReplyEnded, ReplyOutcome, ReplySegment, Transitioned, Within,
 };
 use tslp_core::extract::GrammarTag;
 use tslp_core::gate::Completeness;
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
-use tslp_core::ids::{CaptureId, EpisodeId, SessionId, VersionId};
+use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
@@ -49,17 +49,22 @@ impl Turns {
         }
     }
 
+    /// The envelope of an event of the last turn.
+    pub(crate) const fn envelope(&self, seq: Seq, at: UnixMillis) -> Envelope {
+        Envelope {
+            episode: EpisodeId(self.turn),
+            session: SessionId(1 + (self.turn - 1) / TURNS_PER_SESSION),
+            ..Envelope::outside(seq, at)
+        }
+    }
+
     pub(crate) fn next(&mut self) -> Vec<Event> {
         self.turn += 1;
-        let episode = EpisodeId(self.turn);
-        let session = SessionId(1 + (self.turn - 1) / TURNS_PER_SESSION);
         let (prompt, asked) = self.content("prompt", ContentKind::Message);
         let (reply, answered) = self.content("reply", ContentKind::Reply);
         let mut events = vec![
             prompt,
             Event::PromptReceived(PromptReceived {
-                episode,
-                session,
                 session_name: None,
                 fork: None,
                 transcript: TranscriptHash(self.hash("transcript").0),
@@ -79,17 +84,13 @@ impl Turns {
             }),
         ];
         if self.turn.is_multiple_of(2) {
-            events.extend(self.supplied(episode, asked));
+            events.extend(self.supplied(asked));
         }
-        events.push(Event::PromptComposed(self.composed(episode)));
+        events.push(Event::PromptComposed(self.composed()));
         events.extend([
             reply,
-            Event::ReplySegment(ReplySegment {
-                episode,
-                content: answered,
-            }),
+            Event::ReplySegment(ReplySegment { content: answered }),
             Event::ReplyEnded(ReplyEnded {
-                episode,
                 outcome: ReplyOutcome::Completed,
                 finish_reason: Some("stop".into()),
                 key: MessageKey(answered.0),
@@ -101,7 +102,7 @@ impl Turns {
     }
 
     /// The user's code: captured, resolved, and true from now on.
-    fn supplied(&mut self, episode: EpisodeId, container: ArtifactHash) -> Vec<Event> {
+    fn supplied(&mut self, container: ArtifactHash) -> Vec<Event> {
         self.captures += 1;
         let number = (self.turn / 2) * 7919 % ENTITIES;
         let entity = entity(number);
@@ -110,7 +111,6 @@ impl Turns {
         let mut events = vec![
             Event::ArtifactCaptured(ArtifactCaptured {
                 capture: CaptureId(self.captures),
-                episode,
                 origin: Origin::User,
                 artifact: self.hash("artifact"),
                 within: Some(Within {
@@ -151,7 +151,6 @@ impl Turns {
         ];
         let moved = |version, transition, cause| {
             Event::Transitioned(Transitioned {
-                episode,
                 version,
                 entity: entity.clone(),
                 transition,
@@ -167,7 +166,7 @@ impl Turns {
         events
     }
 
-    fn composed(&self, episode: EpisodeId) -> PromptComposed {
+    fn composed(&self) -> PromptComposed {
         let hydrated = (0..2).map(|nth| Hydrated {
             entity: entity((self.turn * 31 + nth) % ENTITIES),
             version: VersionId(self.captures),
@@ -175,7 +174,6 @@ impl Turns {
             tokens: 150,
         });
         PromptComposed {
-            episode,
             history: History::Window,
             hydrated: hydrated.collect(),
             dropped: Vec::new(),

@@ -207,8 +207,8 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
     need_ledger(config)?;
     let mut scan = begin_scan(config)?;
     let mut index = SentIndex::default();
-    while let Some((_, event)) = scan.next_event()? {
-        index.add_event(event);
+    while let Some((stored, event)) = scan.next_event()? {
+        index.add_event(stored.episode, event);
     }
     let body = index
         .request_body(EpisodeId(episode), &mut |artifact| {

@@ -100,9 +100,9 @@ impl ActionReplay {
             profile,
             policy: approved,
             jail: self.jails.get(&request.scope)?,
-            session: &self.guardian.tool_session(request.session),
+            session: &self.guardian.tool_session(recorded.session),
         };
-        let (judged, _) = judge_request(recorded.at, &request, &judging);
+        let (judged, _) = judge_request(recorded.at, recorded.session, &request, &judging);
         Some(Event::ActionJudged(judged))
     }
 }

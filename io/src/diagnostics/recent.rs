@@ -118,7 +118,7 @@ pub(crate) fn entries_since(
     at_damage: AtDamage,
 ) -> Result<EpisodeEntries, LedgerError> {
     let mut entries = EpisodeEntries::default();
-    let read = reader.read_without_contents(from, &mut |event| entries.apply(event));
+    let read = reader.read_without_contents(from, &mut |recorded| entries.apply(recorded));
     match (read, at_damage) {
         (Err(error), AtDamage::Fail) => Err(error),
         (Ok(()), _) | (Err(_), AtDamage::End) => Ok(entries),

@@ -836,7 +836,6 @@ impl EngineThread {
                 episode: asker.episode,
                 number: self.engine.tool_call_count(asker.episode) + 1,
             },
-            session: asker.session,
             door: asker.door,
             round: asker.round,
             text: ArtifactHash::of(b""),
@@ -851,6 +850,7 @@ impl EngineThread {
         };
         let wanted = WantedCall {
             request,
+            session: asker.session,
             text: line.to_owned(),
             jail,
             scope,

@@ -26,24 +26,16 @@ pub fn sentence(event: &Event) -> String {
         Event::Content(event) => content_words(event),
         Event::PromptReceived(event) => prompt_words(event),
         Event::ReplySegment(event) => {
-            format!(
-                "{}: a piece of the reply, {:.12}",
-                event.episode, event.content
-            )
+            format!("a piece of the reply, {:.12}", event.content)
         }
         Event::ReplyEnded(event) => reply_words(event),
         Event::DiskObserved(event) => disk_words(event),
         Event::DirectiveGiven(event) => {
-            format!(
-                "{}: {} {}",
-                event.episode,
-                event.verb.as_str(),
-                event.target
-            )
+            format!("{} {}", event.verb.as_str(), event.target)
         }
         Event::AuditAsked(event) => {
             let about = event.about.iter().map(|it| it.entity.to_string());
-            format!("{}: asked about {}", event.episode, comma_separated(about))
+            format!("asked about {}", comma_separated(about))
         }
         Event::AuditAnswered(event) => audit_words(event),
         Event::PromptMeasured(event) => prompt_cost_words(event),
@@ -54,15 +46,14 @@ pub fn sentence(event: &Event) -> String {
         Event::Transitioned(event) => transition_words(event),
         Event::PromotionRefused(event) => refused_words(event),
         Event::NoticeIssued(event) => {
-            let mut text = format!("{} {}: {}", event.episode, event.session, event.reason);
+            let mut text = format!("for {}: {}", event.session, event.reason);
             for entity in event.entity.iter().chain(&event.other) {
                 let _ = write!(text, " {entity}");
             }
             text
         }
         Event::SideRequestReceived(event) => format!(
-            "{}: a request of the client's own, {}, model {}",
-            event.episode,
+            "a request of the client's own, {}, model {}",
             count_text(event.messages as usize, "message", "messages"),
             event.model
         ),
@@ -209,9 +200,7 @@ fn content_words(event: &Content) -> String {
 
 fn prompt_words(event: &PromptReceived) -> String {
     let mut text = format!(
-        "{} {}, model {}, {}, conversation of {}",
-        event.episode,
-        event.session,
+        "model {}, {}, conversation of {}",
         event.model,
         count_text(event.messages.len(), "new message", "new messages"),
         event.length
@@ -226,7 +215,7 @@ fn prompt_words(event: &PromptReceived) -> String {
 }
 
 fn reply_words(event: &ReplyEnded) -> String {
-    let mut text = format!("{}: {}", event.episode, outcome_words(event.outcome));
+    let mut text = outcome_words(event.outcome).to_string();
     if let Some(reason) = &event.finish_reason {
         let _ = write!(text, " ({reason})");
     }
@@ -249,7 +238,7 @@ fn reply_part_words(event: &ReplyPart) -> String {
         PartKind::OtherToolCalls => "another choice's calls",
         PartKind::Error => "the upstream's error",
     };
-    let mut text = format!("{}: {what}, {:.12}", event.episode, event.content);
+    let mut text = format!("{what}, {:.12}", event.content);
     if event.choice > 0 {
         let _ = write!(text, ", choice {}", event.choice);
     }
@@ -263,10 +252,9 @@ fn reply_part_words(event: &ReplyPart) -> String {
 fn sent_prompt_words(event: &PromptSent) -> String {
     let new = count_text(event.messages.len(), "message", "messages");
     match event.base {
-        None => format!("{}: {new}, frame {:.12}", event.episode, event.frame),
+        None => format!("{new}, frame {:.12}", event.frame),
         Some(base) => format!(
-            "{}: the first {} of {}, then {new}, frame {:.12}",
-            event.episode,
+            "the first {} of {}, then {new}, frame {:.12}",
             count_text(base.messages as usize, "message", "messages"),
             base.episode,
             event.frame
@@ -301,17 +289,12 @@ fn audit_words(event: &AuditAnswered) -> String {
     let verdicts =
         comma_separated(verdicts.map(|it| format!("{} {}", it.entity, it.status.as_str())));
     let colon = if verdicts.is_empty() { "" } else { ": " };
-    format!(
-        "{}: {}{colon}{verdicts}",
-        event.episode,
-        event.outcome.as_str()
-    )
+    format!("{}{colon}{verdicts}", event.outcome.as_str())
 }
 
 fn prompt_cost_words(event: &PromptMeasured) -> String {
     let mut text = format!(
-        "{}: {} of {} characters read anew, directly {} of {}",
-        event.episode,
+        "{} of {} characters read anew, directly {} of {}",
         event.sent.chars_anew,
         event.sent.chars_total,
         event.client.chars_anew,
@@ -335,12 +318,7 @@ fn prompt_cost_words(event: &PromptMeasured) -> String {
 }
 
 fn captured_words(event: &ArtifactCaptured) -> String {
-    format!(
-        "{} {} {}",
-        event.episode,
-        event.capture,
-        capture_words(event)
-    )
+    format!("{} {}", event.capture, capture_words(event))
 }
 
 fn resolved_words(event: &ArtifactResolved) -> String {
@@ -362,8 +340,7 @@ fn resolved_words(event: &ArtifactResolved) -> String {
 
 fn transition_words(event: &Transitioned) -> String {
     format!(
-        "{} {} {}: {} → {} ({})",
-        event.episode,
+        "{} {}: {} → {} ({})",
         event.version,
         event.entity,
         event.transition.from().as_str(),
@@ -376,8 +353,7 @@ fn refused_words(event: &PromotionRefused) -> String {
     let renamed = event.rename_of.as_ref();
     let renamed = renamed.map_or_else(String::new, |known| format!(", looks like {known}"));
     format!(
-        "{} {} {} stays PROPOSED: {}{renamed}",
-        event.episode,
+        "{} {} stays PROPOSED: {}{renamed}",
         event.version,
         event.entity,
         refusal_words(&event.report)
@@ -385,11 +361,11 @@ fn refused_words(event: &PromotionRefused) -> String {
 }
 
 fn amended_words(event: &PromptAmended) -> String {
-    let mut text = format!("{}:", event.episode);
+    let mut text = String::new();
     if let Some(injected) = &event.injected {
         let _ = write!(
             text,
-            " {:.12} put {} message {:.12}",
+            "{:.12} put {} message {:.12}",
             injected.text,
             injected.side.as_str(),
             injected.message
@@ -397,7 +373,8 @@ fn amended_words(event: &PromptAmended) -> String {
     }
     let withheld = comma_separated(event.withheld.iter().map(|it| it.entity.to_string()));
     if !withheld.is_empty() {
-        let _ = write!(text, " withheld from older messages: {withheld}");
+        let space = if text.is_empty() { "" } else { ", " };
+        let _ = write!(text, "{space}withheld from older messages: {withheld}");
     }
     text
 }
@@ -409,8 +386,7 @@ fn composed_words(event: &PromptComposed) -> String {
     let dropped = comma_separated(event.dropped.iter().map(|it| named(&it.entity, it.reason)));
     let tokens: u64 = event.hydrated.iter().map(|it| u64::from(it.tokens)).sum();
     let mut text = format!(
-        "{}: shown {}",
-        event.episode,
+        "shown {}",
         if shown.is_empty() { "nothing" } else { &shown }
     );
     if !dropped.is_empty() {

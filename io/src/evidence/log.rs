@@ -6,14 +6,14 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
 
 use tslp_core::entity::EntityId;
-use tslp_core::event::Event;
-use tslp_core::ids::Seq;
+use tslp_core::event::{Envelope, Event};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_replay::log::Stored;
 use tslp_store::evidence::line::event_line;
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::startup::StartError;
 
-use self::filter::{EventFilter, EventOwners};
+use self::filter::EventFilter;
 use super::describe;
 use super::moments::utc_moment;
 use crate::cli::OutputFormat;
@@ -38,7 +38,6 @@ pub struct EventPrinter {
     scan: LedgerScan,
     filter: EventFilter,
     form: OutputFormat,
-    owners: EventOwners,
     /// Entities seen so far, for suggestions; filled only if a name was given.
     known: BTreeSet<EntityId>,
     met: bool,
@@ -52,7 +51,6 @@ impl EventPrinter {
             scan,
             filter,
             form,
-            owners: EventOwners::default(),
             known: BTreeSet::new(),
             met: false,
         }
@@ -121,7 +119,6 @@ impl EventPrinter {
 
     fn next_wanted(&mut self) -> Result<Option<(Stored, Event)>, StartError> {
         while let Some((stored, event)) = self.scan.next_event()? {
-            let episode = self.owners.episode_of(&event);
             if let Some(wanted) = self.filter.wanted_entity() {
                 self.met |= filter::is_about(&event, wanted);
                 filter::visit_entities(&event, &mut |entity| {
@@ -130,8 +127,7 @@ impl EventPrinter {
                     }
                 });
             }
-            let session = self.owners.session_of(&event, episode);
-            if self.filter.passes(&event, stored.at, episode, session) {
+            if self.filter.passes(&stored, &event) {
                 return Ok(Some((stored, event)));
             }
         }
@@ -151,13 +147,18 @@ impl EventPrinter {
     }
 }
 
-/// Position, time, kind, and what it says.
+/// Position, time, kind, episode and session, and what it says.
 #[must_use]
-pub fn log_line(stored: &Stored, event: &Event) -> String {
+pub fn log_line(envelope: &Envelope, event: &Event) -> String {
+    let place = match (envelope.episode, envelope.session) {
+        (EpisodeId::OUTSIDE, _) => String::new(),
+        (episode, SessionId(0)) => format!("{episode}: "),
+        (episode, session) => format!("{episode} {session}: "),
+    };
     format!(
-        "{:>6}  {}  {:<17}  {}",
-        stored.seq.0,
-        utc_moment(stored.at.0),
+        "{:>6}  {}  {:<17}  {place}{}",
+        envelope.seq.0,
+        utc_moment(envelope.at.0),
         event.name(),
         describe::sentence(event)
     )

@@ -209,7 +209,6 @@ fn a_forged_promotion_is_found_though_every_hash_fits() {
         report.passed = true;
         report.conclusion = Some(Reason::StructuralParity);
         events[at] = Event::Transitioned(Transitioned {
-            episode: refused.episode,
             version: refused.version,
             entity: refused.entity,
             transition: Transition::Promote,

@@ -286,7 +286,7 @@ fn what_made_an_entity_what_it_is_is_told_in_order_up_to_now() {
     let words = fine(&places, &["why", "ring_put"]);
     for part in [
         RING_PUT,
-        "e1 c1 from the user",
+        "e1 s1: c1 from the user",
         "stays PROPOSED: elided (full_definition 0/1",
         "AUTHORITATIVE → SUPERSEDED",
         "STALE",

@@ -15,7 +15,7 @@ use std::thread;
 use serde_json::json;
 use tslp_core::event::{Event, ReplyOutcome};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::Seq;
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_store::ledger::reader::ReaderFactory;
 use tslp_store::ledger::{DataFiles, OpenOptions};
 
@@ -137,21 +137,24 @@ struct Kept {
 fn kept(data: &Path) -> Kept {
     let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut kept = Kept::default();
-    let mut take = |event| match event {
+    let mut take = |episode: EpisodeId, event| match event {
         Event::Content(content) => {
             kept.texts.insert(content.hash, content.bytes.to_vec());
         }
         Event::PromptReceived(prompt) => {
             let contents = prompt.messages.iter().map(|message| message.content);
-            kept.prompts.insert(prompt.episode.0, contents.collect());
+            kept.prompts.insert(episode.0, contents.collect());
         }
         Event::ReplyEnded(ended) => {
-            kept.replies.insert(ended.episode.0, ended.outcome);
+            kept.replies.insert(episode.0, ended.outcome);
         }
         _ => {}
     };
     let read = readers.open().unwrap().read(Seq(1), &mut |stored| {
-        take(tslp_migrations::decode(stored.kind, &stored.payload).unwrap());
+        take(
+            stored.episode,
+            tslp_migrations::decode(stored.kind, &stored.payload).unwrap(),
+        );
         ControlFlow::Continue(())
     });
     read.unwrap();

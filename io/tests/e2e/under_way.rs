@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde_json::json;
-use tslp_core::event::Event;
+use tslp_core::event::{Event, Recorded};
 use tslp_core::ids::Seq;
 use tslp_store::ledger::reader::ReaderFactory;
 use tslp_store::ledger::{DataFiles, OpenOptions};
@@ -15,11 +15,12 @@ use crate::ledger_file;
 use crate::upstream::{Reply, Step, Upstream, barrier, closing, event, last_events};
 
 /// The events of a kind and what they name, read from the file as it is.
-fn recorded(data: &Path) -> Vec<Event> {
+fn recorded(data: &Path) -> Vec<Recorded> {
     let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut events = Vec::new();
     let read = readers.open().unwrap().read(Seq(1), &mut |stored| {
-        events.push(tslp_migrations::decode(stored.kind, &stored.payload).unwrap());
+        let event = tslp_migrations::decode(stored.kind, &stored.payload).unwrap();
+        events.push(stored.recorded(event));
         ControlFlow::Continue(())
     });
     read.unwrap();
@@ -30,12 +31,13 @@ fn recorded(data: &Path) -> Vec<Event> {
 fn streamed(data: &Path, episode: u64) -> String {
     let mut texts = BTreeMap::new();
     let mut said = String::new();
-    for event in recorded(data) {
-        match event {
+    for recorded in recorded(data) {
+        let of = recorded.episode.0;
+        match recorded.event {
             Event::Content(content) => {
                 texts.insert(content.hash, content.bytes);
             }
-            Event::ReplySegment(segment) if segment.episode.0 == episode => {
+            Event::ReplySegment(segment) if of == episode => {
                 said.push_str(std::str::from_utf8(&texts[&segment.content]).unwrap());
             }
             _ => {}

@@ -21,6 +21,8 @@ use tslp_projections::store::Store;
 pub struct WantedCall {
     /// The event, apart from the hashes of the texts that go with it.
     pub request: ActionRequested,
+    /// The session of its episode.
+    pub session: SessionId,
     /// The command line, or what the model wrote.
     pub text: String,
     /// The folders that tools may read.
@@ -39,11 +41,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let WantedCall {
             mut request,
+            session,
             text,
             jail,
             scope,
         } = wanted;
-        let mut work = BatchBuilder::of(at, request.call.episode, request.session);
+        let mut work = BatchBuilder::of(at, request.call.episode, session);
         let view = self.view();
         let mut recorder = tslp_decide::Recorder::new(&view);
         request.text = recorder.store(
@@ -62,9 +65,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             profile,
             policy,
             jail: &jail,
-            session: &self.tool_session(request.session),
+            session: &self.tool_session(session),
         };
-        let (judged, line) = tools::judge_request(at, &request, &judging);
+        let (judged, line) = tools::judge_request(at, session, &request, &judging);
         self.fold(Vec::from([Event::ActionJudged(judged.clone())]), &mut work);
         self.halt_after_judgement(&judged, &mut work);
         (work.finish(&self.state), judged, line)

@@ -93,8 +93,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let messages = messages.collect();
         let received = ReceivedPrompt {
             events: Vec::new(),
-            episode: prompt.episode,
-            session: prompt.session,
+            episode: work.episode,
+            session: work.session,
             is_own: standing.is_own,
             repetition: standing.repetition,
             new_user_messages: standing.new_user_messages,

@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
-use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
+use tslp_core::event::{Event, Fork, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::SessionId;
 use tslp_core::message::{Attempt, Role};
 use tslp_decide::receive::{self, PromptRepetition};
 use tslp_projections::sessions::SessionPosition;
@@ -27,6 +28,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// makes it part of them. `step` holds the recorded events of the prompt's step.
     pub(crate) fn prompt_standing(
         &self,
+        session: SessionId,
         prompt: &PromptReceived,
         attempt: Attempt,
         step: &[Recorded],
@@ -41,7 +43,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Some(point.place)
         };
         if attempt == Attempt::Retry {
-            let is_plain = self.state.sessions().is_plain(prompt.session);
+            let is_plain = self.state.sessions().is_plain(session);
             return PromptStanding {
                 is_own: is_plain && (older == 0 || behind().is_some()),
                 repetition: PromptRepetition::Answered,
@@ -54,7 +56,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let behind = if older == 0 { None } else { behind() };
         let is_covered = older == 0 || behind.is_some();
-        let repetition = self.repetition(prompt, current, is_new, behind);
+        let repetition = self.repetition(session, prompt, current, is_new, behind);
         let messages = prompt.messages.iter().enumerate();
         let users = messages.filter(|(_, message)| message.role == Role::User);
         let acts = |index: usize, content| {
@@ -64,7 +66,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         PromptStanding {
             is_own: repetition != PromptRepetition::Answered
-                && self.is_own(prompt, older, is_covered),
+                && self.is_own(session, prompt.fork, older, is_covered),
             repetition,
             new_user_messages: users
                 .filter(|(index, message)| acts(*index, message.content))
@@ -73,17 +75,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    fn is_own(&self, prompt: &PromptReceived, older: u32, is_covered: bool) -> bool {
+    fn is_own(&self, session: SessionId, fork: Option<Fork>, older: u32, is_covered: bool) -> bool {
         let sessions = self.state.sessions();
-        match prompt.fork {
+        match fork {
             Some(_) => false,
-            None if !sessions.contains(prompt.session) => older == 0,
-            None => sessions.is_plain(prompt.session) && is_covered,
+            None if !sessions.contains(session) => older == 0,
+            None => sessions.is_plain(session) && is_covered,
         }
     }
 
     fn repetition(
         &self,
+        session: SessionId,
         prompt: &PromptReceived,
         current: &[MessageRef],
         is_new: impl Fn(ArtifactHash) -> bool,
@@ -98,7 +101,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return PromptRepetition::Answered;
         }
         let was_said = is_known && self.view().vault_holds_message(words.content);
-        let session = prompt.fork.map_or(prompt.session, |fork| fork.session);
+        let session = prompt.fork.map_or(session, |fork| fork.session);
         let sessions = self.state.sessions();
         let was_prompted = sessions.was_prompted(session, prompt.length, words.content);
         receive::repetition_at_position(was_said, behind, was_prompted)

@@ -9,7 +9,7 @@ use tslp_core::delimiter::{NOTICE_OPEN, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, History, PromptAmended, PromptComposed, Recorded, Transitioned};
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::{CaptureId, VersionId};
+use tslp_core::ids::{CaptureId, EpisodeId, VersionId};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
@@ -117,11 +117,11 @@ impl Law {
         for recorded in new {
             if let (Event::PromptComposed(composed), Some(sent)) =
                 (&recorded.event, stage.last_sent())
-                && composed.episode == sent.episode
+                && recorded.episode == sent.episode
             {
-                let text = self.text_added(new, composed, &sent.texts().join("\n"));
+                let text = self.text_added(new, sent.episode, composed, &sent.texts().join("\n"));
                 self.check_prompt(&stage.view(), stage.disk(), composed, &text);
-                self.check_growth(sent, composed.history, amended_in(new, composed));
+                self.check_growth(sent, composed.history, amended_in(new, sent.episode));
             }
         }
     }
@@ -131,11 +131,17 @@ impl Law {
     /// # Panics
     /// When the text on record didn't go out.
     #[must_use]
-    pub fn text_added(&self, new: &[Recorded], composed: &PromptComposed, sent: &str) -> String {
+    pub fn text_added(
+        &self,
+        new: &[Recorded],
+        episode: EpisodeId,
+        composed: &PromptComposed,
+        sent: &str,
+    ) -> String {
         if composed.history == History::Window {
             return sent.to_owned();
         }
-        let injected = amended_in(new, composed).and_then(|amended| amended.injected.as_ref());
+        let injected = amended_in(new, episode).and_then(|amended| amended.injected.as_ref());
         injected.map_or_else(String::new, |injected| {
             let text = String::from_utf8_lossy(&self.vault[&injected.text]).into_owned();
             assert!(sent.contains(&text), "on record and not sent: {text}");
@@ -441,12 +447,11 @@ impl Law {
 }
 
 /// The recorded amendments of a prompt, if there are any.
-fn amended_in<'r>(new: &'r [Recorded], composed: &PromptComposed) -> Option<&'r PromptAmended> {
-    let mut amended = new.iter().filter_map(|recorded| match &recorded.event {
-        Event::PromptAmended(amended) => Some(amended),
+fn amended_in(new: &[Recorded], episode: EpisodeId) -> Option<&PromptAmended> {
+    new.iter().find_map(|recorded| match &recorded.event {
+        Event::PromptAmended(amended) if recorded.episode == episode => Some(amended),
         _ => None,
-    });
-    amended.find(|amended| amended.episode == composed.episode)
+    })
 }
 
 /// The model's code is promoted by a grant of gate B with every needed rule met; only the user may override a rule.

@@ -76,18 +76,19 @@ impl Witness {
         self.law.follow_events(&batch.recorded, &batch.disk);
         for recorded in &batch.recorded {
             self.stale.follow_event(recorded);
-            self.sent_prompts.add_event(recorded.event.clone());
+            self.sent_prompts
+                .add_event(recorded.episode, recorded.event.clone());
             match &recorded.event {
-                Event::PromptReceived(received) => {
+                Event::PromptReceived(_) => {
                     self.prompt_positions
-                        .insert(received.episode, batch.last_seq());
+                        .insert(recorded.episode, batch.last_seq());
                 }
-                Event::PromptComposed(composed) => {
+                Event::PromptComposed(_) => {
                     self.prompt_positions
-                        .insert(composed.episode, batch.last_seq());
-                    *self.open_replies.entry(composed.episode).or_default() += 1;
+                        .insert(recorded.episode, batch.last_seq());
+                    *self.open_replies.entry(recorded.episode).or_default() += 1;
                 }
-                Event::ReplyEnded(ended) => self.end_attempt(ended),
+                Event::ReplyEnded(ended) => self.end_attempt(recorded.episode, ended),
                 Event::Transitioned(moved) if moved.transition == Transition::Promote => {
                     self.true_since.insert(moved.entity.clone(), recorded.seq);
                 }
@@ -117,12 +118,12 @@ impl Witness {
         }
     }
 
-    fn end_attempt(&mut self, ended: &ReplyEnded) {
-        let attempts = self.open_replies.get_mut(&ended.episode);
-        let attempts = attempts.unwrap_or_else(|| panic!("{} ends too often", ended.episode));
+    fn end_attempt(&mut self, episode: EpisodeId, ended: &ReplyEnded) {
+        let attempts = self.open_replies.get_mut(&episode);
+        let attempts = attempts.unwrap_or_else(|| panic!("{episode} ends too often"));
         *attempts -= 1;
         if *attempts == 0 || ended.outcome == ReplyOutcome::Interrupted {
-            self.open_replies.remove(&ended.episode);
+            self.open_replies.remove(&episode);
         }
     }
 
@@ -172,10 +173,10 @@ impl Witness {
     ) {
         let mut newest_first = self.batches.iter().rev().flat_map(|batch| {
             let events = batch.recorded.iter();
-            events.map(move |recorded| (batch, &recorded.event))
+            events.map(move |recorded| (batch, recorded))
         });
-        let found = newest_first.find_map(|(batch, event)| match event {
-            Event::PromptComposed(composed) if composed.episode == episode => {
+        let found = newest_first.find_map(|(batch, recorded)| match &recorded.event {
+            Event::PromptComposed(composed) if recorded.episode == episode => {
                 Some((batch, composed))
             }
             _ => None,
@@ -185,7 +186,9 @@ impl Witness {
             state,
             store: &EmptyStore,
         };
-        let added = self.law.text_added(&batch.recorded, composed, text);
+        let added = self
+            .law
+            .text_added(&batch.recorded, episode, composed, text);
         self.law.check_prompt(&view, &batch.disk, composed, &added);
         let first = batch
             .recorded
@@ -203,20 +206,21 @@ impl Witness {
 
     /// The reply that ended in the newest batch, if one did.
     #[must_use]
-    pub(super) fn reply_ended(&self) -> Option<(&ReplyEnded, String)> {
+    pub(super) fn reply_ended(&self) -> Option<(EpisodeId, &ReplyEnded, String)> {
         let batch = self.batches.last()?;
-        let ended = batch
-            .recorded
-            .iter()
-            .find_map(|recorded| match &recorded.event {
-                Event::ReplyEnded(ended) => Some(ended),
-                _ => None,
-            })?;
+        let (episode, ended) =
+            batch
+                .recorded
+                .iter()
+                .find_map(|recorded| match &recorded.event {
+                    Event::ReplyEnded(ended) => Some((recorded.episode, ended)),
+                    _ => None,
+                })?;
         let mut text = Vec::new();
         for segment in &ended.segments {
             text.extend_from_slice(self.law.bytes(*segment).unwrap_or_default());
         }
-        Some((ended, String::from_utf8_lossy(&text).into_owned()))
+        Some((episode, ended, String::from_utf8_lossy(&text).into_owned()))
     }
 
     /// Checks the verdict on a reply of a known kind, given what was true before; returns its name for the counters.
@@ -229,10 +233,10 @@ impl Witness {
         before: &[Function],
         expect_promotion: bool,
     ) -> &'static str {
-        let Some((ended, _)) = self.reply_ended() else {
+        let Some((episode, ended, _)) = self.reply_ended() else {
             return "";
         };
-        let promoted = self.model_promotions(ended.episode);
+        let promoted = self.model_promotions(episode);
         let details = || format!("{speech:?}\n{promoted:?}");
         if ended.outcome != ReplyOutcome::Completed || speech.is_never_true() {
             assert!(
@@ -280,7 +284,7 @@ impl Witness {
                 Event::Transitioned(moved)
                     if moved.transition == Transition::Promote
                         && moved.origin == Origin::Model
-                        && moved.episode == episode =>
+                        && recorded.episode == episode =>
                 {
                     Some(moved)
                 }
@@ -430,7 +434,7 @@ fn check_history(recorded: &[Recorded]) {
                     assert!(
                         stored.contains(&message.content),
                         "{} names a message again that the ledger has",
-                        received.episode
+                        recorded.episode
                     );
                 }
             }

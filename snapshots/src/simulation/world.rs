@@ -371,13 +371,13 @@ impl<'t> World<'t> {
 
     /// A reply that has just ended is what the model server sent, and its verdict is one that its kind allows.
     fn check_reply(&mut self, before: &BTreeMap<&'static str, Vec<Function>>, since: &TruthTimes) {
-        let Some((ended, text)) = self.witness.reply_ended() else {
+        let Some((episode, ended, text)) = self.witness.reply_ended() else {
             return;
         };
         if ended.outcome == ReplyOutcome::Interrupted {
             return;
         }
-        let (episode, outcome) = (ended.episode, ended.outcome);
+        let outcome = ended.outcome;
         let Some(attempts) = self.forwarded.get(&episode) else {
             panic!("{episode} ends, which never went to the model");
         };
@@ -475,7 +475,7 @@ impl<'t> World<'t> {
 fn prompt_sent(commit: &Commit) -> Option<EpisodeId> {
     let mut events = commit.recorded.iter();
     events.find_map(|recorded| match &recorded.event {
-        Event::PromptSent(sent) => Some(sent.episode),
+        Event::PromptSent(_) => Some(recorded.episode),
         _ => None,
     })
 }

@@ -203,7 +203,7 @@ fn promoted(ledger: &[Recorded]) -> BTreeSet<(EpisodeId, String)> {
     for recorded in ledger {
         match &recorded.event {
             Event::ArtifactCaptured(captured) if captured.origin == Origin::Model => {
-                captures.insert(captured.capture, captured.episode);
+                captures.insert(captured.capture, recorded.episode);
             }
             Event::ArtifactResolved(resolved) => {
                 let Some(episode) = captures.get(&resolved.capture) else {

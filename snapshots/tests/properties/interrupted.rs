@@ -47,7 +47,7 @@ fn interrupted(proxy: &mut Proxy) -> Vec<u64> {
     let events = proxy.resume_after_restart(NOW).recorded;
     let ended = events.iter().filter_map(|recorded| match &recorded.event {
         Event::ReplyEnded(ended) if ended.outcome == ReplyOutcome::Interrupted => {
-            Some(ended.episode.0)
+            Some(recorded.episode.0)
         }
         _ => None,
     });

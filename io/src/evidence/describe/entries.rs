@@ -6,7 +6,7 @@ use std::fmt;
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
-use tslp_core::event::Event;
+use tslp_core::event::{Event, Recorded};
 use tslp_core::gate::Completeness;
 use tslp_core::ids::EpisodeId;
 use tslp_core::reason::Reason;
@@ -46,10 +46,10 @@ struct CapturedBlock {
 
 impl EpisodeEntries {
     /// Folds one event in.
-    pub fn apply(&mut self, event: &Event) {
-        match event {
+    pub fn apply(&mut self, recorded: &Recorded) {
+        let episode = recorded.episode;
+        match &recorded.event {
             Event::PromptComposed(composed) => {
-                let episode = composed.episode;
                 for hydrated in &composed.hydrated {
                     self.add(episode, "hydrated", Some(&hydrated.entity), hydrated.reason);
                 }
@@ -60,13 +60,13 @@ impl EpisodeEntries {
             Event::PromptAmended(amended) => {
                 let reason = Reason::NoLongerCurrent;
                 for withheld in &amended.withheld {
-                    self.add(amended.episode, "withheld", Some(&withheld.entity), reason);
+                    self.add(episode, "withheld", Some(&withheld.entity), reason);
                 }
             }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
                 self.captured = Some(CapturedBlock {
-                    episode: captured.episode,
+                    episode,
                     file,
                     not_whole: match (captured.origin, captured.completeness) {
                         (Origin::User, Completeness::Elided) => Some(Reason::Elided),
@@ -89,7 +89,7 @@ impl EpisodeEntries {
                 }
             }
             Event::Transitioned(moved) => self.add_entry(
-                moved.episode,
+                episode,
                 EpisodeEntry {
                     what: moved.transition.to().as_str(),
                     transition: Some(moved.transition),
@@ -99,11 +99,11 @@ impl EpisodeEntries {
             ),
             Event::PromotionRefused(refused) => {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
-                self.add(refused.episode, "PROPOSED", Some(&refused.entity), reason);
+                self.add(episode, "PROPOSED", Some(&refused.entity), reason);
             }
             Event::NoticeIssued(notice) => {
                 let entity = notice.entity.as_ref();
-                self.add(notice.episode, "notice", entity, notice.reason);
+                self.add(episode, "notice", entity, notice.reason);
             }
             _ => {}
         }
@@ -160,8 +160,8 @@ impl fmt::Display for EpisodeEntries {
 
 #[cfg(test)]
 mod tests {
-    use tslp_core::event::NoticeIssued;
-    use tslp_core::ids::SessionId;
+    use tslp_core::event::{Envelope, NoticeIssued};
+    use tslp_core::ids::{Seq, SessionId, UnixMillis};
     use tslp_core::path::RelPath;
 
     use super::*;
@@ -170,13 +170,19 @@ mod tests {
     fn an_episode_keeps_its_first_entries_and_what_happens_outside_its_last() {
         let notice = |episode, number: usize| {
             let path = format!("{number}.c");
-            Event::NoticeIssued(NoticeIssued {
-                episode,
-                session: SessionId(1),
-                reason: Reason::NoEntity,
-                entity: Some(EntityId::file(RelPath::from_normalised(&path))),
-                other: None,
-            })
+            Recorded {
+                envelope: Envelope {
+                    episode,
+                    ..Envelope::outside(Seq(1), UnixMillis(0))
+                },
+                event: Event::NoticeIssued(NoticeIssued {
+                    episode,
+                    session: SessionId(1),
+                    reason: Reason::NoEntity,
+                    entity: Some(EntityId::file(RelPath::from_normalised(&path))),
+                    other: None,
+                }),
+            }
         };
         let mut entries = EpisodeEntries::default();
         for number in 0..ENTRIES_PER_EPISODE + 2 {

@@ -1,15 +1,8 @@
 //! Filters events by episode, session, entity, kind, reason and time.
 
-use std::collections::BTreeMap;
-
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{
-    ActionJudged, ActionRequested, ArtifactCaptured, ArtifactResolved, AuditAnswered, AuditAsked,
-    Content, DirectiveGiven, DiskFinding, DiskObserved, Event, EventKind, NoticeIssued,
-    PromotionRefused, PromptAmended, PromptComposed, PromptMeasured, PromptSent, ReplyEnded,
-    ReplyPart, ReplySegment, SideRequestReceived, ToolRan, Transitioned,
-};
-use tslp_core::ids::{CaptureId, EpisodeId, SessionId, UnixMillis};
+use tslp_core::event::{DiskFinding, DiskObserved, Envelope, Event, EventKind};
+use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
@@ -43,20 +36,21 @@ impl EventFilter {
 
     /// Whether an event meets all conditions.
     #[must_use]
-    pub fn passes(
-        &self,
-        event: &Event,
-        at: UnixMillis,
-        episode: Option<EpisodeId>,
-        session: Option<SessionId>,
-    ) -> bool {
+    pub fn passes(&self, envelope: &Envelope, event: &Event) -> bool {
+        let at = envelope.at;
+        // Some events speak about a session, which need not be that of their episode.
+        let about = match event {
+            Event::NoticeIssued(notice) => notice.session,
+            Event::CapabilityChanged(changed) => changed.session,
+            _ => envelope.session,
+        };
         let among_reasons = || {
             event_reasons(event)
                 .iter()
                 .any(|it| self.reasons.contains(it))
         };
-        self.episode.is_none_or(|wanted| episode == Some(wanted))
-            && self.session.is_none_or(|wanted| session == Some(wanted))
+        self.episode.is_none_or(|wanted| envelope.episode == wanted)
+            && self.session.is_none_or(|wanted| about == wanted)
             && (self.kinds.is_empty() || self.kinds.contains(&event.kind()))
             && self.since.is_none_or(|since| at.0 >= since)
             && self.until.is_none_or(|until| at.0 <= until)
@@ -80,67 +74,6 @@ pub fn entity_named(written: &str, workspace: &str) -> Result<EntityId, String> 
         format!("`{written}` is no entity: write PATH or PATH::SYMBOL, the path from the workspace's root ({reason})")
     })?;
     Ok(EntityId { path, symbol })
-}
-
-/// Derives the episode and session of events that don't name them, from earlier events.
-#[derive(Clone, Debug, Default)]
-pub struct EventOwners {
-    sessions: BTreeMap<EpisodeId, SessionId>,
-    /// Captures that wait for their resolution.
-    captures: BTreeMap<CaptureId, EpisodeId>,
-}
-
-impl EventOwners {
-    /// Follows the next event, and returns its episode. Content and looks at the disk have none.
-    pub fn episode_of(&mut self, event: &Event) -> Option<EpisodeId> {
-        match event {
-            Event::Content(Content { .. })
-            | Event::DiskObserved(DiskObserved { .. })
-            | Event::PolicyApproved(_)
-            | Event::CapabilityChanged(_)
-            | Event::RulesInForce(_) => None,
-            Event::PromptReceived(prompt) => {
-                self.sessions.insert(prompt.episode, prompt.session);
-                Some(prompt.episode)
-            }
-            Event::ArtifactCaptured(ArtifactCaptured {
-                capture, episode, ..
-            }) => {
-                self.captures.insert(*capture, *episode);
-                Some(*episode)
-            }
-            Event::ArtifactResolved(ArtifactResolved { capture, .. }) => {
-                self.captures.remove(capture)
-            }
-            Event::ReplySegment(ReplySegment { episode, .. })
-            | Event::ReplyEnded(ReplyEnded { episode, .. })
-            | Event::DirectiveGiven(DirectiveGiven { episode, .. })
-            | Event::AuditAsked(AuditAsked { episode, .. })
-            | Event::AuditAnswered(AuditAnswered { episode, .. })
-            | Event::PromptMeasured(PromptMeasured { episode, .. })
-            | Event::ReplyPart(ReplyPart { episode, .. })
-            | Event::PromptSent(PromptSent { episode, .. })
-            | Event::Transitioned(Transitioned { episode, .. })
-            | Event::PromotionRefused(PromotionRefused { episode, .. })
-            | Event::NoticeIssued(NoticeIssued { episode, .. })
-            | Event::SideRequestReceived(SideRequestReceived { episode, .. })
-            | Event::PromptAmended(PromptAmended { episode, .. })
-            | Event::PromptComposed(PromptComposed { episode, .. }) => Some(*episode),
-            Event::ActionRequested(ActionRequested { call, .. })
-            | Event::ActionJudged(ActionJudged { call, .. })
-            | Event::ToolRan(ToolRan { call, .. }) => Some(call.episode),
-        }
-    }
-
-    /// The session of an event of this episode.
-    #[must_use]
-    pub fn session_of(&self, event: &Event, episode: Option<EpisodeId>) -> Option<SessionId> {
-        match event {
-            Event::NoticeIssued(notice) => Some(notice.session),
-            Event::CapabilityChanged(changed) => Some(changed.session),
-            _ => self.sessions.get(&episode?).copied(),
-        }
-    }
 }
 
 /// Hands every entity that an event names to `visit`.

@@ -266,19 +266,20 @@ pub(super) fn numbers_of(kind: EventKind) -> String {
         .join(", ")
 }
 
-/// Hands the number and the payload of each event of one kind to `visit`, the last first.
+/// Hands the episode, the number and the payload of each event of one kind to `visit`, the last first.
 pub(crate) fn stream_back(
     connection: &Connection,
     kind: EventKind,
-    visit: &mut dyn FnMut(u32, &[u8]) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(EpisodeId, u32, &[u8]) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT kind, payload FROM ledger WHERE kind IN ({}) ORDER BY seq DESC",
+        "SELECT episode, kind, payload FROM ledger WHERE kind IN ({}) ORDER BY seq DESC",
         numbers_of(kind)
     ))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if visit(row.get(0)?, row.get_ref(1)?.as_blob()?).is_break() {
+        let episode = EpisodeId(row.get::<_, i64>(0)?.cast_unsigned());
+        if visit(episode, row.get(1)?, row.get_ref(2)?.as_blob()?).is_break() {
             break;
         }
     }

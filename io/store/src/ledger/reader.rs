@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
-use tslp_core::event::{Event, EventKind, Recorded};
+use tslp_core::event::{EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::{ContentRef, decode_content};
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
@@ -251,13 +251,13 @@ impl LedgerReader {
     pub fn read_without_contents(
         &self,
         from: Seq,
-        visit: &mut dyn FnMut(&Event),
+        visit: &mut dyn FnMut(&Recorded),
     ) -> Result<(), LedgerError> {
         let mut decoded = Ok(());
         let read = connection::visit_without_contents(&self.connection, from, &mut |stored| {
             match tslp_migrations::decode(stored.kind, &stored.payload) {
                 Ok(event) => {
-                    visit(&event);
+                    visit(&stored.recorded(event));
                     ControlFlow::Continue(())
                 }
                 Err(error) => {
@@ -275,14 +275,14 @@ impl LedgerReader {
         decoded
     }
 
-    /// Hands the number and the payload of each event of one kind to `visit`, the last first, until it breaks.
+    /// Hands the episode, the number and the payload of each event of one kind to `visit`, the last first, until it breaks.
     ///
     /// # Errors
     /// When the database can't be read.
     pub fn read_back(
         &self,
         kind: EventKind,
-        visit: &mut dyn FnMut(u32, &[u8]) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(EpisodeId, u32, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         connection::stream_back(&self.connection, kind, visit)
             .map_err(self.database.sqlite_error("read"))
