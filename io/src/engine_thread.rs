@@ -729,7 +729,7 @@ impl EngineThread {
                 .count_event(recorded.seq, &recorded.event);
             match &recorded.event {
                 Event::Transitioned(moved) => {
-                    debug_assert!(last > self.last_transition, "positions rise");
+                    debug_assert!(last >= self.last_transition, "positions rise");
                     self.last_transition = last;
                     let path = &moved.entity.path;
                     if self.told_stale.contains(path) && self.engine.stale_in(path) == 0 {

@@ -609,6 +609,7 @@ fn start_engine(
             }
         }),
     )?;
+    // All that was read at the start is on disk: a response that names it needn't wait.
     handle.send(ToLoop::Durable(state.head()));
     let observer = Observer::new(
         &config.workspace,

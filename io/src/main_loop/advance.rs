@@ -131,6 +131,7 @@ fn write_client(client: &mut Client) {
             TransferResult::Ended | TransferResult::Failed => client.stage = ClientStage::Over,
         }
     }
+    // RFC 9112 §9.6: closing at once while the client still sends would reset the connection, and lose it the response.
     if client.stage == ClientStage::Finishing && client.out.is_empty() {
         client.socket.finish();
         client.stage = ClientStage::Lingering;

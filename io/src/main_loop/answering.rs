@@ -242,6 +242,7 @@ impl MainLoop {
             exchange: exchange.id,
             page,
         };
+        // The loop never waits: a page that takes long must not hold up a reply.
         if self.to_diagnostics.try_send(query).is_err() {
             let refusal = Refusal::new(
                 503,
@@ -375,6 +376,7 @@ impl MainLoop {
             }
             ExchangeStage::Collecting(collecting) => {
                 let body = std::mem::take(&mut collecting.body);
+                // Once more: it may have failed while the body came in.
                 match self.check_ledger() {
                     Ok(()) => self.hand_over_prompt(exchange, body),
                     Err(refusal) => self.refuse_current(client, &refusal),

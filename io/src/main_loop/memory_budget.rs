@@ -167,6 +167,7 @@ impl MemoryBudget {
             let PromptStage::Composing { held } = stage else {
                 return Some(stage);
             };
+            // A request may be longer than all that was counted for its body: code was added.
             let commit =
                 (durable_at > durable).then(|| (durable_at, held.saturating_sub(request_bytes)));
             PromptStage::after_sending(request_bytes, commit)

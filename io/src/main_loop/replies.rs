@@ -291,6 +291,7 @@ impl MainLoop {
                 };
                 is_too_long = continued.rounds.is_too_long();
             }
+            // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
                 let bytes = std::mem::take(&mut reply.copied_bytes);
                 self.engine.send(ToEngine::ReplyBytes {
@@ -624,6 +625,7 @@ impl MainLoop {
                 write_body(out, call.downstream, &held);
             }
         }
+        // The response isn't complete by its framing, so nothing can follow it on this connection.
         exchange.persistence = Persistence::Close;
         if let Downstream::Streaming {
             framing,

@@ -61,6 +61,7 @@ impl MainLoop {
         server.resolver.take_answer(resolved, self.now);
         for key in std::mem::take(&mut server.unresolved) {
             self.with_client(key, |main_loop, client| {
+                // Its request may have been given up, and another one begun, since.
                 if client
                     .call()
                     .is_none_or(|call| call.connection != CallConnection::Resolving)

@@ -146,6 +146,7 @@ impl SentPrompts {
         if let Some(at) = known {
             return self.sessions.remove(at).map(|(_, last)| last);
         }
+        // Each prompt puts its session at the end, so the first one has been quiet for the longest time.
         if self.sessions.len() == SESSIONS_MAX {
             self.sessions.pop_front();
         }

@@ -89,6 +89,7 @@ impl Headers {
             "transfer-encoding",
             "upgrade",
         ];
+        // `Connection` may name further ones.
         FIXED.iter().any(|fixed| name.eq_ignore_ascii_case(fixed))
             || self.has_member("connection", name)
     }

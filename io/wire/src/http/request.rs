@@ -291,6 +291,7 @@ fn read_length(headers: &Headers, version: HttpVersion) -> Result<BodyLength, Re
         (Some(_), Some(_)) => Err(Refusal::malformed(
             "both Content-Length and Transfer-Encoding",
         )),
+        // RFC 9112 §6.1: the framing of such a message is to be taken for faulty.
         (Some(_), None) if version == HttpVersion::Http10 => Err(Refusal::malformed(
             "Transfer-Encoding in an HTTP/1.0 request",
         )),
@@ -366,6 +367,7 @@ fn read_expectation(headers: &Headers, version: HttpVersion) -> Result<Expectati
 
 fn read_persistence(headers: &Headers, version: HttpVersion) -> Persistence {
     match version {
+        // RFC 9112 §9.3: `close` counts most, then the version's default.
         HttpVersion::Http11 if headers.has_member("connection", "close") => Persistence::Close,
         HttpVersion::Http11 => Persistence::KeepAlive,
         HttpVersion::Http10

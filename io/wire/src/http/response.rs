@@ -184,6 +184,7 @@ fn read_body(
     let mut lengths = headers.all("content-length");
     match (codings.next(), lengths.next()) {
         (Some(_), Some(_)) => Err(ResponseFault::Framing),
+        // RFC 9112 §6.1: HTTP/1.0 has no transfer codings, so a server that states one there has confused something.
         (Some(_), None) if version == HttpVersion::Http10 || codings.next().is_some() => {
             Err(ResponseFault::Framing)
         }
