@@ -49,7 +49,7 @@ pub(crate) fn parse_bounded(
 /// Parses a command line.
 ///
 /// # Errors
-/// [`Unsplit::Syntax`] when the budget is spent.
+/// [`SplitError::Syntax`] when the budget is spent.
 pub(crate) fn parse_line(grammar: &tree_sitter::Language, line: &str) -> Result<Tree, SplitError> {
     within_budget(grammar, line.as_bytes(), BYTES_PER_CALL).ok_or(SplitError::Syntax)
 }

@@ -57,3 +57,12 @@ impl Readable {
         self.elisions.extend(lines);
     }
 }
+
+/// Blanks bytes so that every line keeps its number and every byte its place.
+pub(crate) fn blank(text: &mut [u8]) {
+    for byte in text {
+        if !matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+}

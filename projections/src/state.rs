@@ -162,14 +162,14 @@ impl State {
 
 /// Declares how the state hands out and takes back the rows of each table.
 macro_rules! rows_of_tables {
-    ($($index:ident: $row:path => $field:ident,)+) => {
+    ($($index:ident: $row:path => $($field:ident).+,)+) => {
         impl State {
             /// All rows of one table, by key, of an archive those that aren't durable; `table` is an index into
             /// [`crate::TABLES`].
             pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
                 match table {
                     $(crate::$index => {
-                        Keeps::<$row>::visit_rows(&self.$field, &mut |row| visit(row.into_cells()));
+                        Keeps::<$row>::visit_rows(&self.$($field).+, &mut |row| visit(row.into_cells()));
                     })+
                     _ => unreachable!("there is no table {table}"),
                 }
@@ -178,7 +178,7 @@ macro_rules! rows_of_tables {
             fn rows_beginning(&self, table: usize, key: &[Value]) -> Vec<Vec<Value>> {
                 match table {
                     $(crate::$index => {
-                        let rows = Keeps::<$row>::rows_beginning(&self.$field, key);
+                        let rows = Keeps::<$row>::rows_beginning(&self.$($field).+, key);
                         rows.into_iter().map(Row::into_cells).collect()
                     })+
                     _ => unreachable!("there is no table {table}"),
@@ -189,7 +189,7 @@ macro_rules! rows_of_tables {
                 match table {
                     $(crate::$index => {
                         let row = <$row>::from_cells(cells)?;
-                        self.$field.restore_row(row, event)
+                        self.$($field).+.restore_row(row, event)
                     })+
                     _ => unreachable!("there is no table {table}"),
                 }

@@ -22,7 +22,7 @@ use tslp_core::slice::{Figures, Span};
 use crate::changes::Changes;
 use crate::proposals::{Proposals, ProposedVersion};
 use crate::row::{EventAt, Keeps, Key as _, UnfitRow, spans_text};
-use crate::sources::{OutdatedRow, PartlyTrueRow, Sources};
+use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
 use crate::table::Value;
 
@@ -182,7 +182,8 @@ pub struct StateMap {
     entries: Vec<Option<MapEntry>>,
     free: Vec<u32>,
     files: Vec<TrackedFile>,
-    sources: Sources,
+    /// The tables of artifacts are its own.
+    pub(crate) sources: Sources,
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
@@ -826,26 +827,6 @@ impl Keeps<FormerVersionRow> for StateMap {
     fn rows_beginning(&self, key: &[Value]) -> Vec<FormerVersionRow> {
         let (entity,) = <(EntityId,)>::from_touched(key);
         self.former_rows_of(&entity).collect()
-    }
-}
-
-impl Keeps<PartlyTrueRow> for StateMap {
-    fn visit_rows(&self, visit: &mut dyn FnMut(PartlyTrueRow)) {
-        self.sources.visit_rows(visit);
-    }
-
-    fn restore_row(&mut self, row: PartlyTrueRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.sources.restore_row(row, event)
-    }
-
-    fn rows_beginning(&self, key: &[Value]) -> Vec<PartlyTrueRow> {
-        self.sources.rows_beginning(key)
-    }
-}
-
-impl Keeps<OutdatedRow> for StateMap {
-    fn visit_rows(&self, visit: &mut dyn FnMut(OutdatedRow)) {
-        self.sources.visit_rows(visit);
     }
 }
 

@@ -127,7 +127,7 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
     }
 
     fn retrace_step(&mut self, head: &Recorded, mut step: Vec<Recorded>) -> Vec<Difference> {
-        let work = BatchBuilder::on_record(head);
+        let mut work = BatchBuilder::on_record(head);
         match &head.event {
             Event::PromptReceived(prompt) => {
                 let standing =
@@ -183,13 +183,14 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
             // Whether the decision itself is right is for whoever can read the profile.
             Event::ActionJudged(judged) => {
                 self.observe_until(head, &mut step);
-                self.engine
-                    .retrace_step(step, |engine| engine.retrace_judgement(work, judged))
+                self.engine.retrace_step(step, |engine| {
+                    engine.halt_after_judgement(judged, &mut work);
+                })
             }
             Event::ToolRan(ran) => {
                 self.observe_until(head, &mut step);
                 self.engine
-                    .retrace_step(step, |engine| engine.retrace_run(work, ran))
+                    .retrace_step(step, |engine| engine.halt_after_run(ran, &mut work))
             }
             _ => self.retrace_unclaimed(step),
         }

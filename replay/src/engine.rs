@@ -156,16 +156,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut received = receive::receive(&self.view(), &request);
         let mut work = BatchBuilder::of(at, received.episode, received.session);
         self.fold(core::mem::take(&mut received.events), &mut work);
-        let (to_look_at, examined) = self.examine(&request, &received, &mut work);
-        PendingPrompt {
-            checks: to_look_at.checks,
-            reads: to_look_at.reads,
-            touches: to_look_at.touches,
-            aftermath: to_look_at.aftermath,
-            request,
-            work,
-            kind: RequestKind::Prompt(received, examined),
-        }
+        self.examine(request, received, work)
     }
 
     /// Composes a prompt, once its files have been looked at. The user's code becomes true first.

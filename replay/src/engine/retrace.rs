@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
-    ActionJudged, AuditAnswered, AuditOutcome, DirectiveGiven, Event, Format, PromptReceived,
-    ReadFailure, Recorded, ReplyEnded, RulesInForce, ToolRan,
+    AuditAnswered, AuditOutcome, DirectiveGiven, Event, Format, PromptReceived, ReadFailure,
+    Recorded, ReplyEnded, RulesInForce,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -29,9 +29,7 @@ use tslp_decide::reply::Reply;
 
 use super::Engine;
 use super::standing::PromptStanding;
-use crate::pending::{
-    BatchBuilder, DiskAnswers, FileFinding, PendingAudit, PendingPrompt, RequestKind,
-};
+use crate::pending::{BatchBuilder, DiskAnswers, FileFinding, PendingAudit};
 use crate::trace::{Difference, DifferenceCause, RecordedStep};
 use tslp_projections::store::Store;
 
@@ -73,7 +71,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// A prompt, from the examination of its messages to its composition.
     pub(crate) fn retrace_prompt(
         &mut self,
-        mut work: BatchBuilder,
+        work: BatchBuilder,
         prompt: &PromptReceived,
         attempt: Attempt,
         standing: PromptStanding,
@@ -117,22 +115,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             attempt,
             tools: prompt.tools,
         };
-        let (to_look_at, examined) = self.examine(&request, &received, &mut work);
-        let touches = self.touched_on_record(&to_look_at.reads);
+        let mut pending = self.examine(request, received, work);
+        pending.touches = self.touched_on_record(&pending.reads);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
-            texts: self.files_on_record(&to_look_at.reads),
-            touched: self.texts_of_touched(&touches),
-            aftermath: self.aftermath_on_record(&to_look_at.aftermath),
-        };
-        let pending = PendingPrompt {
-            checks: to_look_at.checks,
-            reads: to_look_at.reads,
-            touches,
-            aftermath: to_look_at.aftermath,
-            request,
-            work,
-            kind: RequestKind::Prompt(received, examined),
+            texts: self.files_on_record(&pending.reads),
+            touched: self.texts_of_touched(&pending.touches),
+            aftermath: self.aftermath_on_record(&pending.aftermath),
         };
         self.compose(pending, answers);
     }
@@ -180,16 +169,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let findings = self.findings_on_record();
         self.settle_audit(pending, findings);
-    }
-
-    /// What follows from a decision on a call.
-    pub(crate) fn retrace_judgement(&mut self, mut work: BatchBuilder, judged: &ActionJudged) {
-        self.halt_after_judgement(judged, &mut work);
-    }
-
-    /// What follows from a run.
-    pub(crate) fn retrace_run(&mut self, mut work: BatchBuilder, ran: &ToolRan) {
-        self.halt_after_run(ran, &mut work);
     }
 
     /// A directive from the command line.
