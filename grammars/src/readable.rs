@@ -54,6 +54,7 @@ impl Readable {
         for line in &lines {
             text[line.start as usize..line.end as usize].fill(b' ');
         }
+        debug_assert_eq!(text.len(), source.len(), "every byte keeps its place");
         self.elisions.extend(lines);
     }
 }

@@ -84,6 +84,7 @@ pub(crate) fn repaired(
         drop(tree);
         let mut text = with_edits(readable.text(source), &edits);
         let mut next = parse::parse_bounded(language, &text, nesting);
+        debug_assert_eq!(text.len(), source.len(), "an edit keeps every byte's place");
         let left = next.as_ref().map_or_else(|_| Vec::new(), errors_of);
         let helps = |edit: &RepairEdit| {
             let line_end = end_of_line(&text, edit.span().end);
@@ -99,6 +100,7 @@ pub(crate) fn repaired(
             next = parse::parse_bounded(language, &text, nesting);
         }
         match next.map(|next| (errors_of(&next).len(), next)) {
+            // Each repair is a guess: without fewer errors the text stays as it was.
             Ok((left, next)) if left < errors => {
                 tree = next;
                 readable.changed = Some(text);
@@ -160,6 +162,7 @@ impl RepairEdit {
             Self::Loop { name, arguments } => {
                 blank(name);
                 blank(arguments);
+                // `loop_before` has made sure of two bytes for the name and one for the arguments.
                 text[name.start as usize..name.start as usize + 2].copy_from_slice(b"if");
                 text[arguments.start as usize] = b'1';
             }

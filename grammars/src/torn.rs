@@ -122,6 +122,7 @@ pub(crate) fn torn_blocks(
                 None
             };
             let last = stand_in.unwrap_or(block.inside.end - 1);
+            debug_assert!(block.inside.start <= last, "the inside isn't empty");
             torn.push(TornBlock {
                 error: offset(error.clamp(block.inside.start, last)),
                 inside: block.inside.clone(),

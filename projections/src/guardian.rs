@@ -178,6 +178,7 @@ impl GuardianState {
         self.calls.insert(requested.call, call);
         let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
         episodes.dedup();
+        // One at the most is too many, since a call brings at most one.
         if let Some(oldest) = episodes
             .first()
             .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)

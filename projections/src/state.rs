@@ -68,9 +68,11 @@ impl State {
         self.disk.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
+        // It compares what the State Map and the disk hold after this event.
         self.stale
             .apply(recorded, &self.state_map, &self.disk, changes);
         self.sessions.apply(recorded, changes);
+        // A proposal takes its session from its episode's, so sessions come first.
         self.proposals.apply(recorded, &self.sessions, changes);
         self.tombstones.apply(recorded, changes);
         self.episodes.apply(recorded, changes);
@@ -91,6 +93,10 @@ impl State {
     /// Frees the archive rows up to `durable`, which the store supplies from now on. So memory grows with what is true, not
     /// with history.
     pub fn rows_made_durable(&mut self, durable: Seq) {
+        debug_assert!(
+            durable <= self.head,
+            "an event is folded before it is durable"
+        );
         self.vault.forget_durable(durable);
         self.edits.forget_durable(durable);
         self.state_map.forget_durable(durable);

@@ -53,7 +53,8 @@ impl Vault {
                     seq: recorded.seq,
                     container: None,
                     start: 0,
-                    end: u32::try_from(content.bytes.len()).unwrap_or(u32::MAX),
+                    end: u32::try_from(content.bytes.len())
+                        .expect("a row of the ledger is far below 4 GiB"),
                 };
                 self.insert(location, changes);
             }
@@ -61,6 +62,7 @@ impl Vault {
                 let Some(within) = captured.within else {
                     return;
                 };
+                // The container as a whole: its content event has given it a place already.
                 if within.container == captured.artifact {
                     return;
                 }
@@ -79,6 +81,7 @@ impl Vault {
     }
 
     fn insert(&mut self, location: VaultLocation, changes: &mut Changes) {
+        // The first place counts, in memory as in the archive's table.
         if let Entry::Vacant(free) = self.not_durable.entry(location.hash) {
             changes.put(|| location.clone());
             free.insert(location);

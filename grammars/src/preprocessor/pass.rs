@@ -263,6 +263,7 @@ impl<'a> Pass<'a> {
         self.readable
             .changed
             .as_ref()
+            // No token begins with a space, so a space in its place was put there.
             .is_some_and(|text| text[token.start as usize] == b' ')
     }
 
@@ -430,6 +431,7 @@ impl<'a> Pass<'a> {
 
     fn close(&mut self) -> BracketContext {
         let level = self.levels[self.state.level as usize];
+        // A bracket too many closes nothing: the file itself stays open.
         if self.state.level != 0 {
             self.state.level = level.parent;
             self.state.statement = level.outer;

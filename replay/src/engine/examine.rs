@@ -76,6 +76,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             | PromptRepetition::Regenerated
             | PromptRepetition::Ambiguous => touch::by_prompt(self.code_reader(&view), &prompt),
         };
+        // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
         let aftermath = match request.tools {
             Tools::Offered => view.refused_files(received.session),

@@ -41,14 +41,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         queue: Vec<Recorded>,
         step: impl FnOnce(&mut Self),
     ) -> Vec<Difference> {
+        assert!(
+            self.trace.is_none(),
+            "steps are retraced one after the other"
+        );
         self.trace = Some(RecordedStep::new(queue, self.state.head()));
         step(self);
-        let Some(mut trace) = self.trace.take() else {
-            return Vec::new();
-        };
+        let mut trace = self
+            .trace
+            .take()
+            .expect("each decision puts the trace back");
         let known = trace.differences.len();
         let rest = trace.take_unexpected();
         self.blame_versions(&mut trace.differences[known..]);
+        // No decision of today accounts for these; folded all the same, so that the state stays that of the record.
         for recorded in rest {
             let mut work = BatchBuilder::on_record(&recorded);
             self.fold_recorded(recorded, &mut work);
@@ -76,6 +82,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         attempt: Attempt,
         standing: PromptStanding,
     ) {
+        // It followed from the model's context size at the time, which isn't on record.
         let budget = self.trace.iter().flat_map(|trace| &trace.queue);
         let budget = budget
             .into_iter()
@@ -383,6 +390,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let matters =
             |name: &str| decision(self, &policy_with_setting(&then, &self.policy, name)) != before;
         let mut causes: Vec<DifferenceCause> = Vec::new();
+        // One that makes a difference by itself is named; where only several together do, all of them.
         let is_one_alone = differing.iter().any(|((name, _), _)| matters(name));
         for ((name, then), (_, now)) in differing {
             if !is_one_alone || matters(name) {
