@@ -231,6 +231,7 @@ fn function_name(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> 
 /// The whole call of the macro that defines a function, such as `TEST(Suite, name)`.
 pub(crate) fn macro_function(node: Node<'_>, outer: &NodeContext<'_, '_>) -> Option<String> {
     let start = span(node).start;
+    // The pass notes them in source order.
     let calls = &outer.readable.macro_functions;
     let at = calls.binary_search_by_key(&start, |call| call.start).ok()?;
     Some(tightened(&String::from_utf8_lossy(

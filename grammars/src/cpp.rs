@@ -203,6 +203,7 @@ fn without_parameters(name: &str, outer: &NodeContext<'_, '_>) -> String {
 
 /// Length of the bracketed group that `text` starts with.
 fn group_length(text: &str) -> Option<usize> {
+    debug_assert!(text.starts_with('<'), "a group begins with its bracket");
     let mut depth = 0_u32;
     for (at, byte) in text.bytes().enumerate() {
         match byte {

@@ -8,9 +8,6 @@ use crate::{c, cpp};
 
 /// Reads a header as C, and as C++ as well if it looks like it or isn't clean C; takes the result with fewer errors, and with
 /// equal errors the language that it looks like.
-///
-/// A text that begins as only C++ does, or that looks like C++ and is clean C++, isn't read as C: that could give no better
-/// result, and a parser takes many times as long for a text that it can't read.
 pub(crate) fn extract(source: &[u8]) -> Result<Extraction, ExtractError> {
     let readable_c = (c::C.readable)(source);
     let looks_cpp = readable_c.looks > LanguageLooks::C;
@@ -18,6 +15,8 @@ pub(crate) fn extract(source: &[u8]) -> Result<Extraction, ExtractError> {
     let (as_c, as_cpp);
     if looks_cpp {
         as_cpp = extract_as(&cpp::CPP, source);
+        // Reading it as C as well could give no better result, and a parser takes many times as long for a text that it can't
+        // read.
         let is_settled = readable_c.looks == LanguageLooks::Cpp && as_cpp.is_ok();
         if is_settled || is_clean(&as_cpp) {
             return as_cpp;

@@ -241,6 +241,7 @@ fn variables(declaration: Node<'_>, outer: &NodeContext<'_, '_>) -> OpenedNode {
             continue;
         };
         let value = declarator.child_by_field_name("value");
+        // The import of CommonJS.
         if value.is_some_and(|value| text(value, outer).starts_with("require(")) {
             imports = true;
         } else {

@@ -53,6 +53,7 @@ fn ends_in_prefix(prefixes: &[Span], source: &[u8], at: u32) -> bool {
 }
 
 fn between(source: &[u8], start: u32, end: u32) -> &[u8] {
+    // Anything but whitespace, so that nothing is joined over a range that isn't one.
     source.get(start as usize..end as usize).unwrap_or(b"?")
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn read(
     if source.len() > PARSE_BYTES_MAX {
         return Err(ExtractError::TooLarge);
     }
+    // A text that is too dense is refused before the parse, which is where the memory would go.
     let nesting = parse::nesting_depth(source, &readable)?;
     let mut tree = parse::parse_bounded(language, readable.text(source), nesting)?;
     let elided = elided::elided_lines(readable.text(source), &tree, &language.ready().kinds);

@@ -42,8 +42,9 @@ pub(crate) fn extract(
     while end < source.len() && whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
         let (next, length) = first_piece(language, &source[end..], &mut firsts)?;
         append_piece(&mut whole, shifted_by(next, offset(end)));
-        debug_assert!(length > 0, "each piece brings the reading forward");
+        assert!(length > 0, "each piece brings the reading forward");
         end += length;
+        assert!(end <= source.len(), "a piece is a part of the rest");
     }
     if whole.definitions.len() < DEFINITIONS_PER_BLOCK_MAX {
         Ok(whole)

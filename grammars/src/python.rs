@@ -148,6 +148,7 @@ fn variables(statement: Node<'_>, outer: &NodeContext<'_, '_>) -> Vec<String> {
         names.extend(
             variables
                 .map(|name| text(name, outer))
+                // By convention a value that nobody wants.
                 .filter(|name| name != "_"),
         );
     }

@@ -54,6 +54,16 @@ impl Readable {
         for line in &lines {
             text[line.start as usize..line.end as usize].fill(b' ');
         }
+        debug_assert_eq!(text.len(), source.len(), "every byte keeps its place");
         self.elisions.extend(lines);
+    }
+}
+
+/// Blanks bytes so that every line keeps its number and every byte its place.
+pub(crate) fn blank(text: &mut [u8]) {
+    for byte in text {
+        if !matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
     }
 }

@@ -16,8 +16,8 @@ use tslp_core::slice::Span;
 use crate::language::Language;
 use crate::node::{offset, span};
 use crate::parse;
-use crate::preprocessor::{WordKind, looks_like_macro, word_kind};
-use crate::readable::Readable;
+use crate::preprocessor::{PartKind, kind_of_word, looks_like_macro};
+use crate::readable::{self, Readable};
 
 /// Most further parses: each may bring the parser to the next word that it can't place.
 const ROUNDS_MAX: usize = 4;
@@ -84,6 +84,7 @@ pub(crate) fn repaired(
         drop(tree);
         let mut text = with_edits(readable.text(source), &edits);
         let mut next = parse::parse_bounded(language, &text, nesting);
+        debug_assert_eq!(text.len(), source.len(), "an edit keeps every byte's place");
         let left = next.as_ref().map_or_else(|_| Vec::new(), errors_of);
         let helps = |edit: &RepairEdit| {
             let line_end = end_of_line(&text, edit.span().end);
@@ -99,6 +100,7 @@ pub(crate) fn repaired(
             next = parse::parse_bounded(language, &text, nesting);
         }
         match next.map(|next| (errors_of(&next).len(), next)) {
+            // Each repair is a guess: without fewer errors the text stays as it was.
             Ok((left, next)) if left < errors => {
                 tree = next;
                 readable.changed = Some(text);
@@ -153,18 +155,14 @@ impl RepairEdit {
     }
 
     fn apply(&self, text: &mut [u8]) {
-        let mut blank = |span: &Span| {
-            for byte in &mut text[span.start as usize..span.end as usize] {
-                if !matches!(byte, b'\n' | b'\r') {
-                    *byte = b' ';
-                }
-            }
-        };
+        let mut blank =
+            |span: &Span| readable::blank(&mut text[span.start as usize..span.end as usize]);
         match self {
             Self::Pass(span) => blank(span),
             Self::Loop { name, arguments } => {
                 blank(name);
                 blank(arguments);
+                // `loop_before` has made sure of two bytes for the name and one for the arguments.
                 text[name.start as usize..name.start as usize + 2].copy_from_slice(b"if");
                 text[arguments.start as usize] = b'1';
             }
@@ -243,7 +241,7 @@ fn blanking_edit(
         return Some(edit);
     }
     let are = |test: fn(&[u8]) -> bool| words.iter().all(|word| test(word));
-    if are(|word| word_kind(word) == WordKind::Name) {
+    if are(|word| kind_of_word(word) == PartKind::Name) {
         let is_allowed = if in_body {
             are(looks_like_macro) || is_in_cast(span, text)
         } else {
@@ -251,17 +249,17 @@ fn blanking_edit(
         };
         return is_allowed.then_some(RepairEdit::Pass(span));
     }
-    let declares = |word: &[u8]| matches!(word_kind(word), WordKind::Specifier | WordKind::Type);
+    let declares = |word: &[u8]| is_specifier(word) || kind_of_word(word) == PartKind::Type;
     let before = are(declares).then(|| word_before(span, text, declares))??;
     // In a body the line above may lack its semicolon.
     let between = before.end as usize..span.start as usize;
     if in_body && text[between].contains(&b'\n') {
         return None;
     }
-    let begins = last_word(&text[..before.start as usize])
-        .is_none_or(|word| word_kind(word.of(text)) == WordKind::Specifier);
+    let begins =
+        last_word(&text[..before.start as usize]).is_none_or(|word| is_specifier(word.of(text)));
     let word = before.of(text);
-    let is_macro = word_kind(word) == WordKind::Name && known.may_be_macro(word);
+    let is_macro = kind_of_word(word) == PartKind::Name && known.may_be_macro(word);
     (is_macro && begins).then_some(RepairEdit::Pass(before))
 }
 
@@ -288,7 +286,7 @@ fn macro_in_run(span: Span, text: &[u8], known: &WordCounts<'_>) -> Option<Repai
             return found.map(RepairEdit::Pass);
         };
         let spelled = word.of(text);
-        if word_kind(spelled) == WordKind::Name && known.may_be_macro(spelled) {
+        if kind_of_word(spelled) == PartKind::Name && known.may_be_macro(spelled) {
             found = Some(word);
         }
         start = word.start;
@@ -304,6 +302,14 @@ fn is_in_cast(span: Span, text: &[u8]) -> bool {
     }
     let after = text[span.end as usize..].trim_ascii_start();
     before.trim_ascii_end().ends_with(b"(") && after.starts_with(b"*")
+}
+
+/// Whether a word says nothing but how a declaration's type is meant.
+fn is_specifier(word: &[u8]) -> bool {
+    matches!(
+        kind_of_word(word),
+        PartKind::Specifier | PartKind::Attribute
+    )
 }
 
 fn is_of_word(byte: &u8) -> bool {
@@ -396,7 +402,7 @@ fn loop_before(next: usize, text: &[u8]) -> Option<RepairEdit> {
     let open = start_of_group(text, close)?;
     let name = last_word(&text[..open])?;
     let has_body = text.get(next) == Some(&b'{') || is_indented_below(text, name.start, next);
-    let is_call = word_kind(name.of(text)) == WordKind::Name && name.len() >= 2;
+    let is_call = kind_of_word(name.of(text)) == PartKind::Name && name.len() >= 2;
     let arguments = Span {
         start: offset(open + 1),
         end: offset(close),
@@ -453,7 +459,7 @@ fn made_up(
     following().or_else(|| {
         let words = words_of(declaration.of(text))?;
         let is_macro =
-            |word: &&&[u8]| word_kind(word) == WordKind::Name && known.may_be_macro(word);
+            |word: &&&[u8]| kind_of_word(word) == PartKind::Name && known.may_be_macro(word);
         let word = words.iter().find(is_macro).filter(|_| words.len() > 1)?;
         let start = declaration
             .of(text)

@@ -13,7 +13,7 @@ use tree_sitter::{Node, Tree};
 use crate::language::Language;
 use crate::node::offset;
 use crate::parse;
-use crate::readable::Readable;
+use crate::readable::{self, Readable};
 
 /// Most blocks of a text that are parsed by themselves; a text with more suspects isn't code.
 const PARSED_MAX: usize = 100;
@@ -122,6 +122,7 @@ pub(crate) fn torn_blocks(
                 None
             };
             let last = stand_in.unwrap_or(block.inside.end - 1);
+            debug_assert!(block.inside.start <= last, "the inside isn't empty");
             torn.push(TornBlock {
                 error: offset(error.clamp(block.inside.start, last)),
                 inside: block.inside.clone(),
@@ -144,11 +145,7 @@ pub(crate) fn pass_over(readable: &mut Readable, source: &[u8], torn: &[TornBloc
 fn with_blanked(text: &[u8], torn: &[TornBlock]) -> Vec<u8> {
     let mut text = text.to_vec();
     for stretch in torn {
-        for byte in &mut text[stretch.inside.clone()] {
-            if !matches!(byte, b'\n' | b'\r') {
-                *byte = b' ';
-            }
-        }
+        readable::blank(&mut text[stretch.inside.clone()]);
         if let Some(at) = stretch.stand_in {
             text[at..at + STAND_IN.len()].copy_from_slice(STAND_IN);
         }

@@ -116,6 +116,7 @@ impl<'tree> TreeWalk<'tree, '_> {
                 depth += 1;
                 continue;
             }
+            // Parity compares code, so a changed remark must not count.
             self.totals.tokens += u32::from(!is_comment);
             loop {
                 self.leave_nodes(depth);
@@ -209,6 +210,7 @@ impl<'tree> TreeWalk<'tree, '_> {
             b'>' => b'<',
             _ => return self.brackets.push(bracket),
         };
+        // Nobody leaves so many open; without a bound hostile text would cost quadratic time.
         let near = self.brackets.len().saturating_sub(BRACKETS_COMPARED_MAX);
         let found = self.brackets[near..]
             .iter()
@@ -409,6 +411,15 @@ impl<'tree> TreeWalk<'tree, '_> {
         while let Some(open) = self.open.pop_if(|open| open.depth == depth) {
             let body = self.body_of(open.body);
             let definition = &mut self.definitions[open.index];
+            debug_assert!(
+                definition.span.end as usize <= self.source.len(),
+                "a definition lies in its source"
+            );
+            debug_assert!(
+                definition.span.start <= definition.head.start
+                    && definition.head.end <= definition.span.end,
+                "a head lies in its definition"
+            );
             definition.body = body;
             definition.figures = Figures {
                 nodes: self.totals.nodes - open.at_entry.nodes,

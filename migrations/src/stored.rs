@@ -77,6 +77,7 @@ where
         Event::Content(content) => content.bytes.len(),
         _ => 0,
     };
+    // Before so much memory is taken.
     if content_bytes > PAYLOAD_BYTES_MAX {
         return Err(too_large(content_bytes));
     }
@@ -85,6 +86,7 @@ where
         kind,
         detail: error.to_string(),
     })?;
+    // Other events grow with what they list, which shows only now.
     if payload.len() > PAYLOAD_BYTES_MAX {
         return Err(too_large(payload.len()));
     }

@@ -55,6 +55,7 @@ impl LateRows {
     fn change(self, was_present: bool, mut rows: Vec<Vec<Value>>) -> Option<RowChange> {
         debug_assert!(!self.is_one || rows.len() <= 1, "{self:?} is one row");
         let change = match (self.is_one, rows.is_empty()) {
+            // It came and went within the batch: no store has heard of it.
             (_, true) if !was_present => return None,
             (true, true) => Change::Remove(self.key),
             (true, false) => Change::Put(rows.remove(0)),
@@ -116,11 +117,20 @@ impl Changes {
     pub fn touch<R: StoredRow, K: Key>(&mut self, key: impl FnOnce() -> K, was_present: bool) {
         if matches!(self.wanted, WantedChanges::All) {
             let key = key().into_cells();
+            debug_assert!(
+                !R::TABLE.is_archive(),
+                "rows of an archive are put at once and stay"
+            );
+            debug_assert!(
+                key.len() <= R::TABLE.key,
+                "a key has no more cells than its table's"
+            );
             let late = LateRows {
                 table: R::INDEX,
                 is_one: key.len() == R::TABLE.key,
                 key,
             };
+            // Only the first change knows whether the row was there when the batch began.
             self.late.entry(late).or_insert(was_present);
         }
     }
@@ -137,6 +147,7 @@ impl Changes {
 
     /// Records that the row with this key was removed.
     pub fn remove<R: StoredRow>(&mut self, key: impl FnOnce() -> R::Key) {
+        debug_assert!(!R::TABLE.is_archive(), "an archive loses no row");
         if self.wants::<R>() {
             self.collected.push(RowChange {
                 table: R::INDEX,

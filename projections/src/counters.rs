@@ -58,6 +58,7 @@ impl Counters {
     }
 
     fn raise(&mut self, name: &'static str, value: u64, changes: &mut Changes) {
+        // A prompt in an older session brings a smaller number.
         if value > self.value(name) {
             self.set(name, value, changes);
         }

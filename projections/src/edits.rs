@@ -40,6 +40,7 @@ impl Edits {
         let Event::ArtifactCaptured(captured) = &recorded.event else {
             return;
         };
+        // An edit without bases wasn't applied, so it made nothing.
         let applied = captured.edit.iter().filter(|edit| !edit.bases.is_empty());
         for text in applied.flat_map(|edit| &edit.texts) {
             let (key, made) = ((*text, recorded.seq), captured.artifact);

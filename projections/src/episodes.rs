@@ -112,6 +112,7 @@ impl Episodes {
         if self.episodes.len() <= RECENT_EPISODES_KEPT {
             return;
         }
+        // Episode 0 is nobody's prompt, so it is never the oldest.
         let oldest = self
             .episodes
             .keys()

@@ -130,7 +130,7 @@ pub struct ToolSession {
 #[derive(Default)]
 pub struct GuardianState {
     policy: Option<PolicyRow>,
-    grants: BTreeMap<(SessionId, Capability), GrantToken>,
+    grants: BTreeMap<(SessionId, Capability), GrantRow>,
     sessions: BTreeMap<SessionId, ToolSessionRow>,
     calls: BTreeMap<CallId, ToolCallRow>,
 }
@@ -178,6 +178,7 @@ impl GuardianState {
         self.calls.insert(requested.call, call);
         let mut episodes: Vec<EpisodeId> = self.calls.keys().map(|call| call.episode).collect();
         episodes.dedup();
+        // One at the most is too many, since a call brings at most one.
         if let Some(oldest) = episodes
             .first()
             .filter(|_| episodes.len() > TOOL_EPISODES_KEPT)
@@ -229,22 +230,22 @@ impl GuardianState {
 
     fn change_grant(&mut self, seq: Seq, changed: &CapabilityChanged, changes: &mut Changes) {
         let key = (changed.session, changed.capability);
-        let token = GrantToken {
-            id: seq.0,
-            goal: Some(changed.session.0),
+        let grant = GrantRow {
+            session: changed.session,
             capability: changed.capability,
+            seq,
             risk: changed.risk,
+            scope_root: changed.scope_root,
             issued_at: changed.issued_at,
             expires_at: changed.expires_at,
-            renewed_count: changed.renewed_count,
+            renewed: changed.renewed_count,
             last_renewed_at: changed.last_renewed_at,
-            scope_root: changed.scope_root,
             revoked: changed.change == GrantChange::Revoked,
         };
-        changes.put(|| grant_row(key, &token));
-        self.grants.insert(key, token);
+        changes.put(|| grant.clone());
+        self.grants.insert(key, grant);
         if self.grants.len() > SESSIONS_KEPT {
-            let oldest = self.grants.iter().min_by_key(|(_, token)| token.id);
+            let oldest = self.grants.iter().min_by_key(|(_, grant)| grant.seq);
             if let Some(key) = oldest.map(|(key, _)| *key) {
                 self.grants.remove(&key);
                 changes.remove::<GrantRow>(|| key);
@@ -312,7 +313,7 @@ impl GuardianState {
             .range((session, Capability::FsRead)..=(session, Capability::ShellExec));
         ToolSession {
             halt: everywhere.or(own.halt),
-            grants: grants.map(|(_, token)| *token).collect(),
+            grants: grants.map(|(_, grant)| grant.into()).collect(),
             spent: BudgetAmounts::default().with_amount(BudgetItem::Builds, own.builds),
             class_violations: own.violations,
         }
@@ -375,27 +376,13 @@ impl Keeps<PolicyRow> for GuardianState {
 impl Keeps<GrantRow> for GuardianState {
     fn visit_rows(&self, visit: &mut dyn FnMut(GrantRow)) {
         // The table is sorted by the capability's word, the map by the enum.
-        let mut grants: Vec<_> = self.grants.iter().collect();
-        grants.sort_by_key(|((session, capability), _)| (*session, capability.as_str()));
-        let rows = grants.into_iter();
-        rows.map(|(key, token)| grant_row(*key, token))
-            .for_each(visit);
+        let mut grants: Vec<_> = self.grants.values().cloned().collect();
+        grants.sort_by_key(|grant| (grant.session, grant.capability.as_str()));
+        grants.into_iter().for_each(visit);
     }
 
     fn restore_row(&mut self, row: GrantRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        let token = GrantToken {
-            id: row.seq.0,
-            goal: Some(row.session.0),
-            capability: row.capability,
-            risk: row.risk,
-            scope_root: row.scope_root,
-            issued_at: row.issued_at,
-            expires_at: row.expires_at,
-            renewed_count: row.renewed,
-            last_renewed_at: row.last_renewed_at,
-            revoked: row.revoked,
-        };
-        self.grants.insert((row.session, row.capability), token);
+        self.grants.insert((row.session, row.capability), row);
         Ok(())
     }
 }
@@ -426,18 +413,20 @@ impl Keeps<ToolCallRow> for GuardianState {
     }
 }
 
-fn grant_row((session, capability): (SessionId, Capability), token: &GrantToken) -> GrantRow {
-    GrantRow {
-        session,
-        capability,
-        seq: Seq(token.id),
-        risk: token.risk,
-        scope_root: token.scope_root,
-        issued_at: token.issued_at,
-        expires_at: token.expires_at,
-        renewed: token.renewed_count,
-        last_renewed_at: token.last_renewed_at,
-        revoked: token.revoked,
+impl From<&GrantRow> for GrantToken {
+    fn from(row: &GrantRow) -> Self {
+        Self {
+            id: row.seq.0,
+            goal: Some(row.session.0),
+            capability: row.capability,
+            risk: row.risk,
+            scope_root: row.scope_root,
+            issued_at: row.issued_at,
+            expires_at: row.expires_at,
+            renewed_count: row.renewed,
+            last_renewed_at: row.last_renewed_at,
+            revoked: row.revoked,
+        }
     }
 }
 

@@ -295,6 +295,7 @@ impl Field for Option<EntityId> {
         let entity = EntityId::read(cells)?;
         match (entity.path.as_str(), &entity.symbol) {
             ("", None) => Some(None),
+            // No fold writes a symbol without a path.
             ("", Some(_)) => None,
             _ => Some(Some(entity)),
         }

@@ -38,6 +38,7 @@ impl Rules {
         let Event::RulesInForce(rules) = &recorded.event else {
             return;
         };
+        // Removed before the new ones are put: a rule that is gone has no row to replace it.
         self.visit_rows(&mut |row| changes.remove::<RuleRow>(|| (row.name,)));
         self.in_force = Some((rules.clone(), recorded.seq));
         self.visit_rows(&mut |row| changes.put(|| row));

@@ -49,6 +49,11 @@ const HYDRATION_ORDER_KEPT: u32 = 64;
 /// Most entities that a session remembers having shown: four times as many as one prompt can show.
 const ENTITIES_KEPT: usize = 4 * HYDRATION_CANDIDATES_MAX;
 
+const _: () = assert!(
+    ENTITIES_KEPT > HYDRATION_ORDER_KEPT as usize,
+    "of too many entities one has no position and can be forgotten"
+);
+
 /// Most sessions kept from which a session's history comes, one fork after another.
 const ANCESTORS_KEPT: usize = 64;
 
@@ -246,9 +251,11 @@ impl Sessions {
             in_tool_chain: current.last().is_some_and(|last| last.role != Role::User),
         });
         if let Some((last, _)) = last {
+            // Another session may have come to the same prompt since, and owns the key.
             self.unindex_if_owned((LookupKind::Prompt, last.0), id, changes);
         }
         self.index_session((LookupKind::Prompt, prompt.transcript.0), (id, 0), changes);
+        // Last: the prompt has made its own session the newest, so another one goes.
         self.evict_oldest_session(changes);
     }
 
@@ -306,6 +313,7 @@ impl Sessions {
             .filter(|(_, length)| *length <= fork.messages)
             .cloned()
             .collect();
+        // Of a plain conversation each pair of messages is an exchange; with fewer, some were forgotten before the fork.
         let pairs = (fork.messages / 2) as usize;
         let mut points = source.points.iter();
         // A fork after a prompt shares the replies before it.
@@ -342,6 +350,7 @@ impl Sessions {
     }
 
     fn apply_reply_end(&mut self, episode: EpisodeId, ended: &ReplyEnded, changes: &mut Changes) {
+        // First, because an attempt is over even if its session was forgotten meanwhile.
         self.end_attempt(episode, ended, changes);
         let Some(id) = self.episodes.get(&episode).copied() else {
             return;
@@ -354,6 +363,7 @@ impl Sessions {
         };
         changes.touch::<SessionRow, _>(|| (id,), true);
         open.in_flight = false;
+        // The prompt stays open: clients send it again.
         if ended.outcome != ReplyOutcome::Completed {
             return;
         }
@@ -392,10 +402,15 @@ impl Sessions {
             session.exchanges.pop_front();
         }
         self.index_session((LookupKind::Point, head.0), (id, point.length), changes);
+        debug_assert!(
+            self.sessions[&id].points.len() <= POINTS_PER_SESSION,
+            "points are bounded"
+        );
         if let Some((episode, oldest)) = oldest {
             changes.remove::<SessionPartRow>(|| (id, SessionList::Point, episode.0, None));
             self.unindex((LookupKind::Point, oldest.transcript.0), changes);
         }
+        // Old keys go first: an exchange that repeats itself has the same ones, which must be left in the index.
         if let Some(old) = old_tail {
             self.unindex((LookupKind::Tail, old.0), changes);
         }
@@ -417,6 +432,7 @@ impl Sessions {
                 !session.refused.is_empty(),
                 changes,
             );
+            // Only one reply's files are of interest: those of the last that was refused.
             session.refused.retain(|_, refused| *refused == episode);
             session.refused.insert(path, episode);
         }
@@ -451,6 +467,10 @@ impl Sessions {
         if session.notices.len() > NOTICES_WAITING_MAX {
             session.notices.pop_front();
         }
+        debug_assert!(
+            session.notices.len() <= NOTICES_WAITING_MAX,
+            "waiting notices are bounded"
+        );
     }
 
     /// Forgets the session whose last prompt is the oldest, if there are too many.
@@ -830,6 +850,7 @@ impl Session {
         changes: &mut Changes,
     ) {
         let known = self.entities.get(&hydrated.entity);
+        // Positions have no gaps, because the entities that have one are never forgotten.
         let position = match known {
             Some(known) => known.position,
             None => u32::try_from(self.entities.len())
@@ -845,6 +866,10 @@ impl Session {
             position,
         };
         self.entities.insert(hydrated.entity.clone(), shown);
+        debug_assert!(
+            self.entities.len() <= ENTITIES_KEPT,
+            "shown entities are bounded"
+        );
         changes.put(|| shown.row(id, &hydrated.entity));
     }
 

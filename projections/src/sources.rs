@@ -84,11 +84,16 @@ impl Sources {
             None => self.add_slot(artifact),
         };
         let source = &mut self.slots[id as usize];
+        // An artifact that is wholly true has no row, before and after.
         if source.is_partly_true() {
             changes.touch::<PartlyTrueRow, _>(|| (artifact,), true);
         }
         source.promoted += 1;
         source.live += 1;
+        debug_assert!(
+            source.live <= source.promoted,
+            "a version that is true was promoted"
+        );
         id
     }
 
@@ -137,6 +142,7 @@ impl Sources {
             slot.remove();
             self.free.push(id);
         }
+        // The first time stays on record, whatever became true again since: an archive keeps its first row.
         if let alloc::collections::btree_map::Entry::Vacant(free) = self.outdated.entry(artifact) {
             free.insert(seq);
             changes.put(|| OutdatedRow { artifact, seq });

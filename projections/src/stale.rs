@@ -99,6 +99,7 @@ impl Stale {
     ) {
         match &recorded.event {
             Event::DiskObserved(observed) => {
+                // What is true there, not what disk defines: a symbol that is gone from disk differs as well.
                 for entity in entities_of(state_map, &observed.path) {
                     self.compare_with_disk(&entity, state_map, disk, changes);
                 }
@@ -109,9 +110,12 @@ impl Stale {
                     (Transition::Promote, Origin::User) => {
                         self.acknowledge(entity, state_map, disk, changes);
                     }
+                    // The model's promotion acknowledges nothing: until the editor has written it, disk holds what was
+                    // superseded, and that is STALE (spec §15.4).
                     (Transition::Promote | Transition::Remove, _) => {
                         self.acknowledge_nothing(entity, changes);
                     }
+                    // The promotion that follows decides.
                     (Transition::Supersede, _) => {}
                     (Transition::Discard, _) => return,
                 }
@@ -182,6 +186,7 @@ impl Stale {
                     DiskDifference::Acknowledged
                 }
                 Some(slice) if state_map.was_true(entity, slice) => DiskDifference::Superseded,
+                // The model added it, and no editor has written it yet: disk holds the state before.
                 None if state_map.origin(entity) == Some(Origin::Model) => {
                     DiskDifference::Superseded
                 }
@@ -262,6 +267,7 @@ fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
                 .ok()?;
             Some(file.slices[at].slice)
         }
+        // Where slices can't be cut, the whole file stands for each of its symbols.
         _ => Some(Some(file.whole)),
     }
 }

@@ -68,9 +68,11 @@ impl State {
         self.disk.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
+        // It compares what the State Map and the disk hold after this event.
         self.stale
             .apply(recorded, &self.state_map, &self.disk, changes);
         self.sessions.apply(recorded, changes);
+        // A proposal takes its session from its episode's, so sessions come first.
         self.proposals.apply(recorded, &self.sessions, changes);
         self.tombstones.apply(recorded, changes);
         self.episodes.apply(recorded, changes);
@@ -91,6 +93,10 @@ impl State {
     /// Frees the archive rows up to `durable`, which the store supplies from now on. So memory grows with what is true, not
     /// with history.
     pub fn rows_made_durable(&mut self, durable: Seq) {
+        debug_assert!(
+            durable <= self.head,
+            "an event is folded before it is durable"
+        );
         self.vault.forget_durable(durable);
         self.edits.forget_durable(durable);
         self.state_map.forget_durable(durable);
@@ -162,14 +168,14 @@ impl State {
 
 /// Declares how the state hands out and takes back the rows of each table.
 macro_rules! rows_of_tables {
-    ($($index:ident: $row:path => $field:ident,)+) => {
+    ($($index:ident: $row:path => $($field:ident).+,)+) => {
         impl State {
             /// All rows of one table, by key, of an archive those that aren't durable; `table` is an index into
             /// [`crate::TABLES`].
             pub fn visit_rows(&self, table: usize, visit: &mut dyn FnMut(Vec<Value>)) {
                 match table {
                     $(crate::$index => {
-                        Keeps::<$row>::visit_rows(&self.$field, &mut |row| visit(row.into_cells()));
+                        Keeps::<$row>::visit_rows(&self.$($field).+, &mut |row| visit(row.into_cells()));
                     })+
                     _ => unreachable!("there is no table {table}"),
                 }
@@ -178,7 +184,7 @@ macro_rules! rows_of_tables {
             fn rows_beginning(&self, table: usize, key: &[Value]) -> Vec<Vec<Value>> {
                 match table {
                     $(crate::$index => {
-                        let rows = Keeps::<$row>::rows_beginning(&self.$field, key);
+                        let rows = Keeps::<$row>::rows_beginning(&self.$($field).+, key);
                         rows.into_iter().map(Row::into_cells).collect()
                     })+
                     _ => unreachable!("there is no table {table}"),
@@ -189,7 +195,7 @@ macro_rules! rows_of_tables {
                 match table {
                     $(crate::$index => {
                         let row = <$row>::from_cells(cells)?;
-                        self.$field.restore_row(row, event)
+                        self.$($field).+.restore_row(row, event)
                     })+
                     _ => unreachable!("there is no table {table}"),
                 }

@@ -22,7 +22,7 @@ use tslp_core::slice::{Figures, Span};
 use crate::changes::Changes;
 use crate::proposals::{Proposals, ProposedVersion};
 use crate::row::{EventAt, Keeps, Key as _, UnfitRow, spans_text};
-use crate::sources::{OutdatedRow, PartlyTrueRow, Sources};
+use crate::sources::Sources;
 use crate::symbol_words::SymbolWords;
 use crate::table::Value;
 
@@ -182,7 +182,8 @@ pub struct StateMap {
     entries: Vec<Option<MapEntry>>,
     free: Vec<u32>,
     files: Vec<TrackedFile>,
-    sources: Sources,
+    /// The tables of artifacts are its own.
+    pub(crate) sources: Sources,
     by_entity: HashTable<u32>,
     by_name: HashTable<u32>,
     by_path: HashTable<u32>,
@@ -347,6 +348,8 @@ impl StateMap {
     }
 
     fn remove_entry(&mut self, id: u32, seq: Seq, changes: &mut Changes) -> Option<MapEntry> {
+        debug_assert!(self.entry(id).is_some(), "only an entry in use is removed");
+        // Both look-ups find the entry by what it holds, so they let go of it first.
         let hash = self.entity_hash_of(id);
         if let Ok(slot) = self.by_entity.find_entry(hash, |other| *other == id) {
             slot.remove();
@@ -370,6 +373,7 @@ impl StateMap {
             return id;
         }
         let id = u32::try_from(self.files.len()).expect("memory holds fewer than 2^32 files");
+        // Files keep their numbers for good: a path without entities costs its name alone.
         self.files.push(TrackedFile {
             path: path.clone(),
             entries: Vec::new(),
@@ -771,6 +775,7 @@ impl Keeps<StateMapRow> for StateMap {
         if self.find_id(&row.entity).is_some() {
             return Err(UnfitRow("an entity is true twice"));
         }
+        // Counts each version as promoted; the rows of `partly_true`, which come after these, put the numbers right.
         let entry = MapEntry {
             path: self.file_id(&row.entity.path),
             symbol: row.entity.symbol,
@@ -819,33 +824,18 @@ impl Keeps<FormerVersionRow> for StateMap {
             episode: row.episode,
         };
         self.superseded_words.add(&row.entity);
-        self.superseded.entry(row.entity).or_default().push(former);
+        let versions = self.superseded.entry(row.entity).or_default();
+        // Gate A compares with the latest, so a missing one would change decisions.
+        if row.position != versions.len() as u64 {
+            return Err(UnfitRow("a former version is missing"));
+        }
+        versions.push(former);
         Ok(())
     }
 
     fn rows_beginning(&self, key: &[Value]) -> Vec<FormerVersionRow> {
         let (entity,) = <(EntityId,)>::from_touched(key);
         self.former_rows_of(&entity).collect()
-    }
-}
-
-impl Keeps<PartlyTrueRow> for StateMap {
-    fn visit_rows(&self, visit: &mut dyn FnMut(PartlyTrueRow)) {
-        self.sources.visit_rows(visit);
-    }
-
-    fn restore_row(&mut self, row: PartlyTrueRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
-        self.sources.restore_row(row, event)
-    }
-
-    fn rows_beginning(&self, key: &[Value]) -> Vec<PartlyTrueRow> {
-        self.sources.rows_beginning(key)
-    }
-}
-
-impl Keeps<OutdatedRow> for StateMap {
-    fn visit_rows(&self, visit: &mut dyn FnMut(OutdatedRow)) {
-        self.sources.visit_rows(visit);
     }
 }
 

@@ -25,6 +25,7 @@ impl SymbolWords {
             return;
         };
         if self.filter.is_empty() {
+            // 8 KiB, taken only once there is a symbol.
             self.filter = alloc::vec![0; BITS / 64].into_boxed_slice();
         }
         let (index, bit) = bit_position(word);

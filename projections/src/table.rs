@@ -196,6 +196,7 @@ pub struct TableDigest {
 impl TableDigest {
     /// Counts a row that was added.
     pub fn add(&mut self, row: &[Value]) {
+        // Wrapping, so that what is added and taken away again leaves no trace, in any order.
         self.rows = self.rows.wrapping_add(1);
         for (lane, hash) in self.sum.iter_mut().zip(row_hash_lanes(row)) {
             *lane = lane.wrapping_add(hash);
@@ -256,6 +257,7 @@ fn row_hash_lanes(row: &[Value]) -> [u64; 4] {
             Value::Null => bytes.push(0),
             Value::Integer(number) => push_number(&mut bytes, 1, number.cast_unsigned()),
             Value::Text(text) => {
+                // Without the length, the texts `ab` and `c` would read as `a` and `bc`.
                 push_number(&mut bytes, 2, text.len() as u64);
                 bytes.extend_from_slice(text.as_bytes());
             }
@@ -273,6 +275,10 @@ fn row_hash_lanes(row: &[Value]) -> [u64; 4] {
 /// Adds a byte that holds a type and the number of bytes that follow, and so many bytes of a number.
 fn push_number(bytes: &mut Vec<u8>, kind: u8, number: u64) {
     let length = (u64::BITS - number.leading_zeros()).div_ceil(8) as usize;
+    debug_assert!(
+        kind < 4 && length <= 8,
+        "two bits hold the type, the others the length"
+    );
     bytes.push(kind | (length as u8) << 2);
     bytes.extend_from_slice(&number.to_le_bytes()[..length]);
 }

@@ -9,10 +9,10 @@ use crate::table::Table;
 macro_rules! for_each_table {
     ($call:ident) => {
         $call! {
-            VAULT: crate::vault::VaultRow => vault,
+            VAULT: crate::vault::VaultLocation => vault,
             COUNTERS: crate::counters::CounterRow => counters,
             STATE_MAP: crate::state_map::StateMapRow => state_map,
-            PARTLY_TRUE: crate::sources::PartlyTrueRow => state_map,
+            PARTLY_TRUE: crate::sources::PartlyTrueRow => state_map.sources,
             FORMER_VERSIONS: crate::state_map::FormerVersionRow => state_map,
             PROPOSALS: crate::proposals::ProposalRow => proposals,
             TOMBSTONES: crate::tombstones::TombstoneRow => tombstones,
@@ -30,7 +30,7 @@ macro_rules! for_each_table {
             ANOMALIES: crate::anomalies::AnomalyRow => anomalies,
             AUDITS: crate::audits::AuditRow => audits,
             RULES: crate::rules::RuleRow => rules,
-            OUTDATED: crate::sources::OutdatedRow => state_map,
+            OUTDATED: crate::sources::OutdatedRow => state_map.sources,
             EDITS: crate::edits::EditRow => edits,
             APPROVED_POLICY: crate::guardian::PolicyRow => guardian,
             GRANTS: crate::guardian::GrantRow => guardian,
@@ -41,7 +41,7 @@ macro_rules! for_each_table {
 }
 
 macro_rules! number_tables {
-    ($($index:ident: $row:path => $field:ident,)+) => {
+    ($($index:ident: $row:path => $($field:ident).+,)+) => {
         #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "named as the constants are")]
         enum TableIndex {
             $($index,)+

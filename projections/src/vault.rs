@@ -3,6 +3,7 @@
 //! The table is an archive. Memory holds only the rows that aren't durable yet, so that the store can't return them.
 
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -14,9 +15,9 @@ use crate::changes::Changes;
 use crate::row::Keeps;
 
 row! {
-    /// `vault`: bytes `start..end` of the artifact `container` are the artifact `hash`; without a container they are all
-    /// bytes of the content event `seq`.
-    pub struct VaultRow in archive "vault", version 2;
+    /// `vault`, where an artifact's bytes are: `start..end` of the artifact `container`; without a container all bytes of the
+    /// content event `seq`.
+    pub struct VaultLocation in archive "vault", version 2;
     key {
         /// The artifact.
         hash: ArtifactHash,
@@ -35,33 +36,6 @@ row! {
     }
 }
 
-/// The position of an artifact's bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VaultLocation {
-    /// Their kind when they were first recorded.
-    pub kind: ContentKind,
-    /// The event that recorded it: its content, or its capture out of another artifact.
-    pub seq: Seq,
-    /// The artifact that it is a part of, if it has no content event of its own.
-    pub container: Option<ArtifactHash>,
-    /// First byte in the container, or in the event's content.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
-}
-
-impl From<VaultRow> for VaultLocation {
-    fn from(row: VaultRow) -> Self {
-        Self {
-            kind: row.kind,
-            seq: row.seq,
-            container: row.container,
-            start: row.start,
-            end: row.end,
-        }
-    }
-}
-
 /// Recorded artifacts whose rows aren't durable.
 #[derive(Default)]
 pub struct Vault {
@@ -74,40 +48,44 @@ impl Vault {
         match &recorded.event {
             Event::Content(content) => {
                 let location = VaultLocation {
+                    hash: content.hash,
                     kind: content.kind,
                     seq: recorded.seq,
                     container: None,
                     start: 0,
-                    end: u32::try_from(content.bytes.len()).unwrap_or(u32::MAX),
+                    end: u32::try_from(content.bytes.len())
+                        .expect("a row of the ledger is far below 4 GiB"),
                 };
-                self.insert(content.hash, location, changes);
+                self.insert(location, changes);
             }
             Event::ArtifactCaptured(captured) => {
                 let Some(within) = captured.within else {
                     return;
                 };
+                // The container as a whole: its content event has given it a place already.
                 if within.container == captured.artifact {
                     return;
                 }
                 let location = VaultLocation {
+                    hash: captured.artifact,
                     kind: ContentKind::Code,
                     seq: recorded.seq,
                     container: Some(within.container),
                     start: within.span.start,
                     end: within.span.end,
                 };
-                self.insert(captured.artifact, location, changes);
+                self.insert(location, changes);
             }
             _ => {}
         }
     }
 
-    fn insert(&mut self, hash: ArtifactHash, location: VaultLocation, changes: &mut Changes) {
-        if self.not_durable.contains_key(&hash) {
-            return;
+    fn insert(&mut self, location: VaultLocation, changes: &mut Changes) {
+        // The first place counts, in memory as in the archive's table.
+        if let Entry::Vacant(free) = self.not_durable.entry(location.hash) {
+            changes.put(|| location.clone());
+            free.insert(location);
         }
-        changes.put(|| row(hash, location));
-        self.not_durable.insert(hash, location);
     }
 
     /// Forgets the rows up to `durable`, which the store returns from now on.
@@ -119,43 +97,24 @@ impl Vault {
     /// The location of the bytes with this address, if its row isn't durable.
     #[must_use]
     pub fn location(&self, hash: ArtifactHash) -> Option<VaultLocation> {
-        self.not_durable.get(&hash).copied()
+        self.not_durable.get(&hash).cloned()
     }
 }
 
-impl Keeps<VaultRow> for Vault {
-    fn visit_rows(&self, visit: &mut dyn FnMut(VaultRow)) {
-        let rows = self.not_durable.iter();
-        rows.map(|(hash, location)| row(*hash, *location))
-            .for_each(visit);
-    }
-}
-
-const fn row(hash: ArtifactHash, location: VaultLocation) -> VaultRow {
-    let VaultLocation {
-        kind,
-        seq,
-        container,
-        start,
-        end,
-    } = location;
-    VaultRow {
-        hash,
-        kind,
-        seq,
-        container,
-        start,
-        end,
+impl Keeps<VaultLocation> for Vault {
+    fn visit_rows(&self, visit: &mut dyn FnMut(VaultLocation)) {
+        self.not_durable.values().cloned().for_each(visit);
     }
 }
 
 impl fmt::Display for Vault {
     /// The rows that aren't durable, in the order of the ledger.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entries: Vec<_> = self.not_durable.iter().collect();
-        entries.sort_unstable_by_key(|(_, location)| location.seq);
-        for (hash, location) in entries {
+        let mut locations: Vec<_> = self.not_durable.values().collect();
+        locations.sort_unstable_by_key(|location| location.seq);
+        for location in locations {
             let VaultLocation {
+                hash,
                 kind,
                 seq,
                 container,

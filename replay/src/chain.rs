@@ -13,12 +13,12 @@ impl ChainHash {
     pub const GENESIS: Self = Self([0; 32]);
 
     /// The chain after one more event.
-    ///
-    /// The payload is hashed by itself first, so that the link hashed here stays small: this binds replay.
     #[must_use]
     pub fn extended(self, envelope: &Envelope, kind: u32, payload: &[u8]) -> Self {
+        // By itself, so that what is hashed one link after the other stays small: that bounds the speed of replay.
         let digest = blake3::hash(payload);
         let mut hasher = blake3::Hasher::new();
+        // Each field has a fixed width, so no two envelopes give the same bytes.
         hasher.update(&self.0);
         hasher.update(&envelope.seq.0.to_le_bytes());
         hasher.update(&envelope.at.0.to_le_bytes());

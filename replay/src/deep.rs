@@ -52,6 +52,10 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         } else {
             Vec::new()
         };
+        debug_assert!(
+            self.step.last().is_none_or(|last| last.seq < recorded.seq),
+            "positions rise"
+        );
         let is_whole = recorded.ends_step;
         self.step.push(recorded);
         if is_whole {
@@ -100,6 +104,7 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         let decisions = step.iter().filter(|recorded| is_decision(&recorded.event));
         self.decisions += decisions.count() as u64;
         let mut differences: Vec<Difference> = step.iter().filter_map(check_content_hash).collect();
+        // Nothing is decided by these: they are folded before the step's decisions are compared.
         while matches!(
             step.first(),
             Some(Recorded {
@@ -122,12 +127,13 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
             None => self.retrace_unclaimed(step),
             Some(head) => self.retrace_step(&head, step),
         });
+        // The store holds all of it, so memory doesn't grow with the ledger.
         self.engine.rows_made_durable(self.engine.state().head());
         differences
     }
 
     fn retrace_step(&mut self, head: &Recorded, mut step: Vec<Recorded>) -> Vec<Difference> {
-        let work = BatchBuilder::on_record(head);
+        let mut work = BatchBuilder::on_record(head);
         match &head.event {
             Event::PromptReceived(prompt) => {
                 let standing =
@@ -183,13 +189,14 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
             // Whether the decision itself is right is for whoever can read the profile.
             Event::ActionJudged(judged) => {
                 self.observe_until(head, &mut step);
-                self.engine
-                    .retrace_step(step, |engine| engine.retrace_judgement(work, judged))
+                self.engine.retrace_step(step, |engine| {
+                    engine.halt_after_judgement(judged, &mut work);
+                })
             }
             Event::ToolRan(ran) => {
                 self.observe_until(head, &mut step);
                 self.engine
-                    .retrace_step(step, |engine| engine.retrace_run(work, ran))
+                    .retrace_step(step, |engine| engine.halt_after_run(ran, &mut work))
             }
             _ => self.retrace_unclaimed(step),
         }

@@ -156,16 +156,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut received = receive::receive(&self.view(), &request);
         let mut work = BatchBuilder::of(at, received.episode, received.session);
         self.fold(core::mem::take(&mut received.events), &mut work);
-        let (to_look_at, examined) = self.examine(&request, &received, &mut work);
-        PendingPrompt {
-            checks: to_look_at.checks,
-            reads: to_look_at.reads,
-            touches: to_look_at.touches,
-            aftermath: to_look_at.aftermath,
-            request,
-            work,
-            kind: RequestKind::Prompt(received, examined),
-        }
+        self.examine(request, received, work)
     }
 
     /// Composes a prompt, once its files have been looked at. The user's code becomes true first.
@@ -199,6 +190,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = examined;
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
+        // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
         let history = receive::history_mode(&self.policy, request.tools, received.is_own);
         if !aftermath.is_empty() {
@@ -243,6 +235,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 engine.carry_out(policy, at, ids, directive, text.clone())
             });
         }
+        debug_assert!(
+            texts.next().is_none(),
+            "every text that was read belongs to a file that is accepted"
+        );
+        // `None` while the proxy serves: then the request itself shows it.
         let seen = self.seen_on_record();
         let outgoing = self.decide_with(&mut work, |engine, policy| {
             let prompt = Prompt {
@@ -398,6 +395,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     ) {
         work.at = at;
         self.observe(Vec::from([(path.clone(), finding)]), work);
+        // A directive begins a step, so the look before it is one of its own.
         work.end_step();
         if let Some(found) = found {
             self.record_adoption(&path, found, work);
@@ -405,8 +403,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    /// Takes files that a prompt or a reply touches as they are on disk, where nothing was known of them. All looks come
-    /// before anything is decided, as in every step.
+    /// Takes files that a prompt or a reply touches as they are on disk, where nothing was known of them.
     fn take_touched(
         &mut self,
         paths: Vec<RelPath>,
@@ -424,6 +421,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 taken.push(found);
             }
         }
+        // In a loop of its own: all looks of a step come before anything is decided, and deep verification relies on it.
         for found in &taken {
             let episode = work.episode;
             self.decide(work, |engine, _| {
@@ -574,6 +572,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let words = self.text_around_code(&asked);
         let before = work.recorded.len();
         let gained = propose::lines_gained(&self.view(), &found);
+        // Kept no longer than until now: these texts are as long as the conversation.
         let sent = self.sent.remove(&episode);
         let seen = self.model_sight(sent);
         for found in &found {
@@ -611,6 +610,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             tools::forged_results(&engine.view(), episode, &text)
         });
         work.end_step();
+        // The costs are a step of their own, because nothing is decided by them.
         let measured = measured.map(Event::PromptMeasured);
         self.fold(Vec::from_iter(measured), &mut work);
         JudgedReply {
@@ -700,6 +700,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     fn observe(&mut self, findings: Vec<FileFinding>, work: &mut BatchBuilder) {
         for (path, finding) in findings {
+            // Nothing is recorded where disk is as it was last seen: agents have the same files looked at with each step.
             let Some(event) = observe::observe(&self.view(), path.clone(), finding) else {
                 continue;
             };

@@ -63,6 +63,7 @@ impl ChainCheck {
     /// # Errors
     /// When it doesn't; then nothing has moved.
     pub fn step(&mut self, stored: &Stored) -> Result<(), ReplayError> {
+        // Before the hash: after a gap the chain doesn't fit either, and the gap says more.
         if stored.seq != self.head.seq.next() {
             return Err(ReplayError::Gap {
                 after: self.head.seq.0,
@@ -92,6 +93,7 @@ impl ChainCheck {
         stored: &Stored,
         decode: impl FnOnce(u32, &[u8]) -> Result<Event, E>,
     ) -> Result<Event, ReplayError> {
+        // On a copy, so that an event that can't be decoded leaves the check where it was.
         let mut next = *self;
         next.step(stored)?;
         let event =
@@ -156,6 +158,11 @@ impl Replay {
         let event = self.chain.step_decoded(stored, decode)?;
         let recorded = stored.recorded(event);
         self.state.apply(&recorded, changes);
+        debug_assert_eq!(
+            self.state.head(),
+            self.chain.head().seq,
+            "what is verified is folded"
+        );
         Ok(())
     }
 

@@ -56,6 +56,13 @@ impl Batch {
     /// This batch and the next one as one transaction.
     #[must_use]
     pub fn merged_with(mut self, next: Self) -> Self {
+        if let (Some(last), Some(first)) = (self.last(), next.recorded.first()) {
+            assert_eq!(
+                last.next(),
+                first.seq,
+                "batches are merged in the order of their events"
+            );
+        }
         self.recorded.extend(next.recorded);
         self.changes.extend(next.changes);
         self
@@ -244,6 +251,13 @@ impl BatchBuilder {
     #[must_use]
     pub fn finish(mut self, state: &State) -> Batch {
         self.end_step();
+        if let Some(last) = self.recorded.last() {
+            assert_eq!(
+                last.seq,
+                state.head(),
+                "a batch's rows are read right after its last event"
+            );
+        }
         Batch {
             recorded: self.recorded,
             changes: state.rows_changed(self.changes),

@@ -84,6 +84,7 @@ impl RecordedStep {
 
     /// Compares one of today's decisions with the record, and determines how many recorded events it accounts for.
     pub(crate) fn compare(&self, today: &[Event]) -> Comparison {
+        // The usual case, without copies: the record goes on with what is decided today.
         let same = |(recorded, event): (&Recorded, &Event)| recorded.event == *event;
         if self.queue.len() >= today.len() && self.queue.iter().zip(today).all(same) {
             return Comparison {
@@ -93,6 +94,10 @@ impl RecordedStep {
         }
         let renumbered = self.renumbered(today);
         let (start, end) = self.record_window(&renumbered);
+        debug_assert!(
+            start <= end && end <= self.queue.len(),
+            "a window is a range of the queue"
+        );
         let pairs = paired(&self.queue, start..end, &renumbered);
         let taken = pairs.iter().flatten().max().map_or(0, |last| last + 1);
         let mut differences = self.differences(taken, &renumbered, &pairs);
@@ -105,6 +110,10 @@ impl RecordedStep {
 
     /// How today's events differ from the next `taken` ones on record, which are known to be of the same decision.
     pub(crate) fn compare_with(&self, taken: usize, today: &[Event]) -> Vec<Difference> {
+        assert!(
+            taken <= self.queue.len(),
+            "a decision accounts for recorded events alone"
+        );
         let today = self.renumbered(today);
         let pairs = paired(&self.queue, 0..taken, &today);
         self.differences(taken, &today, &pairs)
@@ -130,6 +139,7 @@ impl RecordedStep {
         let mut before = None;
         for (event, pair) in today.iter().zip(pairs) {
             let recorded = pair.map(|at| &self.queue[at]);
+            // On record it comes before something that today precedes it: the order was another.
             let is_late = pair.is_some() && *pair < before;
             before = before.max(*pair);
             place = recorded.map_or(place, |recorded| recorded.seq);
@@ -170,6 +180,7 @@ impl RecordedStep {
                 .collect(),
             _ => BTreeMap::new(),
         };
+        // A number depends on everything before it, so one earlier difference would make all later events differ.
         let mut numbers: BTreeMap<VersionId, VersionId> = BTreeMap::new();
         for event in &mut today {
             match event {
@@ -336,6 +347,7 @@ fn paired(queue: &VecDeque<Recorded>, window: Range<usize>, today: &[Event]) -> 
         },
         |one, other| one.name() == other.name() && !matches!(one, Event::Content(_)),
     ];
+    // One likeness after the other for all events, so that a weaker one takes no event away from an equal one.
     for is_like in likes {
         let mut next = 0;
         for (event, pair) in today.iter().zip(&mut pairs) {

@@ -15,7 +15,7 @@ use tslp_projections::sources::OutdatedRow;
 use tslp_projections::state::State;
 use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::table::Value;
-use tslp_projections::vault::{VaultLocation, VaultRow};
+use tslp_projections::vault::VaultLocation;
 use tslp_projections::{EDITS, OUTDATED, VAULT};
 
 use crate::tables::Tables;
@@ -97,8 +97,7 @@ impl Store for MemoryStore {
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         let key = [Value::from(&artifact.0)];
-        let row = self.find_row::<VaultRow>(|tables| tables.row(VAULT, &key))?;
-        Ok(row.map(VaultLocation::from))
+        self.find_row(|tables| tables.row(VAULT, &key))
     }
 
     fn outdated_since(&self, artifact: ArtifactHash) -> Result<Option<Seq>, Unreadable> {

@@ -75,6 +75,7 @@ pub(super) fn tokens(source: &[u8]) -> LexedSource {
     let mut lexer = Lexer {
         source,
         at: 0,
+        // A megabyte of ordinary code holds 120,000 to 250,000.
         tokens: Vec::with_capacity(source.len() / 5),
         hidden: 0,
         unclosed: None,
@@ -111,6 +112,7 @@ struct Lexer<'a> {
 impl Lexer<'_> {
     fn run(&mut self) {
         let mut begins_line = true;
+        // A byte order mark would count as a word: bytes from 0x80 on are letters here.
         if self.source.starts_with(b"\xef\xbb\xbf") {
             self.at = 3;
         }
@@ -166,6 +168,7 @@ impl Lexer<'_> {
                     TokenKind::Mark(other)
                 }
             };
+            debug_assert!(self.at > start, "each token takes at least a byte");
             self.tokens.push(Token {
                 kind,
                 begins_line,
@@ -196,6 +199,7 @@ impl Lexer<'_> {
         while let Some(byte) = self.peek(0) {
             match byte {
                 b'\n' => return,
+                // A backslash at a line's end makes the next line part of the comment.
                 b'\\' => self.at += self.continuation().max(1),
                 _ => self.at += 1,
             }
@@ -238,6 +242,7 @@ impl Lexer<'_> {
 
     fn number(&mut self) -> TokenKind {
         while let Some(byte) = self.peek(0) {
+            // `0x1F`, `1.5f`, `1'000` (C++14, C23), `1e-5`, `0x1p+3`.
             let continues = byte.is_ascii_alphanumeric()
                 || matches!(byte, b'.' | b'_')
                 || byte == b'\''
@@ -281,6 +286,7 @@ impl Lexer<'_> {
 
     fn raw_string(&mut self) -> TokenKind {
         let rest = &self.source[self.at + 1..];
+        // The standard allows sixteen characters between the quote and the bracket.
         let Some(open) = rest.iter().take(17).position(|byte| *byte == b'(') else {
             return self.quoted(b'"');
         };

@@ -421,7 +421,7 @@ impl Pass<'_> {
         let is_default = self.is(equals, b'=') && self.is(open, b'{');
         if !is_default
             || self.dialect != CDialect::Cpp
-            || self.bracket_context() != BracketContext::OpenConditional
+            || self.bracket_context() != BracketContext::Group
         {
             return None;
         }
@@ -467,12 +467,10 @@ impl Pass<'_> {
                     self.blank_tokens(index..end);
                 }
             }
-            BracketContext::MacroCall | BracketContext::OpenConditional
-                if begins && self.is(index, b'.') =>
-            {
+            BracketContext::MacroCall | BracketContext::Group if begins && self.is(index, b'.') => {
                 self.blank_tokens(index..index + 1);
             }
-            BracketContext::MacroCall | BracketContext::OpenConditional if begins => {
+            BracketContext::MacroCall | BracketContext::Group if begins => {
                 let mut end = index;
                 while end < index + 4 && self.token(end).is_some_and(is_operator) {
                     end += 1;

@@ -17,4 +17,4 @@ mod specifiers;
 pub(crate) use conditionals::without_open_conditionals;
 pub(crate) use lex::{looks_like_macro, without_directives};
 pub(crate) use pass::{CDialect, readable};
-pub(crate) use specifiers::{WordKind, word_kind};
+pub(crate) use specifiers::{PartKind, kind_of_word};

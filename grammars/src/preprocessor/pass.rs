@@ -11,7 +11,7 @@ use super::conditionals::{Conditionals, conditionals, is_never};
 use super::ending;
 use super::lex::{self, Directive, LexedSource, Token, TokenKind};
 use crate::parse::TOKENS_MAX;
-use crate::readable::{LanguageLooks, PLACEHOLDER_BYTES_MAX, Readable};
+use crate::readable::{self, LanguageLooks, PLACEHOLDER_BYTES_MAX, Readable};
 
 /// The kind of text that a bracket encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) enum BracketContext {
     /// Statements.
     Body,
     /// Round or square brackets.
-    OpenConditional,
+    Group,
     /// Arguments of what looks like a macro.
     MacroCall,
     /// The head of an `if`, `for`, `while` or `switch`.
@@ -213,12 +213,7 @@ impl<'a> Pass<'a> {
             .changed
             .get_or_insert_with(|| self.source.to_vec());
         if let Some(text) = text.get_mut(span.start as usize..span.end as usize) {
-            for byte in text
-                .iter_mut()
-                .filter(|byte| !matches!(byte, b'\n' | b'\r'))
-            {
-                *byte = b' ';
-            }
+            readable::blank(text);
         }
     }
 
@@ -268,6 +263,7 @@ impl<'a> Pass<'a> {
         self.readable
             .changed
             .as_ref()
+            // No token begins with a space, so a space in its place was put there.
             .is_some_and(|text| text[token.start as usize] == b' ')
     }
 
@@ -383,7 +379,7 @@ impl<'a> Pass<'a> {
             b';' => {
                 let next = self.pass_token(index);
                 self.state.statement = StatementState::default();
-                self.state.at_start = self.bracket_context() != BracketContext::OpenConditional
+                self.state.at_start = self.bracket_context() != BracketContext::Group
                     && self.bracket_context() != BracketContext::Control;
                 next
             }
@@ -435,6 +431,7 @@ impl<'a> Pass<'a> {
 
     fn close(&mut self) -> BracketContext {
         let level = self.levels[self.state.level as usize];
+        // A bracket too many closes nothing: the file itself stays open.
         if self.state.level != 0 {
             self.state.level = level.parent;
             self.state.statement = level.outer;
@@ -448,12 +445,12 @@ impl<'a> Pass<'a> {
             .before
             .filter(|before| before + 1 == index && mark == b'(')
         else {
-            return BracketContext::OpenConditional;
+            return BracketContext::Group;
         };
         match (self.tokens[before].kind, self.text(before)) {
             (TokenKind::Upper, _) | (_, b"va_arg" | b"offsetof") => BracketContext::MacroCall,
             (_, b"if" | b"for" | b"while" | b"switch" | b"catch") => BracketContext::Control,
-            _ => BracketContext::OpenConditional,
+            _ => BracketContext::Group,
         }
     }
 
@@ -463,9 +460,7 @@ impl<'a> Pass<'a> {
         let after = |mark| before.is_some_and(|token| token.is(mark));
         match self.bracket_context() {
             BracketContext::Values if !after(b')') => BracketContext::Values,
-            BracketContext::OpenConditional
-            | BracketContext::MacroCall
-            | BracketContext::Control
+            BracketContext::Group | BracketContext::MacroCall | BracketContext::Control
                 if !after(b'(') && !after(b')') =>
             {
                 BracketContext::Values

@@ -17,7 +17,7 @@ struct RunPart {
 
 /// The kind of a part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PartKind {
+pub(crate) enum PartKind {
     /// `const`, `static`: says nothing about the type.
     Specifier,
     /// `__attribute__((…))`, `__cdecl`: says nothing about structure, and grammars know only some of its places.
@@ -25,7 +25,7 @@ enum PartKind {
     /// `int`, `struct tag`: a type by itself.
     Type,
     /// `return`, `public`: never part of a declaration's specifiers.
-    StatementState,
+    Statement,
     /// A name that may be a type, the declared name, or a macro.
     Name,
     /// A name in capitals.
@@ -370,11 +370,11 @@ impl Pass<'_> {
         }
         if let Some(at) = parts
             .iter()
-            .rposition(|part| part.kind == PartKind::StatementState)
+            .rposition(|part| part.kind == PartKind::Statement)
         {
             let first = parts
                 .iter()
-                .position(|part| part.kind == PartKind::StatementState)
+                .position(|part| part.kind == PartKind::Statement)
                 .unwrap_or(at);
             return parts[..first].iter().copied().filter(is_upper).collect();
         }
@@ -489,7 +489,8 @@ fn kind_of(token: Token, text: &[u8]) -> PartKind {
     kind_of_word(text)
 }
 
-fn kind_of_word(text: &[u8]) -> PartKind {
+/// The kind of a word by itself; capitals count as any name.
+pub(crate) fn kind_of_word(text: &[u8]) -> PartKind {
     match text {
         b"const" | b"volatile" | b"restrict" | b"__restrict" | b"__restrict__" | b"static"
         | b"extern" | b"inline" | b"__inline" | b"__inline__" | b"__forceinline" | b"register"
@@ -508,7 +509,7 @@ fn kind_of_word(text: &[u8]) -> PartKind {
         | b"throw" | b"public" | b"private" | b"protected" | b"using" | b"namespace"
         | b"template" | b"operator" | b"co_return" | b"co_await" | b"co_yield" | b"try"
         | b"concept" | b"requires" | b"asm" | b"__asm__" | b"and" | b"or" | b"not" => {
-            PartKind::StatementState
+            PartKind::Statement
         }
         _ => PartKind::Name,
     }
@@ -523,27 +524,4 @@ fn is_attribute(word: &[u8]) -> bool {
         word,
         b"__attribute__" | b"__attribute" | b"__declspec" | b"alignas" | b"_Alignas"
     )
-}
-
-/// The kind of a word in a declaration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WordKind {
-    /// `const`, `static`, `__cdecl`.
-    Specifier,
-    /// `int`, `struct`.
-    Type,
-    /// `return`: no part of a declaration's beginning.
-    StatementState,
-    /// Anything else.
-    Name,
-}
-
-/// The kind of a word.
-pub(crate) fn word_kind(word: &[u8]) -> WordKind {
-    match kind_of_word(word) {
-        PartKind::Specifier | PartKind::Attribute => WordKind::Specifier,
-        PartKind::Type => WordKind::Type,
-        PartKind::StatementState => WordKind::StatementState,
-        PartKind::Name | PartKind::Upper | PartKind::UpperCall => WordKind::Name,
-    }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tslp_core::hash::ArtifactHash;
 use tslp_io::out::Out;
 use tslp_projections::store::Store as _;
-use tslp_projections::vault::VaultRow;
+use tslp_projections::vault::VaultLocation;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
 
@@ -100,7 +100,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn look_ups(data: &Path) -> Result<(f64, f64), Box<dyn Error>> {
     let readers = ReaderFactory::new(&DataFiles::of(data), &OpenOptions::default());
     let mut hashes = Vec::new();
-    readers.open()?.visit_rows(&mut |row: VaultRow| {
+    readers.open()?.visit_rows(&mut |row: VaultLocation| {
         hashes.push(row.hash);
         ControlFlow::Continue(())
     })?;

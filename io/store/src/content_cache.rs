@@ -10,7 +10,7 @@ use tslp_projections::edits::EditRow;
 use tslp_projections::row::StoredRow;
 use tslp_projections::sources::OutdatedRow;
 use tslp_projections::store::{Store, Unreadable};
-use tslp_projections::vault::{VaultLocation, VaultRow};
+use tslp_projections::vault::VaultLocation;
 
 use crate::ledger::{LedgerError, LedgerReader};
 
@@ -78,13 +78,13 @@ impl Store for ContentCache {
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {
         if let Some(location) = self.locations.borrow_mut().get(&artifact) {
-            return Ok(Some(*location));
+            return Ok(Some(location.clone()));
         }
-        let found = self.archive_row::<VaultRow>((artifact,))?;
-        let location = found.map(VaultLocation::from);
+        let location = self.archive_row::<VaultLocation>((artifact,))?;
         // Only what was found: an artifact that isn't there yet may be captured with the next reply.
-        if let Some(location) = location {
-            self.locations.borrow_mut().insert(artifact, location, 1);
+        if let Some(location) = &location {
+            let mut locations = self.locations.borrow_mut();
+            locations.insert(artifact, location.clone(), 1);
         }
         Ok(location)
     }

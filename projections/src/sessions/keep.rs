@@ -136,6 +136,7 @@ impl Keeps<SessionPartRow> for Sessions {
         let number = row.number.ok_or(UnfitRow("a part has no number"));
         let messages =
             || u32::try_from(number?).map_err(|_| UnfitRow("a part's number is too large"));
+        // Rows come in the order of their keys, so each list comes back in its own order, and a notice before what completes it.
         match row.part {
             SessionList::Ancestor => {
                 let until = row.until.ok_or(UnfitRow("an ancestor has no end"))?;

@@ -47,19 +47,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             scope,
         } = wanted;
         let mut work = BatchBuilder::of(at, request.call.episode, session);
-        let view = self.view();
-        let mut recorder = tslp_decide::Recorder::new(&view);
-        request.text = recorder.store(
-            ContentKind::Evidence,
-            tools::stored_evidence(&text).as_bytes(),
-        );
-        request.scope = recorder.store(
-            ContentKind::Evidence,
-            tools::stored_evidence(&scope).as_bytes(),
-        );
-        recorder.push(Event::ActionRequested(request.clone()));
-        let events = recorder.into_events();
-        self.fold(events, &mut work);
+        self.record_with_evidence(&mut work, [&text, &scope], |[text, scope]| {
+            (request.text, request.scope) = (text, scope);
+            Event::ActionRequested(request.clone())
+        });
         work.end_step();
         let judging = ToolJudging {
             profile,
@@ -76,15 +67,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// A call has come to its end; `output` is what it printed, without credentials.
     pub fn tool_ran(&mut self, at: UnixMillis, mut ran: ToolRan, output: &str) -> Batch {
         let mut work = self.step_of(at, ran.call.episode);
-        let view = self.view();
-        let mut recorder = tslp_decide::Recorder::new(&view);
-        ran.output = Some(recorder.store(
-            ContentKind::Evidence,
-            tools::stored_evidence(output).as_bytes(),
-        ));
-        recorder.push(Event::ToolRan(ran.clone()));
-        let events = recorder.into_events();
-        self.fold(events, &mut work);
+        self.record_with_evidence(&mut work, [output], |[output]| {
+            ran.output = Some(output);
+            Event::ToolRan(ran.clone())
+        });
         self.halt_after_run(&ran, &mut work);
         work.finish(&self.state)
     }
@@ -92,28 +78,42 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The Operator approves a profile.
     pub fn approve_policy(&mut self, at: UnixMillis, profile_id: &str, text: &str) -> Batch {
         let mut work = BatchBuilder::outside(at);
-        let view = self.view();
-        let mut recorder = tslp_decide::Recorder::new(&view);
-        let text = recorder.store(
-            ContentKind::Evidence,
-            tools::stored_evidence(text).as_bytes(),
-        );
-        recorder.push(Event::PolicyApproved(PolicyApproved {
-            profile_id: profile_id.into(),
-            text,
-        }));
-        let events = recorder.into_events();
-        self.fold(events, &mut work);
+        self.record_with_evidence(&mut work, [text], |[text]| {
+            Event::PolicyApproved(PolicyApproved {
+                profile_id: profile_id.into(),
+                text,
+            })
+        });
         work.finish(&self.state)
     }
 
-    pub(super) fn halt_after_judgement(&mut self, judged: &ActionJudged, work: &mut BatchBuilder) {
+    /// Records texts, and an event that names them by their hashes.
+    fn record_with_evidence<const TEXTS: usize>(
+        &mut self,
+        work: &mut BatchBuilder,
+        texts: [&str; TEXTS],
+        event: impl FnOnce([ArtifactHash; TEXTS]) -> Event,
+    ) {
+        let view = self.view();
+        let mut recorder = tslp_decide::Recorder::new(&view);
+        let hashes = texts.map(|text| {
+            let evidence = tools::stored_evidence(text);
+            recorder.store(ContentKind::Evidence, evidence.as_bytes())
+        });
+        recorder.push(event(hashes));
+        let events = recorder.into_events();
+        self.fold(events, work);
+    }
+
+    /// What follows from a decision on a call: too many denials halt the tools.
+    pub(crate) fn halt_after_judgement(&mut self, judged: &ActionJudged, work: &mut BatchBuilder) {
         self.decide(work, |engine, _| {
             tools::after_judgement(&engine.view(), judged)
         });
     }
 
-    pub(super) fn halt_after_run(&mut self, ran: &ToolRan, work: &mut BatchBuilder) {
+    /// What follows from a run.
+    pub(crate) fn halt_after_run(&mut self, ran: &ToolRan, work: &mut BatchBuilder) {
         self.decide(work, |engine, _| tools::after_run(&engine.view(), ran));
     }
 

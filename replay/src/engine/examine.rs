@@ -19,7 +19,9 @@ use tslp_decide::reply::Reply;
 use tslp_decide::touch;
 
 use super::Engine;
-use crate::pending::{BatchBuilder, DiskCheck, DiskChecks, ExaminedPrompt, PendingReply};
+use crate::pending::{
+    BatchBuilder, DiskChecks, ExaminedPrompt, PendingPrompt, PendingReply, RequestKind,
+};
 use tslp_projections::state::StateView;
 use tslp_projections::store::Store;
 
@@ -27,23 +29,23 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Reads a prompt that is recorded, records its directives, and says what to look at.
     pub(super) fn examine(
         &mut self,
-        request: &Request,
-        received: &ReceivedPrompt,
-        work: &mut BatchBuilder,
-    ) -> (ToLookAt, ExaminedPrompt) {
+        request: Request,
+        received: ReceivedPrompt,
+        mut work: BatchBuilder,
+    ) -> PendingPrompt {
         let directives = {
             let view = self.view();
-            self.prompt_reader(&view, request, received).directives()
+            self.prompt_reader(&view, &request, &received).directives()
         };
         let directives = directives
             .into_iter()
-            .map(|directive| self.record_directive(directive, received.repetition, work));
+            .map(|directive| self.record_directive(directive, received.repetition, &mut work));
         let directives: Vec<ResolvedDirective> = directives.collect();
         let view = self.view();
-        let reader = self.prompt_reader(&view, request, received);
+        let reader = self.prompt_reader(&view, &request, &received);
         let (prompt, pasted, repeated) =
             (reader.text(), reader.pasted_code(), reader.repeated_code());
-        let mentions = self.mentions(request, received, &prompt, (&pasted, &repeated));
+        let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
         let mut checks = DiskChecks::default();
         for pasted in &pasted {
             checks.add_code(&view, &pasted.found);
@@ -74,6 +76,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             | PromptRepetition::Regenerated
             | PromptRepetition::Ambiguous => touch::by_prompt(self.code_reader(&view), &prompt),
         };
+        // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
         let aftermath = match request.tools {
             Tools::Offered => view.refused_files(received.session),
@@ -82,12 +85,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for path in &aftermath {
             checks.add_file(&view, path);
         }
-        let to_look_at = ToLookAt {
-            checks: checks.into_vec(),
-            reads,
-            touches,
-            aftermath,
-        };
         let examined = ExaminedPrompt {
             has_pathless_code: reader.has_pathless_code(&pasted),
             prompt,
@@ -95,7 +92,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             repeated,
             directives,
         };
-        (to_look_at, examined)
+        PendingPrompt {
+            checks: checks.into_vec(),
+            reads,
+            touches,
+            aftermath,
+            request,
+            work,
+            kind: RequestKind::Prompt(received, examined),
+        }
     }
 
     fn prompt_reader<'r>(
@@ -173,14 +178,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let view = self.view();
         found_code::text_around_code(self.code_reader(&view), text)
     }
-}
-
-/// What to look at before a prompt goes on.
-pub(super) struct ToLookAt {
-    pub(super) checks: Vec<DiskCheck>,
-    pub(super) reads: Vec<RelPath>,
-    pub(super) touches: Vec<RelPath>,
-    pub(super) aftermath: Vec<RelPath>,
 }
 
 /// The files that the user accepts, in order.

@@ -31,6 +31,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         decision: impl Fn(&Self, &Policy) -> (Vec<Event>, T),
     ) -> T {
         let (events, other) = decision(self, &self.policy);
+        // While a ledger is retraced, the record is folded in place of today's events.
         match self.trace.take() {
             None => self.fold(events, work),
             Some(trace) => self.retrace(trace, &events, work, |engine, policy| {
@@ -106,6 +107,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let rules = self.rules(self.program.clone()?);
         let is_known = self.state.rules().in_force().is_some_and(|known| {
             let mut known = known.clone();
+            // Each prompt records its own budget, which follows from the model's context size.
             known.policy.budget_tokens = rules.policy.budget_tokens;
             known == rules
         });

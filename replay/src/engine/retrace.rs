@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
-    ActionJudged, AuditAnswered, AuditOutcome, DirectiveGiven, Event, Format, PromptReceived,
-    ReadFailure, Recorded, ReplyEnded, RulesInForce, ToolRan,
+    AuditAnswered, AuditOutcome, DirectiveGiven, Event, Format, PromptReceived, ReadFailure,
+    Recorded, ReplyEnded, RulesInForce,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -29,9 +29,7 @@ use tslp_decide::reply::Reply;
 
 use super::Engine;
 use super::standing::PromptStanding;
-use crate::pending::{
-    BatchBuilder, DiskAnswers, FileFinding, PendingAudit, PendingPrompt, RequestKind,
-};
+use crate::pending::{BatchBuilder, DiskAnswers, FileFinding, PendingAudit};
 use crate::trace::{Difference, DifferenceCause, RecordedStep};
 use tslp_projections::store::Store;
 
@@ -43,14 +41,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         queue: Vec<Recorded>,
         step: impl FnOnce(&mut Self),
     ) -> Vec<Difference> {
+        assert!(
+            self.trace.is_none(),
+            "steps are retraced one after the other"
+        );
         self.trace = Some(RecordedStep::new(queue, self.state.head()));
         step(self);
-        let Some(mut trace) = self.trace.take() else {
-            return Vec::new();
-        };
+        let mut trace = self
+            .trace
+            .take()
+            .expect("each decision puts the trace back");
         let known = trace.differences.len();
         let rest = trace.take_unexpected();
         self.blame_versions(&mut trace.differences[known..]);
+        // No decision of today accounts for these; folded all the same, so that the state stays that of the record.
         for recorded in rest {
             let mut work = BatchBuilder::on_record(&recorded);
             self.fold_recorded(recorded, &mut work);
@@ -73,11 +77,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// A prompt, from the examination of its messages to its composition.
     pub(crate) fn retrace_prompt(
         &mut self,
-        mut work: BatchBuilder,
+        work: BatchBuilder,
         prompt: &PromptReceived,
         attempt: Attempt,
         standing: PromptStanding,
     ) {
+        // It followed from the model's context size at the time, which isn't on record.
         let budget = self.trace.iter().flat_map(|trace| &trace.queue);
         let budget = budget
             .into_iter()
@@ -117,22 +122,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             attempt,
             tools: prompt.tools,
         };
-        let (to_look_at, examined) = self.examine(&request, &received, &mut work);
-        let touches = self.touched_on_record(&to_look_at.reads);
+        let mut pending = self.examine(request, received, work);
+        pending.touches = self.touched_on_record(&pending.reads);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
-            texts: self.files_on_record(&to_look_at.reads),
-            touched: self.texts_of_touched(&touches),
-            aftermath: self.aftermath_on_record(&to_look_at.aftermath),
-        };
-        let pending = PendingPrompt {
-            checks: to_look_at.checks,
-            reads: to_look_at.reads,
-            touches,
-            aftermath: to_look_at.aftermath,
-            request,
-            work,
-            kind: RequestKind::Prompt(received, examined),
+            texts: self.files_on_record(&pending.reads),
+            touched: self.texts_of_touched(&pending.touches),
+            aftermath: self.aftermath_on_record(&pending.aftermath),
         };
         self.compose(pending, answers);
     }
@@ -180,16 +176,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let findings = self.findings_on_record();
         self.settle_audit(pending, findings);
-    }
-
-    /// What follows from a decision on a call.
-    pub(crate) fn retrace_judgement(&mut self, mut work: BatchBuilder, judged: &ActionJudged) {
-        self.halt_after_judgement(judged, &mut work);
-    }
-
-    /// What follows from a run.
-    pub(crate) fn retrace_run(&mut self, mut work: BatchBuilder, ran: &ToolRan) {
-        self.halt_after_run(ran, &mut work);
     }
 
     /// A directive from the command line.
@@ -404,6 +390,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let matters =
             |name: &str| decision(self, &policy_with_setting(&then, &self.policy, name)) != before;
         let mut causes: Vec<DifferenceCause> = Vec::new();
+        // One that makes a difference by itself is named; where only several together do, all of them.
         let is_one_alone = differing.iter().any(|((name, _), _)| matters(name));
         for ((name, then), (_, now)) in differing {
             if !is_one_alone || matters(name) {

@@ -139,6 +139,7 @@ impl SentTexts {
             )),
             SentText::Own(text) => Some((ArtifactHash::of(text.as_bytes()), text.clone())),
         };
+        // A text that can't be read any more doesn't count as seen: then a reply that relies on it is refused.
         self.texts.iter().filter_map(load).collect()
     }
 }

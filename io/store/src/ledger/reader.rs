@@ -12,7 +12,7 @@ use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::{ContentRef, decode_content};
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
 use tslp_projections::table::{TableDigest, Value};
-use tslp_projections::vault::VaultRow;
+use tslp_projections::vault::VaultLocation;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
 
@@ -293,7 +293,7 @@ impl LedgerReader {
     /// # Errors
     /// When the table or the ledger can't be read, or either isn't what it was.
     pub fn artifact(&self, artifact: ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError> {
-        let Some(mut at) = self.find_row::<VaultRow>((artifact,))? else {
+        let Some(mut at) = self.find_row::<VaultLocation>((artifact,))? else {
             return Ok(None);
         };
         let mut range = at.start as usize..at.end as usize;
@@ -304,7 +304,7 @@ impl LedgerReader {
                 // The content's own hash says nothing about the range that the row names.
                 return Ok(bytes.filter(|bytes| ArtifactHash::of(bytes) == artifact));
             };
-            let Some(outer) = self.find_row::<VaultRow>((container,))? else {
+            let Some(outer) = self.find_row::<VaultLocation>((container,))? else {
                 break;
             };
             let start = outer.start as usize;
