@@ -224,6 +224,7 @@ pub fn examine_without_ledger(subject: &DiagnosedSubject) -> DoctorReport {
 fn examine_surroundings(subject: &DiagnosedSubject, report: &mut DoctorReport) {
     report.add_check("workspace", workspace_check(subject));
     report.add_check("grammars", grammars_check());
+    // Warnings: the proxy works without either, and both may come later.
     report.add_warning_check("upstream", upstream_check(subject));
     report.add_warning_check("tools", subject.tools.check_now());
 }
@@ -386,6 +387,7 @@ fn count_truths(
         }
         ControlFlow::Continue(())
     })?;
+    // What was looked at just now counts in place of what is on record.
     for (path, failure) in &changed.files {
         failed.remove(path);
         if let Some(failure) = failure {
@@ -453,7 +455,12 @@ fn failure_words(truths: &TruthCounts) -> Result<String, String> {
         .iter()
         .map(|(path, reason)| format!("{} ({reason})", path));
     let named = named.collect::<Vec<_>>().join(", ");
-    let left = truths.read_failures.values().sum::<usize>() - truths.unreadable.len();
+    let all = truths.read_failures.values().sum::<usize>();
+    debug_assert!(
+        truths.unreadable.len() <= all,
+        "the first of these are named"
+    );
+    let left = all - truths.unreadable.len();
     let more = match left {
         0 => String::new(),
         more => format!(" and {more} more"),
