@@ -80,7 +80,7 @@ fn check_shown(places: &Places, sent: &[(u64, String)]) {
         eventually(|| {
             let sent = exported(places, "prompt_sent");
             sent.iter()
-                .any(|sent| sent["event"]["episode"] == *episode)
+                .any(|sent| sent["episode"] == *episode)
                 .then_some(())
         });
         assert_eq!(shown(places, *episode), *body, "e{episode}");
@@ -231,8 +231,8 @@ fn all_of_a_reply_is_on_record_and_its_text_alone_is_judged() {
     let parts = exported(&places, "reply_part");
     let said = |kind: &str, choice: u64, episode: u64| -> String {
         let of = parts.iter().filter(|part| {
-            let part = &part["event"];
-            part["kind"] == kind && part["choice"] == choice && part["episode"] == episode
+            let event = &part["event"];
+            part["episode"] == episode && event["kind"] == kind && event["choice"] == choice
         });
         of.map(text).collect()
     };
