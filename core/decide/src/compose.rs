@@ -103,6 +103,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     );
     let (preface, composed) = assemble(view, policy, prompt, hydration, &notices, recent);
     match policy.placement {
+        // One system message for all of it: many models' templates take only one, and only in front.
         Placement::System if preface.is_empty() => {}
         Placement::System if system.is_empty() => system = preface,
         Placement::System => system = format!("{system}\n\n{preface}"),
@@ -173,6 +174,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     let entities = withheld.iter().map(|withheld| withheld.entity.clone());
     hydration.notify_stale(view, prompt, entities);
     hydration.notify_paste_without_path(prompt);
+    // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
     hydration.notices.retain(|notice| {
         let is_no_news = |entity: &EntityId| {

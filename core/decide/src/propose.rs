@@ -99,7 +99,7 @@ pub fn propose(
         .iter()
         .filter(|candidate| !is_true_already(view, candidate))
         .collect();
-    let finding = ResolvedBlock {
+    let block = ResolvedBlock {
         episode,
         origin: Origin::Model,
         completeness: completeness_against_truth(view, found, &resolution),
@@ -108,9 +108,10 @@ pub fn propose(
         resolution: &resolution,
     };
     // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
-    let versions = promote::record_block(&mut recorder, &finding, &changed);
+    let versions = promote::record_block(&mut recorder, &block, &changed);
     let judge = BlockJudge::new(judging, found, &resolution, &changed);
-    let reports = judge.gate_reports(&finding, &changed);
+    // All reports before any promotion: a block is applied as a whole, so one failure keeps all of it out.
+    let reports = judge.gate_reports(&block, &changed);
     match reports.iter().position(|report| !report.passed) {
         None => {
             for (version, report) in versions.iter().zip(reports) {
@@ -239,6 +240,7 @@ fn completeness_against_truth(
                 let current = view.current_version(&candidate.entity);
                 let base = current
                     .and_then(|current| view.artifact_slices(current.artifact, &current.spans));
+                // A base that can't be read excuses no placeholder: then the block counts as elided, which refuses it.
                 before.push_str(&String::from_utf8_lossy(&base.unwrap_or_default()));
             }
             if found_edit::elides_anew(&found.code, &extraction.elisions, &before) {
@@ -285,6 +287,7 @@ fn suppresses_notice(
     complaint: &BlockComplaint,
     versions: &[Version],
 ) -> bool {
+    // In a chat nobody but the proxy tells the model that its code was not taken.
     if !matches!(found.format, Format::ToolCall | Format::Disk) {
         return false;
     }
@@ -321,6 +324,7 @@ fn block_complaint(
         entity: resolution.path.clone().map(EntityId::file),
         other: None,
     };
+    // Why an edit doesn't apply says more than that it isn't linked, so it comes before the level.
     if found.edit.is_some() && resolution.level == Level::Inferred {
         return Some(of_file(resolution.reason));
     }
@@ -501,6 +505,8 @@ impl<'v> BlockJudge<'v> {
         };
         let takes_away = candidate.figures.tokens < current.figures.tokens
             || candidate.figures.nodes < current.figures.nodes;
+        // Many small cuts by a model would each pass against its own last version: what it takes away is held against the
+        // user's, too.
         if candidate.entity.symbol.is_none() || !takes_away || asks_for_removal(self.judging.asked)
         {
             return Ok(None);

@@ -80,9 +80,9 @@ pub fn adopt_file(view: &StateView<'_>, episode: EpisodeId, found: &FoundCode) -
     }
     let mut recorder = Recorder::new(view);
     let containers = &MessagePieces::default();
-    let finding = resolved_block(episode, found, containers, &resolution);
-    let versions = promote::record_block(&mut recorder, &finding, &new);
-    make_true(&mut recorder, &finding, &versions, omitted);
+    let block = resolved_block(episode, found, containers, &resolution);
+    let versions = promote::record_block(&mut recorder, &block, &new);
+    make_true(&mut recorder, &block, &versions, omitted);
     recorder.into_events()
 }
 
@@ -99,8 +99,8 @@ fn decide_block(
     let repeat = RepeatedBlock::new(view, found, containers);
     let repeat = (*place == CodeSource::RepeatedPrompt).then_some(&repeat);
     let new = new_candidates(view, session, (found, resolution), repeat, place, counts);
-    let finding = resolved_block(episode, found, containers, resolution);
-    let versions = promote::record_block(&mut recorder, &finding, &new);
+    let block = resolved_block(episode, found, containers, resolution);
+    let versions = promote::record_block(&mut recorder, &block, &new);
     if counts {
         let mut omitted = omitted_symbols(view, found, resolution);
         omitted.retain(|entity| {
@@ -111,7 +111,7 @@ fn decide_block(
             let told = repeat::repetition_notices((episode, session), told);
             told.into_iter().for_each(|event| recorder.push(event));
         }
-        make_true(&mut recorder, &finding, &versions, omitted);
+        make_true(&mut recorder, &block, &versions, omitted);
     } else if let Some(reason) = refusal_reason(view, found, resolution)
         && (reason != Reason::NoDefinition || is_expected(view, found, place))
     {
@@ -251,6 +251,7 @@ fn context_counts_for(
     let is_new = || view.current_version(entity).is_none();
     match view.disk_finding(&entity.path) {
         None | Some(DiskFinding::Missing) => true,
+        // What can't be compared may be older than what is true, so it only fills a gap.
         Some(DiskFinding::Unreadable(_)) => is_new(),
         Some(DiskFinding::File(file)) if file.whole == found.whole => true,
         Some(DiskFinding::File(_)) => {
@@ -278,6 +279,7 @@ fn quotes_the_model(
         proposals.append(&mut parts);
     }
     proposals.retain(|proposal| proposal.origin == Origin::Model);
+    // Code that the user saved is theirs, whoever wrote it first.
     if proposals.is_empty() || observe::slice_on_disk(view, entity) == Some(candidate.slice) {
         return false;
     }
