@@ -83,6 +83,26 @@ impl Deref for Recorded {
 }
 
 macro_rules! events {
+    (
+        observations { $($(#[$observation_doc:meta])+ $observation:ident = $observation_name:literal,)+ }
+        decisions { $($(#[$decision_doc:meta])+ $decision:ident = $decision_name:literal,)+ }
+    ) => {
+        events! {
+            $($(#[$observation_doc])+ $observation = $observation_name,)+
+            $($(#[$decision_doc])+ $decision = $decision_name,)+
+        }
+
+        impl EventKind {
+            /// Whether it is concluded, and not observed: then deep verification makes it again.
+            #[must_use]
+            pub const fn is_decision(self) -> bool {
+                match self {
+                    $(Self::$observation => false,)+
+                    $(Self::$decision => true,)+
+                }
+            }
+        }
+    };
     ($($(#[$doc:meta])+ $kind:ident = $name:literal,)+) => {
         /// What can happen.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,59 +145,60 @@ macro_rules! events {
 }
 
 events! {
-    // Observations.
-    /// The rules by which everything that follows is decided.
-    RulesInForce = "rules_in_force",
-    /// Bytes that the Vault didn't hold before.
-    Content = "content",
-    /// A prompt came in.
-    PromptReceived = "prompt_received",
-    /// A client asked the model for something outside of its conversation, such as a title.
-    SideRequestReceived = "side_request_received",
-    /// A piece of a reply's text, while the reply is still being streamed.
-    ReplySegment = "reply_segment",
-    /// A reply came to an end, good or bad.
-    ReplyEnded = "reply_ended",
-    /// A file was looked at and differs from what was seen there last.
-    DiskObserved = "disk_observed",
-    /// The user told the proxy to do something.
-    DirectiveGiven = "directive_given",
-    /// A shadow audit came to its end.
-    AuditAnswered = "audit_answered",
-    /// It turned out what a prompt cost the model server.
-    PromptMeasured = "prompt_measured",
-    /// A piece of what a reply holds besides the text and the calls that are judged.
-    ReplyPart = "reply_part",
-    /// A prompt went to the model.
-    PromptSent = "prompt_sent",
-    /// A reply asks for a tool.
-    ActionRequested = "action_requested",
-    /// What came of an allowed call.
-    ToolRan = "tool_ran",
-    /// The Operator approved a policy profile.
-    PolicyApproved = "policy_approved",
-
-    // Decisions.
-    /// A block of code was found in a message.
-    ArtifactCaptured = "artifact_captured",
-    /// A captured block was, or was not, linked to entities.
-    ArtifactResolved = "artifact_resolved",
-    /// A version moved along one arrow of the state machine.
-    Transitioned = "transitioned",
-    /// A version stays PROPOSED.
-    PromotionRefused = "promotion_refused",
-    /// The model is asked after its reply whether the reply's code is complete.
-    AuditAsked = "audit_asked",
-    /// Something to tell the model and the user.
-    NoticeIssued = "notice_issued",
-    /// What was put into the client's own messages, or withheld from them, for the first time.
-    PromptAmended = "prompt_amended",
-    /// What the model was given to see.
-    PromptComposed = "prompt_composed",
-    /// The Guardian's decision on a call.
-    ActionJudged = "action_judged",
-    /// A grant was given, prolonged or taken back.
-    CapabilityChanged = "capability_changed",
+    observations {
+        /// The rules by which everything that follows is decided.
+        RulesInForce = "rules_in_force",
+        /// Bytes that the Vault didn't hold before.
+        Content = "content",
+        /// A prompt came in.
+        PromptReceived = "prompt_received",
+        /// A client asked the model for something outside of its conversation, such as a title.
+        SideRequestReceived = "side_request_received",
+        /// A piece of a reply's text, while the reply is still being streamed.
+        ReplySegment = "reply_segment",
+        /// A reply came to an end, good or bad.
+        ReplyEnded = "reply_ended",
+        /// A file was looked at and differs from what was seen there last.
+        DiskObserved = "disk_observed",
+        /// The user told the proxy to do something.
+        DirectiveGiven = "directive_given",
+        /// A shadow audit came to its end.
+        AuditAnswered = "audit_answered",
+        /// It turned out what a prompt cost the model server.
+        PromptMeasured = "prompt_measured",
+        /// A piece of what a reply holds besides the text and the calls that are judged.
+        ReplyPart = "reply_part",
+        /// A prompt went to the model.
+        PromptSent = "prompt_sent",
+        /// A reply asks for a tool.
+        ActionRequested = "action_requested",
+        /// What came of an allowed call.
+        ToolRan = "tool_ran",
+        /// The Operator approved a policy profile.
+        PolicyApproved = "policy_approved",
+    }
+    decisions {
+        /// A block of code was found in a message.
+        ArtifactCaptured = "artifact_captured",
+        /// A captured block was, or was not, linked to entities.
+        ArtifactResolved = "artifact_resolved",
+        /// A version moved along one arrow of the state machine.
+        Transitioned = "transitioned",
+        /// A version stays PROPOSED.
+        PromotionRefused = "promotion_refused",
+        /// The model is asked after its reply whether the reply's code is complete.
+        AuditAsked = "audit_asked",
+        /// Something to tell the model and the user.
+        NoticeIssued = "notice_issued",
+        /// What was put into the client's own messages, or withheld from them, for the first time.
+        PromptAmended = "prompt_amended",
+        /// What the model was given to see.
+        PromptComposed = "prompt_composed",
+        /// The Guardian's decision on a call.
+        ActionJudged = "action_judged",
+        /// A grant was given, prolonged or taken back.
+        CapabilityChanged = "capability_changed",
+    }
 }
 
 /// The rules by which everything that follows is decided. Recorded only where they differ from those before, and only
@@ -582,14 +603,17 @@ stored_words! {
 }
 
 impl Verb {
-    /// Whether it is about tools, and not about code.
+    /// Whether it is about tools, so that all that follows it is one text. What follows the others are paths and entities.
     #[must_use]
     pub const fn is_about_tools(self) -> bool {
-        matches!(self, Self::Allow | Self::Revoke | Self::Stop | Self::Resume)
+        match self {
+            Self::Allow | Self::Revoke | Self::Stop | Self::Resume => true,
+            Self::Accept | Self::Reject | Self::Confirm | Self::Unknown => false,
+        }
     }
 }
 
-/// The user told the proxy to do something (`@tslp accept|reject|confirm|allow|revoke|stop|resume`).
+/// The user told the proxy to do something (a line `@tslp VERB TARGET`).
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct DirectiveGiven {

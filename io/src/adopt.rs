@@ -257,6 +257,7 @@ impl<'c> Adopter<'c> {
         let mut early = BTreeMap::new();
         let mut next = 0;
         for file in looked {
+            debug_assert!(file.number >= next, "a file is decided about once");
             early.insert(file.number, file);
             while let Some(file) = early.remove(&next) {
                 next += 1;
@@ -309,6 +310,7 @@ impl<'c> Adopter<'c> {
         } else if let Some(skip) = skip {
             self.summary.count_skipped(path.as_str(), skip);
         }
+        // Only now may the readers take as much for another file.
         drop(memory);
         Ok(())
     }
@@ -388,6 +390,7 @@ impl<'c> Adopter<'c> {
         } = self.sink
         {
             drop(commits);
+            // Before the lock is given back: the next process must find all of it.
             let written = writer.join();
             written.map_err(|failure| AdoptError::Writer(failure.message))?;
             drop(lock);

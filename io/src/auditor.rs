@@ -146,6 +146,7 @@ impl Auditor {
         let route = route.map_err(io::Error::other)?;
         self.tls.clone_from(&route.tls);
         let tcp = self.connect_within(&route, deadline)?;
+        // Before a byte is sent: from here on a client's request closes the connection, which ends the read below.
         let handle = tcp.try_clone()?;
         self.queue
             .keep_stream_to_cancel(handle)
@@ -256,7 +257,7 @@ fn request_body(audit: &Audit, placement: Placement) -> String {
     let rest = rest.to_string();
     match &audit.addressee.model {
         None => rest,
-        // As the client wrote it.
+        // As the client wrote it: JSON text, which needs no escaping.
         Some(model) => format!("{{\"model\":{model},{}", &rest[1..]),
     }
 }

@@ -470,6 +470,7 @@ fn written_value(
     key: &'static ConfigKey,
     matches: &ArgMatches,
 ) -> Option<(&'static ConfigKey, Vec<String>)> {
+    // Only what was written: what clap fills in must not override the file and the environment.
     let from_line = matches.value_source(key.name) == Some(ValueSource::CommandLine);
     let texts = matches.get_many::<String>(key.name)?.cloned().collect();
     from_line.then_some((key, texts))

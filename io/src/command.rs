@@ -291,6 +291,7 @@ fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
 
 fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), CommandFailure> {
     let mut log = layers.settings.log.clone();
+    // A command's result is its output: lines about its progress would stand in the middle of it on a terminal.
     if course == LedgerUse::Act && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
     {
         "warn".clone_into(&mut log.level);

@@ -16,6 +16,7 @@ pub mod verified;
 pub mod why;
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -113,7 +114,12 @@ impl DiagnosticsThread {
             .name("diagnostics".into())
             .spawn(move || {
                 for DiagnosticQuery { exchange, page } in questions {
-                    let answer = self.answer_page(&page);
+                    // A panic must not end the thread: the client that waits for the page has no deadline.
+                    let answer = catch_unwind(AssertUnwindSafe(|| self.answer_page(&page)));
+                    let answer = answer.unwrap_or_else(|_| {
+                        let message = "the page panicked, a defect of tslp; see its log";
+                        refusal_answer(500, "diagnostics_panicked", message)
+                    });
                     to_loop.send(ToLoop::Answer { exchange, answer });
                 }
             })

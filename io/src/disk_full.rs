@@ -77,6 +77,7 @@ impl SpaceWatcher {
             match try_space(&self.data_dir) {
                 Ok(()) => {
                     tracing::info!("there is space on the disk again: restarting from the ledger");
+                    // Before the loop is asked to end: who sees it end asks why.
                     self.found.store(true, Ordering::Release);
                     return self.handle.shutdown();
                 }

@@ -283,6 +283,7 @@ impl EngineThread {
                 outcome,
                 answer,
             } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
+            // The other half is for the conversation and the reply.
             ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
             ToEngine::Shutdown => return ControlFlow::Break(()),
         }
@@ -332,6 +333,7 @@ impl EngineThread {
                     None => batch,
                 };
                 self.commit_batch(batch);
+                // Its first bytes come through this thread's own queue, so none can have been missed.
                 self.await_reply(exchange, sent);
             }
             Err(refused) => self.wiring.to_loop.send(ToLoop::Answer {
@@ -356,6 +358,7 @@ impl EngineThread {
         };
         let previous = wire.previous_response();
         request.continues = previous.and_then(|id| self.kept_responses.session_of(&id));
+        // The prompt will show what has become true, and a crash must not take that back once a model has read it.
         self.wiring
             .durable
             .wait_for(self.last_transition)
@@ -377,6 +380,7 @@ impl EngineThread {
         };
         let composed = self.engine.compose(pending, answers);
         let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
+        // Taken before the body may be moved: all of these point into it.
         let model = wire.model_json().map(str::to_owned);
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
@@ -465,7 +469,8 @@ impl EngineThread {
             tools,
             usage_of_first: None,
         };
-        self.running.insert(exchange, running);
+        let other = self.running.insert(exchange, running);
+        assert!(other.is_none(), "an exchange has one prompt");
     }
 
     /// Records what went to the model, after it went: nothing waits for it. A request beside the conversations isn't
@@ -506,6 +511,7 @@ impl EngineThread {
     }
 
     fn reply_bytes(&mut self, exchange: ExchangeId, bytes: &[u8], handover: Handover) {
+        // One endless reply must not crowd out the others, nor many long ones the process.
         let kept_of_all: usize = self.running.values().map(ReplyUnderWay::kept_bytes).sum();
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
@@ -526,6 +532,7 @@ impl EngineThread {
                  all that are under way): the client gets all of it, but none of its code is judged; ask for less at once"
             );
         }
+        // Now, not with the reply's end: some clients run a call while the reply is still coming.
         let (paths, known) = running.decoder.paths_begun(running.calls_looked_at);
         running.calls_looked_at = known;
         for path in paths
@@ -712,12 +719,17 @@ impl EngineThread {
     /// Hands a batch to the writer. When the writer has stopped, it has told the loop itself.
     fn commit_batch(&mut self, batch: Batch) {
         let Some(last) = batch.last() else { return };
+        assert!(
+            batch.recorded.is_sorted_by(|one, next| one.seq < next.seq),
+            "positions rise within a batch"
+        );
         for recorded in &batch.recorded {
             self.wiring
                 .metrics
                 .count_event(recorded.seq, &recorded.event);
             match &recorded.event {
                 Event::Transitioned(moved) => {
+                    debug_assert!(last >= self.last_transition, "positions rise");
                     self.last_transition = last;
                     let path = &moved.entity.path;
                     if self.told_stale.contains(path) && self.engine.stale_in(path) == 0 {

@@ -63,6 +63,7 @@ impl RequestGuard {
     pub fn check(&self, head: &RequestHead) -> Result<Caller, Refusal> {
         self.check_host(head)?;
         let caller = self.check_origin(head)?;
+        // A preflight never carries credentials (Fetch standard), and supervisors that ask for health have none.
         let preflight = head.method == "OPTIONS" && matches!(caller, Caller::Page(_));
         if !preflight && head.path() != "/health" {
             self.check_token(head)?;
@@ -78,6 +79,8 @@ impl RequestGuard {
             (None, _) => return Err(Refusal::malformed("the Host header is missing")),
             (Some(_), Some(_)) => return Err(Refusal::malformed("more than one Host header")),
         };
+        // A page whose name was made to resolve to this address (DNS rebinding) counts as the same origin: only its Host
+        // gives it away.
         let known = |host: &[u8]| {
             self.hosts
                 .iter()
@@ -104,6 +107,7 @@ impl RequestGuard {
         };
         let mut origins = head.headers.all("origin");
         let Some(origin) = origins.next() else {
+            // A page's plain GET carries no Origin, but browsers add this header to it, and pages can't take it away.
             return match head.headers.first("sec-fetch-site") {
                 Some(b"cross-site" | b"same-site") => Err(foreign()),
                 _ => Ok(Caller::Plain),

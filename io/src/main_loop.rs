@@ -124,6 +124,8 @@ impl LoopHandle {
     }
 
     fn hand_over(&self, item: LoopInput) {
+        // Sent before the flag is set, which the loop clears before it looks: no item is left lying. One wake, a system call,
+        // does for all that is sent until then.
         if self.sender.send(item).is_err() || self.woken.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -268,9 +270,11 @@ impl MainLoop {
             self.dispatch(wake);
         }
         self.wakes = wakes;
+        // After the new events: a client that used up its turn doesn't delay the others.
         for key in std::mem::take(&mut self.again) {
             self.drive(key);
         }
+        // After everything that moved: what came in time isn't given up.
         self.fire_timers();
         self.serve_engine_link();
         if self.budget.take_eased() {
@@ -312,10 +316,15 @@ impl MainLoop {
             match self.net.accept(key) {
                 Ok(Some(socket)) => self.take_client(key, socket),
                 Ok(None) => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                // That client has left while it waited; the next one may be there.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
+                    ) => {}
                 Err(error) => {
                     tracing::warn!(%error, "can't accept a connection");
+                    // The poll is edge-triggered: it won't report again those who wait already.
                     self.accept_retry = Some(self.now + ACCEPT_RETRY);
                     return;
                 }
@@ -345,6 +354,8 @@ impl MainLoop {
                 .all(|(_, client)| is_done(client));
             if quiet || self.now >= until {
                 self.drop_clients(|_| true);
+                debug_assert_eq!(self.connections.client_count(), 0, "all were dropped");
+                // After the ends of their replies, which dropping them has sent.
                 self.engine.send(ToEngine::Shutdown);
                 self.phase = LoopPhase::TellingEngine;
             }
@@ -360,8 +371,10 @@ impl MainLoop {
             return;
         }
         self.net.stop_listening();
+        // An audit's answer may take minutes, and nothing is lost without it.
         self.audits.close();
         self.phase = LoopPhase::Stopping(self.now + self.config.timeouts.shutdown);
+        // Idle connections may be closed at any time (RFC 9112 §9.5); clients open another.
         self.drop_clients(|client| {
             client.exchange.is_none() && client.stage == ClientStage::Open && client.out.is_empty()
         });

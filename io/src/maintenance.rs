@@ -60,6 +60,7 @@ fn verify_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut
         }
         Err(error) => report.add_check("tables", Err(error.to_string())),
     }
+    // Looked at last: the comparisons above aren't one moment's.
     if reader.head().is_ok_and(|now| now.seq != head) {
         report.add_warning_check(
             "concurrency",

@@ -115,6 +115,7 @@ impl<W: Write> Out<W> {
     }
 
     fn write_if_read(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> io::Result<()> {
+        // As in `tslp log | head`: who has read enough made no mistake.
         if self.reader == OutputReader::Gone {
             return Ok(());
         }

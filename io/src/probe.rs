@@ -61,6 +61,7 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
             api_key: None,
             ca_file: None,
         };
+        // Any web server may have such a port: only one that lists models counts.
         let models = listed_models(&target, LOCAL_STEP).ok()?;
         models["data"].is_array().then_some((name, url))
     })

@@ -130,10 +130,12 @@ impl BlockHashes {
             let pairs = self.blocks.iter().zip(known);
             pairs.take_while(|(own, known)| own == known).count()
         });
+        // The longest beginning that any kept prompt shares: a server picks the slot that fits best.
         let chars_known = match shared.max().unwrap_or(0) {
             0 => 0,
             blocks => self.chars_until[blocks - 1],
         };
+        debug_assert!(chars_known <= self.chars_total(), "a part of it");
         PromptCost {
             chars_total: self.chars_total(),
             chars_anew: self.chars_total() - chars_known,

@@ -147,6 +147,10 @@ fn put_together(
     chain: &[&PromptSent],
     look_up: &mut dyn FnMut(ArtifactHash) -> Result<Option<Vec<u8>>, LedgerError>,
 ) -> Result<Vec<u8>, NotShown> {
+    assert!(
+        !chain.is_empty(),
+        "a prompt is put together from itself at least"
+    );
     let newest = chain[0];
     let damaged = |detail: String| NotShown::Damaged { episode, detail };
     let messages = message_hashes(chain)

@@ -163,6 +163,7 @@ struct OpenLedgerGuard(#[expect(dead_code, reason = "held for its lock")] Arc<Da
 /// See [`ServeError`].
 pub fn serve_proxy(config: &ServeConfig) -> Result<Exit, ServeError> {
     let languages = TreeSitterGrammars::check_patterns().map_err(ServeError::Patterns)?;
+    // Compiling every pattern takes memory that is never needed again.
     memory::trim_heap();
     tracing::debug!(languages, "symbols.json is sound");
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
@@ -608,6 +609,7 @@ fn start_engine(
             }
         }),
     )?;
+    // All that was read at the start is on disk: a response that names it needn't wait.
     handle.send(ToLoop::Durable(state.head()));
     let observer = Observer::new(
         &config.workspace,

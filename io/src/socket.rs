@@ -44,6 +44,7 @@ impl ByteStream for TcpStream {
     }
 
     fn connected(&mut self) -> Option<io::Result<()>> {
+        // First: a socket that was refused has no peer either, like one that is still connecting.
         if let Ok(Some(error)) = self.take_error() {
             return Some(Err(error));
         }
@@ -192,6 +193,7 @@ impl Socket {
             return None;
         }
         let connected = self.stream.connected();
+        // An event came too early; the next one tells.
         if connected.is_none() {
             self.write = Readiness::Blocked;
         }
@@ -200,6 +202,7 @@ impl Socket {
 
     /// Reads once.
     pub fn read(&mut self, buffer: &mut [u8]) -> TransferResult {
+        debug_assert!(!buffer.is_empty(), "0 bytes would pass for the peer's end");
         if self.read == Readiness::Blocked {
             return TransferResult::Blocked;
         }

@@ -18,6 +18,7 @@ pub(crate) fn check_both_folds(reader: &LedgerReader, folded: &State, report: &m
         let kept = reader.table_digests().map_err(|error| error.to_string())?;
         let kept = kept.ok_or("a table has no digest")?;
         let found = state_digests(&state);
+        debug_assert!(found.len() == TABLES.len() && expected.len() == TABLES.len());
         let differs = |index: &usize| {
             found[*index] != expected[*index]
                 || read[*index] != expected[*index]

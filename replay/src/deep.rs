@@ -101,7 +101,9 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
 
     fn retrace(&mut self) -> Vec<Difference> {
         let mut step = core::mem::take(&mut self.step);
-        let decisions = step.iter().filter(|recorded| is_decision(&recorded.event));
+        let decisions = step
+            .iter()
+            .filter(|recorded| recorded.event.kind().is_decision());
         self.decisions += decisions.count() as u64;
         let mut differences: Vec<Difference> = step.iter().filter_map(check_content_hash).collect();
         // Nothing is decided by these: they are folded before the step's decisions are compared.
@@ -120,7 +122,7 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         {
             // What comes before such an event is observed; a decision there has lost its own step.
             let observed = step.iter().take_while(|recorded| recorded.seq < head.seq);
-            let decided = observed.filter(|recorded| is_decision(&recorded.event));
+            let decided = observed.filter(|recorded| recorded.event.kind().is_decision());
             differences.extend(decided.map(trace::unexpected));
         }
         differences.extend(match head {
@@ -177,15 +179,6 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                     }
                 })
             }
-            Event::SideRequestReceived(_)
-            | Event::PromptSent(_)
-            | Event::ReplySegment(_)
-            | Event::ReplyPart(_)
-            | Event::ActionRequested(_)
-            | Event::PolicyApproved(_) => {
-                self.observe_until(head, &mut step);
-                self.retrace_unclaimed(step)
-            }
             // Whether the decision itself is right is for whoever can read the profile.
             Event::ActionJudged(judged) => {
                 self.observe_until(head, &mut step);
@@ -198,7 +191,11 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 self.engine
                     .retrace_step(step, |engine| engine.halt_after_run(ran, &mut work))
             }
-            _ => self.retrace_unclaimed(step),
+            // Nothing is decided about any other event that defines a step.
+            _ => {
+                self.observe_until(head, &mut step);
+                self.retrace_unclaimed(step)
+            }
         }
     }
 
@@ -233,30 +230,46 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
 
 /// The event that determines what kind of step it is.
 fn defining_event(step: &[Recorded]) -> Option<&Recorded> {
-    let find = |is_wanted: fn(&Event) -> bool| step.iter().find(|it| is_wanted(&it.event));
-    let prompt = find(|event| matches!(event, Event::PromptReceived(_)));
-    // A prompt that is sent again has no event of its own; it may hold directives, as a new one may.
-    let again = || find(|event| matches!(event, Event::PromptComposed(_)));
-    // The last parts of a reply are recorded with its end.
-    let reply = || find(|event| matches!(event, Event::ReplyEnded(_)));
-    let other = || {
-        find(|event| {
-            matches!(
-                event,
-                Event::SideRequestReceived(_)
-                    | Event::ReplySegment(_)
-                    | Event::ReplyPart(_)
-                    | Event::PromptSent(_)
-                    | Event::AuditAnswered(_)
-                    | Event::DirectiveGiven(_)
-                    | Event::ActionRequested(_)
-                    | Event::ActionJudged(_)
-                    | Event::ToolRan(_)
-                    | Event::PolicyApproved(_)
-            )
-        })
-    };
-    prompt.or_else(again).or_else(reply).or_else(other)
+    let ranked = step
+        .iter()
+        .filter_map(|recorded| Some((defining_rank(&recorded.event)?, recorded)));
+    // Of several with the same rank it is the first.
+    let first = ranked.min_by_key(|(rank, _)| *rank);
+    first.map(|(_, recorded)| recorded)
+}
+
+/// Which of a step's events defines it: the one with the lowest rank. `None` for what is only ever a part of another's step, and
+/// for looks at the disk.
+const fn defining_rank(event: &Event) -> Option<u8> {
+    match event {
+        Event::PromptReceived(_) => Some(0),
+        // A prompt that is sent again has no event of its own; it may hold directives, as a new one may.
+        Event::PromptComposed(_) => Some(1),
+        // The last parts of a reply are recorded with its end.
+        Event::ReplyEnded(_) => Some(2),
+        Event::SideRequestReceived(_)
+        | Event::ReplySegment(_)
+        | Event::ReplyPart(_)
+        | Event::PromptSent(_)
+        | Event::AuditAnswered(_)
+        | Event::DirectiveGiven(_)
+        | Event::ActionRequested(_)
+        | Event::ActionJudged(_)
+        | Event::ToolRan(_)
+        | Event::PolicyApproved(_) => Some(3),
+        Event::RulesInForce(_)
+        | Event::Content(_)
+        | Event::DiskObserved(_)
+        | Event::PromptMeasured(_)
+        | Event::ArtifactCaptured(_)
+        | Event::ArtifactResolved(_)
+        | Event::Transitioned(_)
+        | Event::PromotionRefused(_)
+        | Event::AuditAsked(_)
+        | Event::NoticeIssued(_)
+        | Event::PromptAmended(_)
+        | Event::CapabilityChanged(_) => None,
+    }
 }
 
 /// Whether a step's defining event comes after decisions of the step.
@@ -272,22 +285,6 @@ const fn follows_from_composition(event: &Event) -> bool {
         Event::NoticeIssued(_) | Event::PromptAmended(_) | Event::PromptComposed(_) => true,
         _ => false,
     }
-}
-
-const fn is_decision(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::ArtifactCaptured(_)
-            | Event::ArtifactResolved(_)
-            | Event::Transitioned(_)
-            | Event::PromotionRefused(_)
-            | Event::AuditAsked(_)
-            | Event::NoticeIssued(_)
-            | Event::PromptAmended(_)
-            | Event::PromptComposed(_)
-            | Event::ActionJudged(_)
-            | Event::CapabilityChanged(_)
-    )
 }
 
 /// The difference if content is recorded under a hash that isn't its own.

@@ -208,10 +208,10 @@ impl Project {
     fn commit(&mut self) -> Result<(), Box<dyn Error>> {
         let mut transaction = self.log.begin_batch()?;
         for recorded in self.waiting.recorded.drain(..) {
-            transaction.record(recorded)?;
+            transaction.record_all([recorded])?;
         }
         for change in self.waiting.changes.drain(..) {
-            transaction.change_row(&change)?;
+            transaction.change_all(&[change])?;
         }
         let head = transaction.commit()?;
         self.log.checkpoint(CheckpointMode::Passive)?;

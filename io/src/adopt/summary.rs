@@ -130,6 +130,10 @@ impl AdoptSummary {
         let table = table.trim_fmt();
         let mut lines: Vec<String> = table.lines().map(str::to_owned).collect();
         if !self.unread.is_empty() {
+            debug_assert!(
+                self.unread.len() as u64 <= self.files_damaged,
+                "the first of these"
+            );
             let more = match self.files_damaged - self.unread.len() as u64 {
                 0 => String::new(),
                 more => format!(" and {more} more files"),
@@ -142,6 +146,10 @@ impl AdoptSummary {
             if *why == SkipReason::NoGrammar {
                 continue;
             }
+            debug_assert!(
+                skipped.names.len() as u64 <= skipped.files,
+                "the first of these"
+            );
             let more = skipped.files - skipped.names.len() as u64;
             let names = skipped.names.join(", ");
             let more = match more {

@@ -110,6 +110,7 @@ pub struct InUse(AuditQueue);
 impl Drop for InUse {
     fn drop(&mut self) {
         let mut state = self.0.lock();
+        debug_assert!(state.in_flight > 0, "each request was counted");
         state.in_flight -= 1;
         self.0.wake(&state);
     }
@@ -233,6 +234,7 @@ impl AuditQueue {
             ),
         };
         self.wake(&state);
+        // Nobody waits for a system call with the lock held.
         drop(state);
         if let Some(RunningAudit::Talking(stream)) = running {
             // That is what stops a model. An error means that the server was quicker.

@@ -67,6 +67,7 @@ impl ConfigLayers {
         };
         layers.read_file(flags, environment)?;
         layers.read_variables(environment)?;
+        // `~/` isn't replaced here: the shell has done that, or the user quoted it on purpose.
         for (key, texts) in &flags.written {
             let source = ConfigSource::Flag(key.flag);
             layers.apply_texts(key, texts, source, &environment.current_dir, None)?;
@@ -173,9 +174,8 @@ impl ConfigLayers {
             problem,
             written: texts_to_show(key, texts),
         })?;
-        if let Some(row) = KEYS.iter().position(|row| row.name == key.name) {
-            self.sources[row] = source;
-        }
+        let row = KEYS.iter().position(|row| row.name == key.name);
+        self.sources[row.expect("every key is a row of the table")] = source;
         Ok(())
     }
 }

@@ -70,6 +70,7 @@ impl ServerForModels {
     /// Reads `PATTERN|PATTERN=URL`; nothing if the text has no pattern.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let (models, url) = text.split_once(BEFORE_URL)?;
+        // Then the `=` is in the URL.
         if models.contains("://") {
             return None;
         }
@@ -106,6 +107,7 @@ impl UpstreamUrl {
         }
         let (host, port) = split_port(authority, scheme)?;
         let path = path.trim_end_matches('/');
+        // The clients' own paths begin with it.
         let prefix = path.strip_suffix("/v1").unwrap_or(path);
         Ok(Self {
             scheme,

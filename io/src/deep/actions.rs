@@ -61,6 +61,8 @@ impl ActionReplay {
             Event::ActionJudged(_) => self.compare_judgement(recorded),
             _ => None,
         };
+        // Evidence comes right before the event that names it, so it needn't be kept any longer. The event itself counts only
+        // after it was judged again.
         self.fresh.clear();
         self.guardian.apply(recorded, &mut Changes::discarding());
         difference

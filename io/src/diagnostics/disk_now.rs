@@ -71,6 +71,7 @@ impl DiskNow {
         })?;
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = DiskChanges::default();
+        // In groups, so that the texts of a large tree are never in memory together.
         for looks in last_looks.chunks(FILES_AT_ONCE) {
             let checks = looks.iter().map(|row| DiskCheck {
                 path: row.path.clone(),

@@ -13,6 +13,7 @@ use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::anchor::{self, AnchorState};
+use tslp_store::ledger::disk::FileSystem;
 use tslp_store::ledger::{DataFiles, LedgerError, LedgerReader};
 use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_store::startup::{self, StartError};
@@ -224,6 +225,7 @@ pub fn examine_without_ledger(subject: &DiagnosedSubject) -> DoctorReport {
 fn examine_surroundings(subject: &DiagnosedSubject, report: &mut DoctorReport) {
     report.add_check("workspace", workspace_check(subject));
     report.add_check("grammars", grammars_check());
+    // Warnings: the proxy works without either, and both may come later.
     report.add_warning_check("upstream", upstream_check(subject));
     report.add_warning_check("tools", subject.tools.check_now());
 }
@@ -304,7 +306,7 @@ pub(crate) fn head_anchor(
     reader: &LedgerReader,
 ) -> Result<String, String> {
     let files = DataFiles::of(&subject.data_dir);
-    let anchored = anchor::read(&files.anchor).map_err(|error| error.to_string())?;
+    let anchored = anchor::read(&FileSystem, &files.anchor).map_err(|error| error.to_string())?;
     let AnchorState::Head(anchored) = anchored else {
         return Err(format!(
             "{} is missing or damaged, so the ledger's last events can't be trusted: {ADVICE}",
@@ -386,6 +388,7 @@ fn count_truths(
         }
         ControlFlow::Continue(())
     })?;
+    // What was looked at just now counts in place of what is on record.
     for (path, failure) in &changed.files {
         failed.remove(path);
         if let Some(failure) = failure {
@@ -453,7 +456,12 @@ fn failure_words(truths: &TruthCounts) -> Result<String, String> {
         .iter()
         .map(|(path, reason)| format!("{} ({reason})", path));
     let named = named.collect::<Vec<_>>().join(", ");
-    let left = truths.read_failures.values().sum::<usize>() - truths.unreadable.len();
+    let all = truths.read_failures.values().sum::<usize>();
+    debug_assert!(
+        truths.unreadable.len() <= all,
+        "the first of these are named"
+    );
+    let left = all - truths.unreadable.len();
     let more = match left {
         0 => String::new(),
         more => format!(" and {more} more"),

@@ -77,6 +77,7 @@ pub(crate) fn find_missing_lines(
         missing,
     } in refused
     {
+        // A version that became true later isn't the one that the proposal was judged against.
         let base = truth.get(&entity).filter(|base| base.episode <= episode);
         let (Some(base), Some(proposal)) = (base, proposed.get(&(episode, entity))) else {
             continue;

@@ -101,6 +101,7 @@ impl CharacterCounts {
 impl TokenCounts {
     /// Tokens in the cache and in all, where the server has said enough to know both.
     fn cached_share(&self) -> Option<(u64, u64)> {
+        // llama.cpp says how many tokens it read, OpenAI-style servers how many it had.
         let from_evaluated = || self.prompt?.checked_sub(self.evaluated?);
         let cached = self.cached.or_else(from_evaluated)?;
         let prompt = self.prompt.or_else(|| Some(cached + self.evaluated?))?;

@@ -136,6 +136,7 @@ pub(crate) fn from_rows(
         audits.entry(row.episode).or_default().push(row);
     }
     let mut episodes = rows.rows::<EpisodeRow>()?;
+    // It has number 0, so it is the first row; it is shown at the time of its last act.
     if episodes.first().is_some_and(is_outside) {
         let outside = episodes.remove(0);
         let place = episodes.partition_point(|row| row.at_ms <= outside.at_ms);

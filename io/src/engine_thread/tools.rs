@@ -298,6 +298,7 @@ impl EngineThread {
         else {
             return false;
         };
+        // Once for each model: what is refused in a user message, too, has another reason.
         if !tools
             .without_tool_role
             .insert(running.addressee.model.clone())
@@ -332,6 +333,7 @@ impl EngineThread {
             Ok(jobs) => {
                 let layers = [WorkspaceLayer::ReadOnly, WorkspaceLayer::Scratch];
                 let plans = layers.map(|layer| tools.config.scope.self_test_plan(layer));
+                // A worker that has ended is noticed with the first call, which isn't run then.
                 let _ = jobs.send(ToolJob::Test(plans.into()));
                 tools.jobs = Some(jobs);
                 tools.tested = None;
@@ -432,6 +434,7 @@ impl EngineThread {
         let limit = &tools.config;
         let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = limit.time.saturating_sub(spent);
+        // Before it is split and judged: what is on record is what was judged, and what is run.
         let line = redact::without_credentials(&call.text).into_owned();
         let over = match call.flaw {
             Some(flaw) => Err(flaw),
@@ -648,6 +651,10 @@ impl EngineThread {
         let ReplyPhase::Working(working) = phase else {
             return;
         };
+        assert!(
+            working.asked.is_none() && working.under_way.is_none(),
+            "a round ends after its last call"
+        );
         reply.past.push(PastRound {
             text: working.text,
             results: working.results,

@@ -29,6 +29,7 @@ impl MainLoop {
     pub(super) fn with_client(&mut self, key: usize, act: impl FnOnce(&mut Self, &mut Client)) {
         if let Some(mut client) = self.connections.take_client(key) {
             act(self, &mut client);
+            // `drive` takes it out again; it does nothing for a client that isn't there.
             self.connections.put_client(key, client);
             self.drive(key);
         }
@@ -48,6 +49,7 @@ impl MainLoop {
     fn advance(&mut self, key: usize, client: &mut Client) {
         for _ in 0..ROUNDS_MAX {
             let before = client.moves;
+            // In the order in which bytes go round, so that one round can take a request upstream and its answer back.
             self.read_client(client);
             self.handle_client_events(key, client);
             self.push_request(key, client);
@@ -66,6 +68,7 @@ impl MainLoop {
         let full = client.http.waiting_bytes() > most || client.waits_for_room();
         match client.stage {
             ClientStage::Over | ClientStage::Finishing => return,
+            // Nothing is read, so only the poll's event can say that the client has left.
             ClientStage::Open if full => {
                 if client.exchange.is_some() && client.socket.peer_state() == Peer::Closed {
                     client.stage = ClientStage::Over;
@@ -128,6 +131,7 @@ fn write_client(client: &mut Client) {
             TransferResult::Ended | TransferResult::Failed => client.stage = ClientStage::Over,
         }
     }
+    // RFC 9112 §9.6: closing at once while the client still sends would reset the connection, and lose it the response.
     if client.stage == ClientStage::Finishing && client.out.is_empty() {
         client.socket.finish();
         client.stage = ClientStage::Lingering;

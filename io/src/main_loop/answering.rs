@@ -119,6 +119,7 @@ impl MainLoop {
                 }
             }
             MemoryRoom::Granted => {
+                // All at once where the length is known: growing by doubling would hold the body twice.
                 let missing = (wanted as usize).saturating_sub(collecting.body.len());
                 if collecting.body.is_empty() {
                     collecting.body = memory::large_buffer(missing);
@@ -160,6 +161,7 @@ impl MainLoop {
         }
         let routed = checked.and_then(|caller| {
             exchange.caller = caller;
+            // A preflight is the browser's own question (Fetch standard): the model server is never asked.
             let preflight = exchange.head.method == "OPTIONS" && exchange.caller != Caller::Plain;
             if preflight {
                 Ok(None)
@@ -240,6 +242,7 @@ impl MainLoop {
             exchange: exchange.id,
             page,
         };
+        // The loop never waits: a page that takes long must not hold up a reply.
         if self.to_diagnostics.try_send(query).is_err() {
             let refusal = Refusal::new(
                 503,
@@ -315,6 +318,10 @@ impl MainLoop {
     }
 
     fn install_exchange(&mut self, key: usize, client: &mut Client, exchange: Box<Exchange>) {
+        assert!(
+            client.exchange.is_none(),
+            "a client has one exchange at a time"
+        );
         self.connections.add_exchange(exchange.id, key);
         client.exchange = Some(exchange);
     }
@@ -369,6 +376,7 @@ impl MainLoop {
             }
             ExchangeStage::Collecting(collecting) => {
                 let body = std::mem::take(&mut collecting.body);
+                // Once more: it may have failed while the body came in.
                 match self.check_ledger() {
                     Ok(()) => self.hand_over_prompt(exchange, body),
                     Err(refusal) => self.refuse_current(client, &refusal),
@@ -382,7 +390,9 @@ impl MainLoop {
 
     fn hand_over_prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
         let body_bytes = body.len() as u64;
+        debug_assert!(body_bytes <= self.config.limits.chat_body_bytes_max);
         let headers = &exchange.head.headers;
+        // The SDKs of OpenAI and Anthropic count their own retries in this header.
         let retries = headers
             .first_text("x-stainless-retry-count")
             .and_then(|count| count.parse::<u32>().ok());

@@ -94,18 +94,27 @@ impl Connections {
     }
 
     pub(super) fn put_client(&mut self, key: usize, client: Box<Client>) {
-        self.clients.insert(key, client);
+        let other = self.clients.insert(key, client);
+        assert!(other.is_none(), "a client's key is its own");
     }
 
     /// Brings the sum of the buffered bytes up to date with a client that was changed.
     pub(super) fn count_buffered(&mut self, client: &mut Client) {
         let buffered = client.buffered_bytes();
+        debug_assert!(
+            client.counted_bytes <= self.buffered_bytes,
+            "the sum holds each client's count"
+        );
         self.buffered_bytes = self.buffered_bytes - client.counted_bytes + buffered;
         client.counted_bytes = buffered;
     }
 
     /// Leaves the bytes of a client that is gone out of the sum.
     pub(super) const fn uncount_buffered(&mut self, client: &Client) {
+        debug_assert!(
+            client.counted_bytes <= self.buffered_bytes,
+            "the sum holds each client's count"
+        );
         self.buffered_bytes -= client.counted_bytes;
     }
 
@@ -129,7 +138,8 @@ impl Connections {
 
     /// Records that an exchange belongs to a client.
     pub(super) fn add_exchange(&mut self, id: ExchangeId, client: usize) {
-        self.exchanges.insert(id, client);
+        let other = self.exchanges.insert(id, client);
+        assert!(other.is_none(), "an exchange belongs to one client");
     }
 
     /// The client of an exchange; `None` once it has left.
@@ -198,7 +208,8 @@ impl Connections {
     }
 
     pub(super) fn add_link(&mut self, key: usize, link: UpstreamLink) {
-        self.links.insert(key, link);
+        let other = self.links.insert(key, link);
+        assert!(other.is_none(), "a link's key is its own");
     }
 
     /// Takes a kept connection to a server for a client, if one is left that the server hasn't closed.
@@ -209,7 +220,9 @@ impl Connections {
         now: Instant,
     ) -> Option<usize> {
         while let Some(key) = self.servers[server.0].pool.take(now) {
-            let link = self.links.get_mut(&key)?;
+            let link = self.links.get_mut(&key);
+            let link = link.expect("a link that is closed leaves its pool");
+            // The server may have closed it while it waited; the next one is tried then.
             if link.transport.socket().peer_state() == Peer::Open {
                 link.client = Some(client);
                 link.origin = LinkOrigin::Reused;
@@ -241,6 +254,7 @@ impl Connections {
     /// Closes the connections that were kept for long enough.
     pub(super) fn close_expired_links(&mut self, now: Instant) {
         for server in &mut self.servers {
+            // The pool has forgotten them already.
             for key in server.pool.take_expired(now) {
                 self.links.remove(&key);
             }

@@ -37,6 +37,7 @@ impl MainLoop {
             request: client.requests,
             moves: client.moves,
         };
+        // A wait keeps its deadline however often something else happens; only bytes that move renew those of a transfer.
         let stays = client.due.is_some_and(|old| {
             old.due == due
                 && old.request == armed.request
@@ -135,6 +136,7 @@ impl MainLoop {
 
     fn expire_deadline(&mut self, key: usize) {
         self.with_client(key, |main_loop, client| {
+            // Taken, so that what the client waits for next is armed anew.
             if let Some(armed) = client.due.take() {
                 tracing::debug!(key, due = ?armed.due, "a deadline has passed");
                 main_loop.give_up(key, client, armed.due);

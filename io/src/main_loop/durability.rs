@@ -37,6 +37,7 @@ impl DurabilityGate {
     /// Nothing is recorded from now on.
     pub(super) fn record_failure(&mut self, reason: String) {
         self.failure = Some(reason);
+        // Nothing becomes durable any more: the loop refuses them all.
         self.held_clients.clear();
     }
 

@@ -28,6 +28,7 @@ impl EngineLink {
 
     /// Hands a message over, after all that were sent before.
     pub(super) fn send(&mut self, message: ToEngine) {
+        // By way of the queue even when the channel has room: no message overtakes another.
         self.queue.push_back(message);
         self.pump();
     }
@@ -38,6 +39,7 @@ impl EngineLink {
             match self.sender.try_send(message) {
                 Ok(()) => {}
                 Err(TrySendError::Full(message)) => return self.queue.push_front(message),
+                // The engine's thread has ended; `serve_engine_link` refuses all chat from now on.
                 Err(TrySendError::Disconnected(_)) => {
                     self.queue.clear();
                     self.is_gone = true;

@@ -71,6 +71,7 @@ impl MainLoop {
                 self.budget.prompts_durable(self.durability.durable());
                 for key in self.durability.take_held_clients() {
                     self.drive(key);
+                    // Its prompt is in a later commit.
                     if self.connections.client(key).is_some_and(Client::is_gated) {
                         self.durability.hold_client(key);
                     }
@@ -169,10 +170,12 @@ impl MainLoop {
         if is_gated {
             let overhead = self.net.now().saturating_duration_since(since);
             self.metrics.count_overhead(overhead);
+            // Every byte of the response waits for the prompt's commit.
             client.out.hold_from_here();
-        }
-        if is_gated && self.durability.failure().is_some() {
-            return self.withdraw_exchange(client);
+            // The ledger may have failed while the engine composed.
+            if self.durability.failure().is_some() {
+                return self.withdraw_exchange(client);
+            }
         }
         self.start_call(key, client);
     }

@@ -109,7 +109,9 @@ impl MemoryBudget {
             debug_assert!(false, "a body that is whole takes nothing more");
             return MemoryRoom::Granted;
         };
+        // A body of the largest size fits by itself, so that its claim may be as large as the whole budget.
         let wanted = memory_of(body_bytes).min(claim);
+        debug_assert!(held <= claim, "a body holds no more than it claims");
         if wanted > held && !self.fits(at, wanted - held) {
             return MemoryRoom::NotYet;
         }
@@ -126,6 +128,7 @@ impl MemoryBudget {
         if held + more > self.total {
             return false;
         }
+        // Each older body that is coming in must still be able to reach its claim, whatever the younger ones hold.
         let mut held_by_younger = self
             .prompts
             .range(at..)
@@ -164,6 +167,7 @@ impl MemoryBudget {
             let PromptStage::Composing { held } = stage else {
                 return Some(stage);
             };
+            // A request may be longer than all that was counted for its body: code was added.
             let commit =
                 (durable_at > durable).then(|| (durable_at, held.saturating_sub(request_bytes)));
             PromptStage::after_sending(request_bytes, commit)
@@ -237,6 +241,7 @@ impl MemoryBudget {
         if let Some(charge) = self.prompts.remove(at)
             && let Some(stage) = next(charge.stage)
         {
+            // At its old place: the order is that in which the bodies began.
             self.prompts.insert(at, PromptMemory { stage, ..charge });
         }
     }

@@ -20,6 +20,7 @@ const INBOX: Token = Token(1);
 
 /// The first key that a socket may have.
 pub(super) const FIRST_KEY: usize = 2;
+const _: () = assert!(LISTENER.0 < FIRST_KEY && INBOX.0 < FIRST_KEY);
 
 /// The reason for which a poll returned.
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +143,7 @@ impl Net for SystemNet {
             return Ok(None);
         };
         match listener.accept() {
+            // Whatever fails on its socket concerns this client alone: the loop goes on with the next.
             Ok((stream, _)) => Socket::from_accepted(stream, self.poll.registry(), key)
                 .map(Some)
                 .map_err(|error| io::Error::new(io::ErrorKind::ConnectionAborted, error)),

@@ -72,6 +72,7 @@ enum LinkLeftover {
 impl MainLoop {
     /// Reads from the upstream once and passes it on.
     pub(super) fn pull_response(&mut self, key: usize, client: &mut Client) {
+        // A client that doesn't read slows its model server down by TCP, and costs no memory here.
         if client.stage == ClientStage::Over || client.out.len() >= self.buffered_bytes_max() {
             return;
         }
@@ -81,6 +82,7 @@ impl MainLoop {
         let CallConnection::Linked(link_key) = call.connection else {
             return;
         };
+        // Each byte is copied for the engine: while that can't keep up, none is read.
         if call.chat.is_some() && self.engine.is_backlogged() {
             return self.engine.add_waiting_client(key);
         }
@@ -94,6 +96,7 @@ impl MainLoop {
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         match link.transport.read(&mut scratch[..piece]) {
+            // The server took no more of the request, and there is no answer that would explain it.
             TransferResult::Blocked if broken => {
                 self.call_broke(key, client, "it closed the connection")
             }
@@ -198,6 +201,7 @@ impl MainLoop {
         {
             may_go_on = true;
             reply.continued = Some(Box::new(ContinuedResponse::new(response, media)));
+            // The head of a whole body states its length, which the next rounds may change: it waits for them.
             if media != ErrorEventForm::EventStream {
                 return;
             }
@@ -206,6 +210,7 @@ impl MainLoop {
             (ResponseBody::Absent, _) => ResponseFraming::Bodiless,
             (ResponseBody::Known(bytes), _) if !may_go_on => ResponseFraming::Length(bytes),
             (_, HttpVersion::Http11) => ResponseFraming::Chunked,
+            // HTTP/1.0 has no chunks: its body ends with the connection.
             (_, HttpVersion::Http10) => {
                 *persistence = Persistence::Close;
                 ResponseFraming::Close
@@ -241,6 +246,7 @@ impl MainLoop {
         if let Some(reply) = &mut call.chat
             && let Some(route_not_found) = &mut reply.route_not_found
         {
+            debug_assert!(route_not_found.body.len() <= EXPLAINED_BYTES_MAX);
             let room = EXPLAINED_BYTES_MAX - route_not_found.body.len();
             let kept = &data[..room.min(data.len())];
             route_not_found.body.extend_from_slice(kept);
@@ -285,6 +291,7 @@ impl MainLoop {
                 };
                 is_too_long = continued.rounds.is_too_long();
             }
+            // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
                 let bytes = std::mem::take(&mut reply.copied_bytes);
                 self.engine.send(ToEngine::ReplyBytes {
@@ -401,6 +408,7 @@ impl MainLoop {
         let ending = ResponseEnd::Complete {
             status: head.status,
         };
+        // Following it would take the user's code and key to a server that they didn't name.
         if head.status != 404 {
             let location = head.headers.first_text("location").unwrap_or("nowhere");
             // The message goes into the log as well.
@@ -617,6 +625,7 @@ impl MainLoop {
                 write_body(out, call.downstream, &held);
             }
         }
+        // The response isn't complete by its framing, so nothing can follow it on this connection.
         exchange.persistence = Persistence::Close;
         if let Downstream::Streaming {
             framing,

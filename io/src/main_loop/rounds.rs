@@ -88,6 +88,7 @@ impl MainLoop {
                 let passed = continued.rounds.next_round();
                 write_body(out, call.downstream, &passed);
             }
+            // Until its own head comes, the new round isn't refused.
             continued.status = 200;
         }
         self.budget.goes_on(id, body.len() as u64);
@@ -198,6 +199,7 @@ impl MainLoop {
             mut rounds, head, ..
         } = *continued;
         self.budget.request_gone(id);
+        // Before more of its bytes: the engine must not answer calls in a reply that the client has got already.
         self.engine.send(ToEngine::OneRound(id));
         let held = if rounds.is_continued() {
             rounds.last_bytes()

@@ -25,9 +25,12 @@ impl MainLoop {
     /// Finds the client's call a connection. Only a request that may be repeated gets a used one, since that may turn
     /// out to be dead.
     pub(super) fn start_call(&mut self, key: usize, client: &mut Client) {
-        let reuse = client
-            .call()
-            .is_some_and(|call| call.retry == Retry::Possible);
+        let call = client.call().expect("a call is begun before it is started");
+        assert!(
+            call.connection == CallConnection::Off,
+            "a call has one connection at a time"
+        );
+        let reuse = call.retry == Retry::Possible;
         let server = client.server();
         if reuse && let Some(link) = self.connections.reuse_link(key, server, self.now) {
             return set_connection(client, CallConnection::Linked(link));
@@ -58,6 +61,7 @@ impl MainLoop {
         server.resolver.take_answer(resolved, self.now);
         for key in std::mem::take(&mut server.unresolved) {
             self.with_client(key, |main_loop, client| {
+                // Its request may have been given up, and another one begun, since.
                 if client
                     .call()
                     .is_none_or(|call| call.connection != CallConnection::Resolving)
@@ -76,6 +80,7 @@ impl MainLoop {
         let key = self.connections.fresh_key();
         let server = client.server();
         let mut addresses = route.addresses.clone();
+        // They are taken from the end.
         addresses.reverse();
         let mut reason = "it has no address".to_owned();
         while let Some(address) = addresses.pop() {
@@ -181,6 +186,7 @@ impl MainLoop {
                 let mut addresses = std::mem::take(addresses);
                 self.connections.close_link(link_key);
                 set_connection(client, CallConnection::Off);
+                // Back into the resolver's order, which `connect_client` expects.
                 addresses.reverse();
                 if addresses.is_empty() {
                     self.call_unreachable(client, &error.to_string());
@@ -220,6 +226,8 @@ impl MainLoop {
         {
             return false;
         }
+        // The server closed it while the request was on its way. No byte of an answer has come, so repeating is safe
+        // (RFC 9112 §9.3.1); once, since a fresh connection that breaks says something about the server.
         tracing::debug!("a kept connection to the upstream was dead; trying a fresh one");
         call.retry = Retry::Never;
         call.request.rewind();

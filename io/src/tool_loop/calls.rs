@@ -56,6 +56,7 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
             )
         }));
     }
+    // Both kinds of fences in the order in which they were written: a command may depend on the one before.
     found.sort_by_key(|(start, _)| *start);
     let mut calls: Vec<WrittenCall> = found.into_iter().flat_map(|(_, calls)| calls).collect();
     // The first call over the limit reports that; those after it are dropped.

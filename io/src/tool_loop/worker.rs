@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, PipeReader, PipeWriter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
@@ -79,7 +80,8 @@ fn work_off_jobs(
         let done = match job {
             ToolJob::Test(plans) => {
                 let mut tests = plans.iter().map(|plan| sandbox.self_test(plan));
-                ToEngine::ToolsTested(tests.find(Result::is_err).unwrap_or(Ok(())))
+                let tested = or_defect(|| tests.find(Result::is_err).unwrap_or(Ok(())));
+                ToEngine::ToolsTested(tested.unwrap_or_else(|defect| Err(defect.to_owned())))
             }
             ToolJob::LookAt { exchange, paths } => {
                 let links = paths.into_iter().filter_map(|path| {
@@ -95,7 +97,8 @@ fn work_off_jobs(
                 exchange: run.exchange,
                 call: run.call,
                 outcome: Box::new(match durable.wait_for(run.durable_at) {
-                    Ok(_) => sandbox.run_until(&run.plan, &run.stop),
+                    Ok(_) => or_defect(|| sandbox.run_until(&run.plan, &run.stop))
+                        .unwrap_or_else(RunOutcome::not_started),
                     Err(stopped) => RunOutcome::not_started(stopped.0),
                 }),
             },
@@ -104,4 +107,10 @@ fn work_off_jobs(
             return;
         }
     }
+}
+
+/// The work's result. A panic must not end the thread: the reply that waits for the tool has no deadline of its own.
+fn or_defect<T>(work: impl FnOnce() -> T) -> Result<T, &'static str> {
+    catch_unwind(AssertUnwindSafe(work))
+        .map_err(|_| "the sandbox panicked, a defect of tslp; see its log")
 }

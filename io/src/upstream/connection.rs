@@ -82,6 +82,7 @@ impl RequestBytes {
             && body_sent >= self.rest_len()
             && let Some(body) = Arc::get_mut(&mut self.body)
         {
+            // Only from then on that half of it was sent: so each byte is moved once at most on the average.
             self.head = Vec::new();
             self.sent = 0;
             body.drain(..body_sent);
@@ -222,6 +223,7 @@ impl ResponseReader {
         loop {
             match parse_head(bytes, scan, self.asked)? {
                 ResponseProgress::Partial => return Ok(FedBytes::More),
+                // RFC 9110 §15.2: a client reads past any number of these, asked for or not.
                 ResponseProgress::Interim(length) => {
                     bytes.drain(..length);
                     *scan = HeadScan::default();
@@ -231,6 +233,10 @@ impl ResponseReader {
                     }
                 }
                 ResponseProgress::Complete(head, length) => {
+                    debug_assert!(
+                        bytes.len() - length <= input.len(),
+                        "what came before was only a part of the head"
+                    );
                     let consumed = input.len() - (bytes.len() - length);
                     self.at = ReadingState::Body(head.body.decoder());
                     self.begun = ReceivedSoFar::Head;

@@ -23,6 +23,10 @@ pub enum KeptInPool {
 impl ConnectionPool {
     /// Keeps a connection until then.
     pub fn put(&mut self, key: usize, until: Instant) -> KeptInPool {
+        debug_assert!(
+            self.idle.iter().all(|(kept, _)| *kept != key),
+            "a connection is kept once"
+        );
         if self.idle.len() >= IDLE_MAX {
             return KeptInPool::No;
         }
@@ -32,6 +36,7 @@ impl ConnectionPool {
 
     /// The connection used last, if it hasn't expired: the likeliest to be alive.
     pub fn take(&mut self, now: Instant) -> Option<usize> {
+        // All are kept for the same time, so if the last one has expired, all have.
         match self.idle.last() {
             Some((_, until)) if *until > now => self.idle.pop().map(|(key, _)| key),
             _ => None,

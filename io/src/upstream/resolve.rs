@@ -93,6 +93,7 @@ impl Resolver {
 
     fn start_lookup(&mut self, answer: impl FnOnce(ResolvedRoute) + Send + 'static) {
         let config = self.config.clone();
+        // Reading the system's certificates takes longer than looking a name up, and they don't change with it.
         let known = match &self.state {
             RouteState::Known { route, .. } => route.tls.clone(),
             _ => None,
@@ -102,6 +103,7 @@ impl Resolver {
             .name("tslp-resolve".to_owned())
             .stack_size(STACK_BYTES);
         if let Err(error) = thread.spawn(move || answer(resolve_route(&config, known))) {
+            // Those who wait are answered by their deadline for connecting; the next one tries again.
             tracing::error!(%error, "no thread for name resolution");
             self.state = RouteState::Unknown;
         }
@@ -110,6 +112,13 @@ impl Resolver {
     /// Takes the answer.
     pub fn take_answer(&mut self, resolved: &ResolvedRoute, now: Instant) {
         let literal = literal_addresses(&self.config.url.host, self.config.url.port).is_some();
+        debug_assert!(
+            resolved
+                .as_ref()
+                .is_ok_and(|route| !route.addresses.is_empty())
+                || resolved.is_err(),
+            "a route has an address"
+        );
         self.state = match resolved {
             Ok(route) => RouteState::Known {
                 route: route.clone(),

@@ -140,14 +140,17 @@ impl TlsStream {
             }
             if let Err(fault) = self.session.process_new_packets() {
                 self.fault = Some(fault);
+                // The alert that tells the server why.
                 self.flush();
                 return TransferResult::Failed;
             }
+            // What came may have asked for an answer, as each step of the handshake does.
             self.flush();
         }
     }
 
     fn write(&mut self, first: &[u8], second: &[u8]) -> TransferResult {
+        // The session takes up to its own buffer's size and says how much; what it took it keeps until the socket has room.
         let taken = self
             .take(first)
             .and_then(|count| match count == first.len() {

@@ -68,6 +68,7 @@ impl Store for ContentCache {
                 contents.insert(seq, Arc::clone(&bytes), bytes.len());
                 Some(bytes)
             }
+            // Not cached: the disk may answer again when the next prompt asks.
             Err(error) => {
                 tracing::error!(%error, %seq, "content can't be read from the ledger; it is not hydrated");
                 None
@@ -80,6 +81,7 @@ impl Store for ContentCache {
             return Ok(Some(location.clone()));
         }
         let location = self.archive_row::<VaultLocation>((artifact,))?;
+        // Only what was found: an artifact that isn't there yet may be captured with the next reply.
         if let Some(location) = &location {
             let mut locations = self.locations.borrow_mut();
             locations.insert(artifact, location.clone(), 1);

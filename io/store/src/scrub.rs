@@ -175,6 +175,7 @@ impl Scrub {
         claimed: &mut ClaimedChecks,
         mut course: impl FnMut() -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, ScrubFlaw> {
+        // Pages first: reading events through a broken tree could call a sound event damaged.
         let begun = Instant::now();
         if claimed.pages.is_some() {
             self.reader.check_pages()?;

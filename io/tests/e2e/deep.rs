@@ -170,7 +170,7 @@ pub(crate) fn forged(from: &Places, forge: impl FnOnce(&mut Vec<Event>)) -> Plac
         let encoded = encode(event).unwrap();
         stored.kind = encoded.kind;
         stored.payload = encoded.payload;
-        chain = chain.extended(&stored, stored.kind, &stored.payload);
+        chain = chain.extended(stored, stored.kind, &stored.payload);
         stored.chain = chain;
     }
     let mut forged = Places::new();

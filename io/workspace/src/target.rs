@@ -111,6 +111,7 @@ fn relative_path(path: &Path, workspace: &Path) -> Option<PathBuf> {
     {
         return Some(relative);
     }
+    // Second, since a link inside the workspace keeps its own name in the ledger.
     let real = path.canonicalize().ok()?;
     real.strip_prefix(workspace).map(Path::to_owned).ok()
 }

@@ -215,7 +215,7 @@ pub(crate) fn check_survived(disk: &SimDisk, run: &Run, story: &str) -> Seq {
 /// The anchor covers everything acknowledged, so that its loss would be noticed.
 fn check_vouched(disk: &SimDisk, acknowledged: Seq, story: &str) {
     let file = DataFiles::of(Path::new(DATA_DIR)).anchor;
-    let vouched = match anchor::read_on(disk, &file) {
+    let vouched = match anchor::read(disk, &file) {
         Ok(AnchorState::Head(head)) => head.seq,
         Ok(AnchorState::Missing) => Seq(0),
         other => panic!("{story}: the anchor is {other:?}"),

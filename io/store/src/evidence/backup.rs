@@ -12,7 +12,7 @@ use tslp_replay::log::Head;
 use super::scan::LedgerScan;
 use super::workshop::{self, ScratchPurpose};
 use crate::ledger::anchor::Anchor;
-use crate::ledger::disk::sync_parent;
+use crate::ledger::disk::{FileSystem, sync_parent};
 use crate::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use crate::progress::WalkProgress;
 use crate::startup::StartError;
@@ -89,7 +89,7 @@ pub fn back_up(
     let files = DataFiles::of(fresh.path());
     let source = LedgerScan::begin(data_dir, readers)?;
     let head = copy_database(&source, &files.database)?;
-    drop(Anchor::create(&files.anchor, head)?);
+    drop(Anchor::create(&FileSystem, &files.anchor, head)?);
     verify_copy(&files, &source)?;
     File::open(&files.database)
         .and_then(|copy| copy.sync_all())

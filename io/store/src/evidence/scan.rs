@@ -12,6 +12,7 @@ use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
 use crate::ledger::anchor::{self, AnchorState};
+use crate::ledger::disk::FileSystem;
 use crate::ledger::{AnchorMismatch, DataFiles, LedgerError, LedgerReader, ReaderFactory};
 use crate::startup::StartError;
 
@@ -40,7 +41,7 @@ impl LedgerScan {
         let files = DataFiles::of(data_dir);
         let reader = readers.open()?;
         // In this order: the anchor follows the head.
-        let reading = anchor::read(&files.anchor)?;
+        let reading = anchor::read(&FileSystem, &files.anchor)?;
         let head = reader.head()?;
         let anchor = match reading {
             AnchorState::Head(anchor) => Some(anchor),

@@ -11,8 +11,10 @@ use tslp_core::ids::Seq;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::Head;
 
-use super::disk::{Disk, FileSystem, Medium};
+use super::disk::{Disk, Medium};
 use super::error::LedgerError;
+
+const _: () = assert!(SLOT_BYTES <= SLOT_STRIDE);
 
 /// Distance of the two slots: no disk writes larger blocks than this in one piece that could tear both.
 pub const SLOT_STRIDE: usize = 4096;
@@ -82,15 +84,7 @@ pub enum AnchorState {
 ///
 /// # Errors
 /// When it exists and can't be read.
-pub fn read(path: &Path) -> Result<AnchorState, LedgerError> {
-    read_on(&FileSystem, path)
-}
-
-/// As [`read`], on any disk.
-///
-/// # Errors
-/// When it exists and can't be read.
-pub fn read_on(disk: &dyn Disk, path: &Path) -> Result<AnchorState, LedgerError> {
+pub fn read(disk: &dyn Disk, path: &Path) -> Result<AnchorState, LedgerError> {
     let bytes = match disk.read(path, FILE_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AnchorState::Missing),
@@ -114,25 +108,19 @@ impl Anchor {
     ///
     /// # Errors
     /// When the file can't be written and synced.
-    pub fn create(path: &Path, head: Head) -> Result<Self, LedgerError> {
-        Self::create_on(&FileSystem, path, head)
-    }
-
-    /// As [`create`](Self::create), on any disk.
-    ///
-    /// # Errors
-    /// When the file can't be written and synced.
-    pub fn create_on(disk: &dyn Disk, path: &Path, head: Head) -> Result<Self, LedgerError> {
+    pub fn create(disk: &dyn Disk, path: &Path, head: Head) -> Result<Self, LedgerError> {
         let fresh = path.with_extension("anchor.new");
         let first = AnchorSlot {
             generation: 0,
             head,
         };
+        // At its full size from the beginning, so that an advance changes bytes in place and nothing else.
         let mut bytes = vec![0; FILE_BYTES];
         bytes[..SLOT_BYTES].copy_from_slice(&first.encode());
         let write = || -> io::Result<Box<dyn Medium>> {
             let mut file = disk.create(&fresh)?;
             file.write_at(0, &bytes)?;
+            // Synced before renamed: some file systems would make the name durable before the bytes.
             file.sync()?;
             disk.rename(&fresh, path)?;
             disk.sync_name(path)?;
@@ -151,15 +139,7 @@ impl Anchor {
     ///
     /// # Errors
     /// When it can't be opened, or no slot is intact.
-    pub fn open(path: &Path) -> Result<Self, LedgerError> {
-        Self::open_on(&FileSystem, path)
-    }
-
-    /// As [`open`](Self::open), on any disk.
-    ///
-    /// # Errors
-    /// When it can't be opened, or no slot is intact.
-    pub fn open_on(disk: &dyn Disk, path: &Path) -> Result<Self, LedgerError> {
+    pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self, LedgerError> {
         let file = disk
             .open(path)
             .map_err(LedgerError::on_file("open", path))?;
@@ -205,6 +185,7 @@ impl Anchor {
     /// When it may not be on disk; the newer slot is still intact then.
     pub fn advance(&mut self, head: Head) -> Result<(), LedgerError> {
         let slot = AnchorSlot {
+            // Its slot is the older one's place, so that a torn write leaves the newer one readable.
             generation: self.generation + 1,
             head,
         };
@@ -222,6 +203,7 @@ impl Anchor {
 
 #[cfg(test)]
 mod tests {
+    use super::super::disk::FileSystem;
     use super::*;
 
     fn head(seq: u64) -> Head {
@@ -232,7 +214,7 @@ mod tests {
     }
 
     fn check(path: &Path, expected: AnchorState) {
-        assert_eq!(read(path).unwrap(), expected);
+        assert_eq!(read(&FileSystem, path).unwrap(), expected);
     }
 
     #[test]
@@ -240,14 +222,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.anchor");
         check(&path, AnchorState::Missing);
-        let mut anchor = Anchor::create(&path, head(0)).unwrap();
+        let mut anchor = Anchor::create(&FileSystem, &path, head(0)).unwrap();
         check(&path, AnchorState::Head(head(0)));
         for seq in 1..5 {
             anchor.advance(head(seq)).unwrap();
             check(&path, AnchorState::Head(head(seq)));
         }
         drop(anchor);
-        Anchor::open(&path).unwrap().advance(head(9)).unwrap();
+        Anchor::open(&FileSystem, &path)
+            .unwrap()
+            .advance(head(9))
+            .unwrap();
         check(&path, AnchorState::Head(head(9)));
     }
 
@@ -255,7 +240,7 @@ mod tests {
     fn a_write_torn_at_any_byte_leaves_the_slot_before_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.anchor");
-        let mut anchor = Anchor::create(&path, head(1)).unwrap();
+        let mut anchor = Anchor::create(&FileSystem, &path, head(1)).unwrap();
         anchor.advance(head(2)).unwrap();
         let before = std::fs::read(&path).unwrap();
         anchor.advance(head(3)).unwrap();
@@ -276,7 +261,7 @@ mod tests {
         for bytes in [vec![], vec![0; 100], vec![255; FILE_BYTES]] {
             std::fs::write(&path, bytes).unwrap();
             check(&path, AnchorState::Damaged);
-            assert!(Anchor::open(&path).is_err());
+            assert!(Anchor::open(&FileSystem, &path).is_err());
         }
     }
 
@@ -296,7 +281,7 @@ mod tests {
         }
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger.anchor");
-        Anchor::create(&path, head(1)).unwrap();
+        Anchor::create(&FileSystem, &path, head(1)).unwrap();
         let medium = Failing(std::fs::read(&path).unwrap());
         let mut anchor = Anchor::on_medium(Box::new(medium), &path).unwrap();
         let error = anchor.advance(head(2)).unwrap_err().to_string();

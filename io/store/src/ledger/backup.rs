@@ -73,6 +73,7 @@ pub(super) fn copy_pages(
         progress(count(pages.remaining), count(pages.pagecount));
         match step {
             StepResult::Done => break,
+            // Also when SQLite is busy: a checkpoint of the writer's takes a moment, and no copy is worth an error.
             _ => std::thread::sleep(pause),
         }
     }

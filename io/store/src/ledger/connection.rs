@@ -78,6 +78,7 @@ impl Database {
 
     /// Makes everything durable that was written to the database and its WAL, by whatever process.
     pub(crate) fn sync_files(&self) -> Result<(), LedgerError> {
+        // The WAL before the database, in the order in which SQLite itself relies on them.
         let wal = companion_file(&self.path, "-wal");
         let synced = match self.disk.bytes(&wal) {
             Ok(None) => Ok(()),
@@ -133,19 +134,25 @@ pub(super) fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result
 
 fn configure_connection(connection: &Connection, access: AccessKind) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Whoever can write to the file can also put SQL into its schema: that must neither rewrite the schema nor call functions.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     // Evidence in the WAL stays there until the writer moves it; closing a connection changes nothing.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    // A read error in mapped memory is a SIGBUS that ends the process; this way it is an error value.
     connection.pragma_update(None, "mmap_size", 0)?;
+    // SQLite's temporary files are outside of the data directory, and a sort would put a user's code into them.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     match access {
         AccessKind::Read => connection.pragma_update(None, "query_only", true),
         AccessKind::Write => {
+            // Without it `INSERT OR REPLACE` deletes a row without firing the triggers that refuse deletions.
             connection.pragma_update(None, "recursive_triggers", true)?;
+            // In WAL mode NORMAL syncs at checkpoints only, and what was acknowledged must survive a power cut.
             connection.pragma_update(None, "synchronous", "FULL")?;
+            // The writer decides when pages are moved: SQLite would do it inside of a commit that somebody waits for.
             connection.pragma_update(None, "wal_autocheckpoint", 0)
         }
     }
@@ -188,6 +195,7 @@ pub(crate) fn event_at(connection: &Connection, at: Seq) -> Option<Recorded> {
         seq: before,
         chain: chain_at(connection, before).ok()??,
     };
+    // One link is enough: the event's own bytes are what could mislead here, and the scrub reads the rest.
     let mut found = None;
     let read = visit_events(connection, at, &mut |stored| {
         let event = ChainCheck::from(head).step_decoded(&stored, tslp_migrations::decode);

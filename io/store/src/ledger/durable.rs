@@ -46,6 +46,7 @@ impl DurableHead {
     /// # Errors
     /// When the writer failed or ended before.
     pub fn wait_for(&self, seq: Seq) -> Result<Seq, WriterStopped> {
+        // The usual case, in which no lock is needed.
         if self.reached() >= seq {
             return Ok(self.reached());
         }
@@ -54,6 +55,7 @@ impl DurableHead {
             if self.reached() >= seq {
                 return Ok(self.reached());
             }
+            // After the position: what became durable before the stop is still acknowledged.
             if let Some(stopped) = &*stopped {
                 return Err(stopped.clone());
             }
@@ -66,8 +68,10 @@ impl DurableHead {
 
     /// Announces a durable position.
     pub(crate) fn advance_to(&self, seq: Seq) {
+        // Under the waiters' lock: one that has just seen the old position would otherwise miss the wake-up and sleep for ever.
         let _stopped = self.lock();
-        self.reached.store(seq.0, Ordering::Release);
+        let before = self.reached.swap(seq.0, Ordering::Release);
+        assert!(before <= seq.0, "the durable position never falls");
         self.changed.notify_all();
     }
 

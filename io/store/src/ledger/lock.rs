@@ -41,6 +41,7 @@ impl DataDirLock {
             .mode(0o600)
             .open(path)
             .map_err(failed("open"))?;
+        // The kernel's lock decides, not the file's existence or its pid: those outlive a process that was killed.
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -64,6 +65,7 @@ impl DataDirLock {
 fn holder_pid(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.rewind().ok()?;
+    // More than any pid has: the file may be anybody's.
     file.take(32).read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
 }

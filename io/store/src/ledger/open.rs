@@ -114,7 +114,7 @@ impl OpenOptions {
         files: &DataFiles,
         head: Head,
     ) -> Result<(), LedgerError> {
-        let anchor = match anchor::read_on(&*self.disk, &files.anchor)? {
+        let anchor = match anchor::read(&*self.disk, &files.anchor)? {
             AnchorState::Head(anchor) => anchor,
             // Between creating the database and its anchor there are no events yet.
             AnchorState::Missing if head.seq == Seq(0) => return Ok(()),
@@ -183,7 +183,7 @@ fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerEr
             return Err(missing(&remnant));
         }
     }
-    match anchor::read_on(disk, &files.anchor)? {
+    match anchor::read(disk, &files.anchor)? {
         AnchorState::Head(head) if head.seq == Seq(0) => Ok(()),
         AnchorState::Missing => Ok(()),
         AnchorState::Head(_) | AnchorState::Damaged => Err(missing(&files.anchor)),
@@ -208,6 +208,7 @@ fn create_ledger(database: &Database, workspace: &Path) -> Result<(), LedgerErro
 
 fn fill_new_ledger(fresh: &Database, workspace: &Path) -> rusqlite::Result<()> {
     let connection = fresh.connect_unconfigured(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // All in one transaction, and WAL mode after it: the file that gets the ledger's name is whole without a second file.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -225,12 +226,13 @@ fn fill_new_ledger(fresh: &Database, workspace: &Path) -> rusqlite::Result<()> {
 
 /// After the checks: opens the existing anchor, or creates one that is missing.
 fn open_anchor(disk: &dyn Disk, files: &DataFiles, head: Head) -> Result<Anchor, LedgerError> {
-    match anchor::read_on(disk, &files.anchor)? {
+    match anchor::read(disk, &files.anchor)? {
+        // Only now, after the checks, is its mode changed: until then it is evidence.
         AnchorState::Head(_) => {
             make_private(disk, &files.anchor)?;
-            Anchor::open_on(disk, &files.anchor)
+            Anchor::open(disk, &files.anchor)
         }
-        AnchorState::Missing | AnchorState::Damaged => Anchor::create_on(disk, &files.anchor, head),
+        AnchorState::Missing | AnchorState::Damaged => Anchor::create(disk, &files.anchor, head),
     }
 }
 

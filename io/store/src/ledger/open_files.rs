@@ -80,6 +80,7 @@ impl NamedFile {
             // If the name can't be looked up, the file isn't known to be gone.
             Err(_) => return None,
         };
+        // The first sight of the WAL, which SQLite creates with the first write, is nothing to compare with.
         let known = self.known.replace(found)?;
         if (known.device, known.inode) != (found.device, found.inode) {
             return Some("was replaced by another file");

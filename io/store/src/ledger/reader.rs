@@ -297,9 +297,11 @@ impl LedgerReader {
             return Ok(None);
         };
         let mut range = at.start as usize..at.end as usize;
+        // Bounded, since a damaged row may name its own artifact as the container.
         for _ in 0..CONTAINERS_FOLLOWED_MAX {
             let Some(container) = at.container else {
                 let bytes = self.content_at(at.seq)?.get(range).map(<[u8]>::to_vec);
+                // The content's own hash says nothing about the range that the row names.
                 return Ok(bytes.filter(|bytes| ArtifactHash::of(bytes) == artifact));
             };
             let Some(outer) = self.find_row::<VaultLocation>((container,))? else {

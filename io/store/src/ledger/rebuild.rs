@@ -27,6 +27,7 @@ pub struct TableRebuild<'a> {
 impl<'a> TableRebuild<'a> {
     fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
         let mut batch = log.begin_batch()?;
+        // Digests are sums over rows, so those of empty tables are where the new rows start from.
         batch.digests.fill(TableDigest::default());
         let begun = make_anew(batch.log);
         begun.map_err(|error| batch.table_failed(error))?;
@@ -46,7 +47,7 @@ impl<'a> TableRebuild<'a> {
         mut fold: impl FnMut(&Stored, &mut Vec<RowChange>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Self { batch, waiting } = self;
-        set_cache(batch.log, CACHE_KIB).map_err(|error| batch.table_failed(error))?;
+        batch.log.set_cache_size(CACHE_KIB)?;
         let mut failed = Ok(());
         let mut refused = None;
         let read = connection::visit_events(&batch.log.connection, Seq(1), &mut |stored| {
@@ -101,6 +102,11 @@ impl<'a> TableRebuild<'a> {
     pub fn commit(mut self, applied: Seq) -> Result<(), LedgerError> {
         let log = &*self.batch.log;
         let count = log.tables.descriptions().count();
+        assert!(
+            self.waiting.is_empty(),
+            "every row is written before the commit"
+        );
+        // Triggers come last: they would be asked for each row of an archive that is filled.
         let sealed = (0..count)
             .try_for_each(|table| log.tables.complete_table(&log.connection, table))
             .and_then(|()| {
@@ -129,15 +135,11 @@ impl SqliteLog {
     /// When SQLite fails; the log is poisoned then.
     pub fn tidy_up(&mut self) -> Result<(), LedgerError> {
         self.checkpoint(CheckpointMode::Truncate)?;
-        set_cache(self, connection::CACHE_KIB)
-            .and_then(|()| Ok(self.connection.execute_batch("PRAGMA shrink_memory")?))
-            .map_err(|error| self.database.table_failed("use the tables of", error))
+        self.set_cache_size(connection::CACHE_KIB)?;
+        self.connection
+            .execute_batch("PRAGMA shrink_memory")
+            .map_err(self.database.sqlite_error("set up"))
     }
-}
-
-fn set_cache(log: &SqliteLog, kib: i64) -> Result<(), TableError> {
-    log.connection.pragma_update(None, "cache_size", -kib)?;
-    Ok(())
 }
 
 /// Drops every table, including those of projections that no longer exist, and creates the current ones.
@@ -153,6 +155,7 @@ fn write(
     digests: &mut [TableDigest],
     waiting: &mut Vec<RowChange>,
 ) -> Result<(), TableError> {
+    // In key order each page is written once; rows in the order of the events touch a page of the tree each.
     waiting.sort_by(|one, other| one.table_and_key(TABLES).cmp(&other.table_and_key(TABLES)));
     let written = log.tables.apply_changes(&log.connection, waiting, digests);
     waiting.clear();

@@ -52,7 +52,7 @@ pub(super) fn as_damage(disk: &dyn Disk, files: &DataFiles, error: LedgerError) 
     let Some(detail) = unrecognised_reason(&error) else {
         return error;
     };
-    let vouched = match anchor::read_on(disk, &files.anchor) {
+    let vouched = match anchor::read(disk, &files.anchor) {
         Ok(AnchorState::Head(head)) if head.seq != Seq(0) => {
             format!("there were events up to {}", head.seq)
         }

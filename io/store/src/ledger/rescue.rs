@@ -51,12 +51,13 @@ fn copy_to(
         .map_err(LedgerError::on_file("create", &fresh.path))?;
     copy_pages(connection, &fresh, Duration::ZERO, &mut |_, _| {})
         .map_err(fresh.sqlite_error("write"))?;
+    // Verified after that, as the file that a user will rename: nothing is changed once it is known to be good.
     leave_wal_mode(&fresh).map_err(fresh.sqlite_error("write"))?;
     verify_copy(database, &fresh, head)?;
     let durable = disk.open(&fresh.path).and_then(|mut file| file.sync());
     durable.map_err(LedgerError::on_file("sync", &fresh.path))?;
     // The anchor first: the copy's name is what marks it as complete.
-    drop(Anchor::create_on(
+    drop(Anchor::create(
         disk,
         &companion_file(copy, ".anchor"),
         head,

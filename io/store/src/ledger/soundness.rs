@@ -93,6 +93,7 @@ impl CheckedOnce {
         let mut verdict = self.lock();
         loop {
             match &*verdict {
+                // Asked before each commit: from the first verdict on this is one uncontended lock.
                 CheckState::Sound => return Ok(()),
                 CheckState::Damaged(reason) => return Err(Unsound::Damaged(reason.clone())),
                 CheckState::Unknown => break,
@@ -111,12 +112,17 @@ impl CheckedOnce {
                 looking.report_sound();
                 Ok(())
             }
+            // The dropped claim makes it unknown again: a file that couldn't be read isn't known to be damaged.
             Err(error) => Err(Unsound::Unread(error)),
         }
     }
 
     fn set_state(&self, found: CheckState) {
         let mut verdict = self.lock();
+        debug_assert!(
+            !matches!(*verdict, CheckState::Unknown),
+            "a claim leaves `Unknown`, and only its end returns there"
+        );
         // A condemnation that came during the check wins over its result.
         if matches!(*verdict, CheckState::InProgress) {
             *verdict = found;

@@ -97,7 +97,8 @@ impl SqliteLog {
                     transaction.change_all(changes)?;
                     transaction.commit()
                 }
-                None => transaction.commit_without_rows(),
+                // The folded position stays behind, so that the next start makes the rows anew.
+                None => transaction.commit_sealed(),
             }
         };
         append().map_err(|error| match error {
@@ -113,11 +114,18 @@ impl SqliteLog {
     pub fn begin_batch(&mut self) -> Result<Batch<'_>, LedgerError> {
         self.check_movable()?;
         self.check_events()?;
+        // Immediate: a deferred transaction that another program overtakes can't be turned into one that writes (SQLITE_BUSY_SNAPSHOT).
+        // The head is read inside of it, so that nobody can append between this look and our first row.
         let begun = connection::run_cached(&self.connection, "BEGIN IMMEDIATE")
             .and_then(|()| connection::last_head(&self.connection))
             .map_err(self.database.sqlite_error("begin a transaction in"));
         let found = begun.map_err(|error| self.poison(error))?;
         let head = self.head;
+        assert_eq!(
+            self.digests.len(),
+            self.tables.descriptions().count(),
+            "each table has its digest before rows change"
+        );
         let batch = Batch {
             digests: self.digests.clone(),
             log: self,
@@ -149,6 +157,10 @@ impl SqliteLog {
             return Ok(());
         }
         let vouched = self.anchor.head();
+        assert!(
+            vouched.seq <= self.head.seq,
+            "an anchor ahead of its ledger is refused before this"
+        );
         if vouched != self.head {
             tracing::info!(from = %vouched.seq, to = %self.head.seq, "settling what a crash left unacknowledged");
             // After a failed sync of the WAL a later one may succeed though its bytes were dropped. So they are written
@@ -157,6 +169,7 @@ impl SqliteLog {
             let synced = self.database.sync_files();
             synced.map_err(|error| self.poison(error))?;
         }
+        // Written again though it may be the same head: whoever wrote it may have died before its sync.
         let anchored = self.anchor.advance(self.head);
         anchored.map_err(|error| self.poison(error))
     }
@@ -219,6 +232,7 @@ impl SqliteLog {
             CheckpointMode::Truncate => self.truncate_wal(),
         };
         match run {
+            // A reader or a `sqlite3` shell holds pages back: nothing is lost, and the next checkpoint moves them.
             Ok(_) | Err(LedgerError::Busy { .. }) => Ok(()),
             Err(error) => Err(self.poison(error)),
         }
@@ -234,6 +248,7 @@ impl SqliteLog {
 
     /// Truncates the WAL unless a reader is active: waiting for readers isn't worth it.
     fn truncate_wal(&self) -> Result<(bool, u64, u64), LedgerError> {
+        // Without this SQLite would wait for each reader as long as for a lock, with every commit behind it in the queue.
         let wait = |millis| {
             self.connection
                 .busy_timeout(std::time::Duration::from_millis(millis))
@@ -278,6 +293,7 @@ impl SqliteLog {
         verified.map(drop).map_err(|flaw| {
             let detail = flaw.to_string();
             let doubt = self.database.path.with_file_name(DOUBT_FILE);
+            // On disk as well, since the process may be restarted at once and would trust the same tables again.
             history::condemn_ledger(&self.soundness, &*self.database.disk, &doubt, &detail);
             LedgerError::Condemned { detail }
         })
@@ -349,7 +365,8 @@ impl SqliteLog {
         let Some(first) = waiting.first() else {
             return Ok(());
         };
-        let expected = Seq(first.seq.0 - 1);
+        let before = first.seq.0.checked_sub(1);
+        let expected = Seq(before.expect("the caller's chain check refuses position 0"));
         let appended = self.append(expected, waiting);
         waiting.clear();
         appended.map(drop).map_err(|error| match error {
@@ -408,6 +425,11 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
+    /// The ledger's end before this batch.
+    pub(super) fn start(&self) -> Seq {
+        self.log.head.seq
+    }
+
     /// The head after this batch.
     #[must_use]
     pub const fn head(&self) -> Head {
@@ -418,14 +440,6 @@ impl Batch<'_> {
     #[must_use]
     pub const fn payload_bytes(&self) -> u64 {
         self.payload_bytes
-    }
-
-    /// Encodes, chains and appends one event.
-    ///
-    /// # Errors
-    /// As [`record_all`](Self::record_all).
-    pub fn record(&mut self, recorded: Recorded) -> Result<(), LedgerError> {
-        self.record_all([recorded])
     }
 
     /// Encodes, chains and appends events. Each is dropped as soon as its bytes are encoded, so that a large one is in memory at
@@ -459,8 +473,13 @@ impl Batch<'_> {
                     }));
                 }
             };
+            // At once, though it would go at the loop's end: SQLite is about to make a third copy of the bytes.
             drop(event);
             let (kind, payload) = (encoded.kind, encoded.payload);
+            debug_assert!(
+                payload.len() <= tslp_migrations::PAYLOAD_BYTES_MAX,
+                "encoding refuses larger events"
+            );
             let chain = self.head.chain.extended(&envelope, kind, &payload);
             let head = Head {
                 seq: envelope.seq,
@@ -481,6 +500,7 @@ impl Batch<'_> {
     /// # Errors
     /// When it doesn't follow the head by number and chain, or SQLite fails.
     pub fn append(&mut self, stored: &Stored) -> Result<(), LedgerError> {
+        // Chained anew instead of believed: an export or a salvaged file may have been edited.
         let chain = self
             .head
             .chain
@@ -515,14 +535,6 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Changes one row of a projection.
-    ///
-    /// # Errors
-    /// As [`change_all`](Self::change_all).
-    pub fn change_row(&mut self, change: &RowChange) -> Result<(), LedgerError> {
-        self.change_all(std::slice::from_ref(change))
-    }
-
     /// Changes rows of projections, in order.
     ///
     /// # Errors
@@ -538,6 +550,8 @@ impl Batch<'_> {
     /// # Errors
     /// When any of it fails; the state on disk is unknown then.
     pub fn commit(mut self) -> Result<Head, LedgerError> {
+        // Rows count as folded up to the new head only if they were folded up to the old one: without that, a gap would be
+        // covered by the next commit and never be noticed.
         let folded = self.log.applied == Some(self.log.head.seq) && self.head != self.log.head;
         if folded {
             self.set_applied(self.head.seq)?;
@@ -545,10 +559,6 @@ impl Batch<'_> {
         let log = &*self.log;
         let kept = (log.tables).keep_digests(&log.connection, &self.digests, Some(&log.digests));
         kept.map_err(|error| self.table_failed(error))?;
-        self.commit_sealed()
-    }
-
-    fn commit_without_rows(self) -> Result<Head, LedgerError> {
         self.commit_sealed()
     }
 
@@ -560,12 +570,21 @@ impl Batch<'_> {
     }
 
     pub(super) fn commit_sealed(mut self) -> Result<Head, LedgerError> {
+        assert!(self.open, "a batch is committed once");
+        assert!(
+            self.head.seq >= self.log.head.seq,
+            "a batch never ends before its beginning"
+        );
         let committed = connection::run_cached(&self.log.connection, "COMMIT");
         committed.map_err(|error| self.table_failed(error.into()))?;
         self.open = false;
         self.log.digests = std::mem::take(&mut self.digests);
         // The anchor follows the commit: it may lag behind the ledger after a crash, which is repaired, but an anchor ahead of the
         // ledger means a lost tail.
+        assert!(
+            self.log.anchor.head().seq <= self.head.seq,
+            "an anchor that went back would hide a lost tail"
+        );
         let moved = self.head != self.log.head;
         self.log.head = self.head;
         if moved {

@@ -130,6 +130,7 @@ impl ProjectionTables {
                 return rebuild(format!("table {} is missing or was altered", table.name));
             }
         }
+        // Before the position: a start from tables compares digests, so tables without one can't be used at any position.
         if self.digests(connection)?.is_none() {
             return rebuild("a table has no digest that this tslp can read".to_owned());
         }
@@ -188,6 +189,7 @@ impl ProjectionTables {
             .query_map([VERSION_PREFIX], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         for name in names {
+            // The name comes from the file, so it is quoted as what it is: anything.
             if self.descriptions().all(|table| table.name != name) {
                 let quoted = name.replace('"', "\"\"");
                 connection.execute_batch(&format!("DROP TABLE IF EXISTS \"{quoted}\""))?;
@@ -242,6 +244,7 @@ impl ProjectionTables {
     /// When SQLite fails.
     pub fn set_applied(&self, connection: &Connection, applied: Seq) -> Result<(), TableError> {
         set_meta(connection, APPLIED_SEQ, to_sql(applied))?;
+        // Read first: nearly always it is this version, and a commit writes one page less.
         let by: Option<String> = meta_value(connection, FOLDED_BY)?;
         if by.as_deref() != Some(VERSION) {
             set_meta(connection, FOLDED_BY, VERSION)?;
@@ -261,6 +264,7 @@ impl ProjectionTables {
     ) -> Result<(), TableError> {
         for change in changes {
             let statements = self.statements(change.table)?;
+            debug_assert_eq!(digests.len(), self.tables.len(), "a digest for each table");
             let digest = &mut digests[change.table];
             match &change.change {
                 Change::Put(row) => statements.put_row(connection, row, digest)?,
@@ -458,6 +462,7 @@ impl TableStatements {
             gone.insert(row[..self.table.key].to_vec(), row.to_vec());
             ControlFlow::Continue(())
         })?;
+        // A list that grew by one row costs one write: projections hand over the whole list.
         for row in rows {
             self.check_values(row, self.table.columns.len())?;
             let known = gone.remove(&row[..self.table.key]);

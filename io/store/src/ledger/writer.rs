@@ -176,6 +176,7 @@ pub fn spawn_writer(
     let thread = std::thread::Builder::new()
         .name("tslp-ledger".to_owned())
         .spawn(move || {
+            // Caught, so that threads which wait for a durable position learn that none will come.
             let ended = catch_unwind(AssertUnwindSafe(|| writer.run()));
             let ended = ended.unwrap_or_else(|_| {
                 Err(WriterFailure::of_defect(
@@ -251,6 +252,7 @@ impl Writer {
         limits: WriterLimits,
         announce: Box<dyn FnMut(Durability) + Send>,
     ) -> Result<Self, LedgerError> {
+        // Before the first announcement: what a crash left behind is read by every thread as if it had been acknowledged.
         log.make_durable()?;
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
@@ -284,6 +286,7 @@ impl Writer {
 
     fn try_step(&mut self) -> Result<WriterStep, LedgerError> {
         let Ok(commit) = self.commits.try_recv() else {
+            // The only look here: a caller that steps has no idle time of its own, so it doesn't wait for `idle`.
             if self.look_at_wal()?.pages_pending >= self.limits.checkpoint_pages {
                 self.checkpoint_idle()?;
             }
@@ -312,6 +315,7 @@ impl Writer {
 
     /// The next commit; `None` when no more will come. Uses the time while there is none.
     fn next_commit(&mut self) -> Result<Option<Commit>, LedgerError> {
+        // A look asks SQLite and the file system, so a busy writer takes one for several groups.
         self.groups_since_look += 1;
         match self.commits.try_recv() {
             Ok(commit) => {
@@ -362,6 +366,7 @@ impl Writer {
         let mut events = 0;
         let mut batch = self.log.begin_batch()?;
         let mut next = Some(first);
+        // Whatever waits is joined: a group costs two syncs, its own and the anchor's, however many commits are in it.
         while let Some(commit) = next {
             events += commit.recorded.len() as u64;
             batch.record_all(commit.recorded)?;
@@ -375,7 +380,13 @@ impl Writer {
             };
         }
         let bytes = batch.payload_bytes();
+        let before = batch.start();
         let head = batch.commit()?;
+        assert_eq!(
+            head.seq.0,
+            before.0 + events,
+            "a group's positions are dense"
+        );
         self.check_files()?;
         let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.figures.commits.fetch_add(1, Relaxed);
@@ -405,6 +416,7 @@ impl Writer {
     }
 
     fn checkpoint(&mut self, mode: CheckpointMode) -> Result<WalState, LedgerError> {
+        // Before the checkpoint, which may fail after it has cut the file: the next look must not take that for a stranger's cut.
         if mode == CheckpointMode::Truncate {
             self.open_files.wal_was_cut();
         }

@@ -49,6 +49,7 @@ pub(super) fn report_refusal(why: String) {
 pub(super) type SetupFailure = (&'static str, io::Error);
 
 fn enter_namespaces() -> Result<(), SetupFailure> {
+    // Asked before the new namespace, in which they have no names yet.
     let (user, group) = (geteuid(), getegid());
     system::close_all_but_standard().map_err(|error| ("close_range", error))?;
     if user.is_root() {
@@ -59,6 +60,7 @@ fn enter_namespaces() -> Result<(), SetupFailure> {
     let map = |file: &'static str, line: String| {
         std::fs::write(format!("/proc/self/{file}"), line).map_err(|error| (file, error))
     };
+    // The kernel takes a group map from an unprivileged process only after it has given up `setgroups`.
     map("setgroups", "deny".to_owned())?;
     map("uid_map", format!("{USER_INSIDE} {} 1", user.as_raw()))?;
     map("gid_map", format!("{USER_INSIDE} {} 1", group.as_raw()))?;

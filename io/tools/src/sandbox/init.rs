@@ -28,10 +28,12 @@ pub(super) fn run_init() -> ! {
 }
 
 fn prepare_sandbox() -> Result<SandboxPlan, SetupFailure> {
+    // First: a descriptor that was inherited reaches whatever it is open on, past every mount and rule.
     system::close_all_but_standard().map_err(|error| ("close_range", error))?;
     let plan = read_plan().map_err(|error| ("the plan can't be read", error))?;
     root::enter_new_root(&plan)?;
     restrict::restrict_process(&plan.limits)?;
+    // Before this thread's rules, which threads started later would inherit: the watch still has to end everything.
     let watched = watch::start_watch(plan.limits).map_err(|error| ("the watch", error))?;
     let listener = restrict::restrict_thread(&plan)?;
     let gone = |_| ("the watch", io::Error::other("it has ended"));
@@ -86,6 +88,10 @@ struct TaskRun<'p> {
 
 impl TaskRun<'_> {
     fn run_pipeline(&mut self, pipeline: &Pipeline) -> io::Result<()> {
+        assert!(
+            !pipeline.programs.is_empty(),
+            "a pipeline is made with its first program"
+        );
         let succeeded = self.ended == RunEnd::Exited(0);
         if pipeline.when == RunCondition::Succeeded && !succeeded
             || pipeline.when == RunCondition::Failed && succeeded
@@ -94,7 +100,7 @@ impl TaskRun<'_> {
         }
         let mut input = Stdio::null();
         let mut waited = Vec::new();
-        let last = pipeline.programs.len().saturating_sub(1);
+        let last = pipeline.programs.len() - 1;
         for (at, program) in pipeline.programs.iter().enumerate() {
             let output = if at == last {
                 Stdio::from(output_pipe()?)
@@ -110,6 +116,7 @@ impl TaskRun<'_> {
                 .stdin(input)
                 .stdout(output);
             let child = command.stderr(Stdio::from(self::output_pipe()?)).spawn();
+            // After a program that couldn't be started the next one reads nothing, as in a shell.
             input = Stdio::null();
             match child {
                 Ok(child) => {

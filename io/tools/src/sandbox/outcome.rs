@@ -105,6 +105,7 @@ impl KeptOutput {
     /// Takes more of the stream.
     pub fn push(&mut self, more: &[u8]) {
         self.bytes += more.len() as u64;
+        debug_assert!(self.head.len() <= self.half, "the beginning has its half");
         let (head, rest) = more.split_at(more.len().min(self.half - self.head.len()));
         self.head.extend_from_slice(head);
         self.tail.extend_from_slice(rest);
@@ -120,6 +121,10 @@ impl KeptOutput {
     pub fn kept_text(&self) -> String {
         let mut head = &self.head[..];
         let mut tail = &self.tail[self.tail.len().saturating_sub(self.half)..];
+        debug_assert!(
+            (head.len() + tail.len()) as u64 <= self.bytes,
+            "no more is kept than came"
+        );
         if (head.len() + tail.len()) as u64 != self.bytes {
             let cut = head.iter().rposition(u8::is_ascii_whitespace);
             head = &head[..cut.map_or(0, |at| at + 1)];

@@ -42,6 +42,7 @@ pub(super) fn restrict_process(limits: &SandboxLimits) -> Result<(), SetupFailur
         };
         setrlimit(resource, limit).map_err(step("a limit of resources"))?;
     }
+    // Asked for by Landlock and seccomp, too: a set-uid program must not get back what is dropped here.
     set_no_new_privs(true).map_err(step("no_new_privs"))?;
     let bits = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
     set_capabilities_secure_bits(bits).map_err(step("secure bits"))?;
@@ -100,6 +101,7 @@ fn apply_landlock(plan: &SandboxPlan) -> io::Result<RulesetStatus> {
         rules.push((plan.workspace.clone(), write_access(newest)));
     }
     let mut ruleset = create_ruleset(newest).map_err(io::Error::other)?;
+    // `PathFd` follows links once, now: the rule is the folder's, whatever its name leads to later.
     for (path, access) in rules {
         let folder = PathFd::new(&path).map_err(io::Error::other)?;
         let rule = PathBeneath::new(folder, access);

@@ -145,12 +145,14 @@ impl RunningSandbox<'_> {
         let mut buffer = vec![0; 64 << 10];
         while stdout.is_some() || stderr.is_some() {
             let left = self.deadline.saturating_duration_since(Instant::now());
+            // The second deadline: it was told to end and didn't, so something of it hangs in the kernel.
             if left.is_zero() && self.ended.is_some() {
                 return Err(io::ErrorKind::TimedOut.into());
             } else if left.is_zero() {
                 self.end_early(RunEnd::TimedOut);
                 continue;
             }
+            // A closed pipe stays ready, so that polling it again would never wait.
             let stop = self.stop.filter(|_| self.ended.is_none());
             let [out_is_ready, err_is_ready, is_stopped] =
                 wait_for_pipes(&stdout, &stderr, stop, left)?;
@@ -162,6 +164,7 @@ impl RunningSandbox<'_> {
                     0 => stdout = None,
                     bytes => self.output.push(&buffer[..bytes]),
                 }
+                // Read on after it, until the pipe is closed: the programs end with pid 1, not with their next write.
                 if self.output.bytes > self.output_bytes_max {
                     self.end_early(RunEnd::Limit(ResourceBound::Output));
                 }
@@ -170,6 +173,7 @@ impl RunningSandbox<'_> {
                 match pipe.read(&mut buffer)? {
                     0 => stderr = None,
                     bytes => {
+                        // The rest is read and dropped: a full pipe would block pid 1 at its end.
                         let room = REPORT_BYTES_MAX - self.report.len();
                         self.report.extend_from_slice(&buffer[..bytes.min(room)]);
                     }
@@ -196,6 +200,7 @@ fn wait_for_pipes(
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
+    // In the order in which they were pushed: only those that are there have an answer.
     let mut ready = watched.iter().map(|pipe| !pipe.revents().is_empty());
     let mut is_ready = |is_watched: bool| is_watched && ready.next() == Some(true);
     Ok([

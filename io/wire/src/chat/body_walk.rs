@@ -108,6 +108,7 @@ impl KnownBeginnings {
             && hasher.update(&json.as_bytes()[..beginning.len]).finalize() == beginning.hash
             && let Some(known) = self.kept.remove(index)
         {
+            // These very bytes were walked before: the ranges lie in the text, and between characters.
             let fields = known.fields.into_iter();
             let messages = known.messages.into_iter();
             let body = WalkedBody {
@@ -159,6 +160,7 @@ impl KnownBeginnings {
             self.kept.pop_front();
         }
         self.kept.push_back(beginning);
+        debug_assert!(self.kept.len() <= BEGINNINGS_KEPT);
     }
 }
 
@@ -262,6 +264,7 @@ impl<'b> BodyWalk<'b> {
         self.expect_mark(b':')?;
         let is_messages = name == self.dialect.messages_field();
         let body = &mut self.body;
+        // Parsers differ in which of two members of one name counts, and the model server must not see another prompt.
         if (is_messages && *has_messages) || body.fields.iter().any(|(known, _)| *known == name) {
             return Err(WalkStop::Flaw(BadRequest::Twice(name)));
         }
@@ -305,6 +308,7 @@ impl<'b> BodyWalk<'b> {
     }
 
     fn read_value(&mut self) -> Result<&'b str, WalkStop> {
+        // Only its end is looked for: nothing is unescaped or copied, however large a message is.
         let rest = &self.json[self.at..];
         let mut reader = serde_json::Deserializer::from_str(rest);
         let value = <&RawValue>::deserialize(&mut reader).map_err(|_| WalkStop::Syntax)?;
@@ -336,6 +340,7 @@ impl<'b> BodyWalk<'b> {
 
 /// The parser's error for a text that is no JSON object, with its line.
 fn syntax_error(json: &str) -> serde_json::Error {
+    // Read again from the start: the walk may have begun in the middle, so it doesn't know the line.
     match serde_json::from_str::<std::collections::HashMap<String, IgnoredAny>>(json) {
         Err(error) => error,
         Ok(_) => serde_json::Error::custom("not an object"),

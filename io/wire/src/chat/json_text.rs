@@ -10,7 +10,11 @@ pub(super) type JsonReplacement = (Range<usize>, Vec<u8>);
 
 /// The position of `part` in `bytes`, of which it must be a subslice.
 pub(super) fn range_in(bytes: &[u8], part: &[u8]) -> Range<usize> {
-    let start = part.as_ptr().addr() - bytes.as_ptr().addr();
+    let start = part.as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
+    assert!(
+        start <= bytes.len() && part.len() <= bytes.len() - start,
+        "a part lies within its text"
+    );
     start..start + part.len()
 }
 
@@ -36,6 +40,7 @@ pub(super) fn json_string(text: &str) -> Vec<u8> {
 pub(super) fn write_replaced(json: &str, replacements: &[JsonReplacement], out: &mut Vec<u8>) {
     let mut copied = 0;
     for (place, value) in replacements {
+        debug_assert!(copied <= place.start, "places are in order and apart");
         out.extend_from_slice(&json.as_bytes()[copied..place.start]);
         out.extend_from_slice(value);
         copied = place.end;

@@ -59,6 +59,7 @@ impl ReplyDecoder {
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) -> DecodedPiece {
         let mut said = DecodedPiece::default();
+        debug_assert!(self.beginning.len() <= ERROR_BYTES_MAX);
         let room = ERROR_BYTES_MAX - self.beginning.len();
         self.beginning
             .extend_from_slice(&bytes[..room.min(bytes.len())]);
@@ -122,6 +123,7 @@ impl ReplyDecoder {
         let mut said = DecodedPiece::default();
         let rest = std::mem::take(&mut self.buffer);
         match self.form {
+            // Not every server ends its last line before it closes.
             ReplyForm::Events | ReplyForm::JsonLines => self.read_line(&rest, &mut said),
             ReplyForm::Json => self.read_json(&rest, &mut said),
             ReplyForm::Unknown => {}
@@ -207,6 +209,7 @@ impl ReplyDecoder {
             .iter()
             .position(|byte| matches!(byte, b'\n' | b'\r'))
         {
+            // CR LF gives an empty line more, which says nothing.
             self.read_line(&buffer[from..from + end], said);
             from += end + 1;
         }
@@ -215,6 +218,7 @@ impl ReplyDecoder {
     }
 
     fn read_line(&mut self, line: &[u8], said: &mut DecodedPiece) {
+        // The standard of event streams lets one begin with a byte order mark.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if self.form == ReplyForm::JsonLines {
             let value = line.trim_ascii();

@@ -25,7 +25,7 @@ pub struct DecodedPiece {
 
 /// What one reply holds, as far as it was read. A dialect reports text with [`add_text`](DecodedPiece::add_text) (or
 /// [`add_block_text`](Self::add_block_text), where texts come in numbered blocks) and the end with
-/// [`set_finish_reason`](Self::set_finish_reason) or [`end_was_said`](Self::end_was_said); without one of them the reply counts as
+/// [`finish_reason`](Self::finish_reason) or [`end_was_said`](Self::end_was_said); without one of them the reply counts as
 /// broken off.
 #[derive(Debug, Default)]
 pub(super) struct ReplyContent {
@@ -35,7 +35,9 @@ pub(super) struct ReplyContent {
     call_numbers: Vec<usize>,
     /// The blocks that there was text of, in the order of their first text, where texts come in blocks.
     text_blocks: Vec<u64>,
-    has_thoughts: bool,
+    /// Whether thoughts came piece by piece: then they aren't taken again from the whole item.
+    pub(super) has_thoughts: bool,
+    /// Why the model stopped; with one the reply is done.
     pub(super) finish_reason: Option<String>,
     pub(super) response_id: Option<String>,
     pub(super) usage: ServerUsage,
@@ -81,15 +83,6 @@ impl ReplyContent {
         self.flaw.is_none() && (self.done || self.finish_reason.is_some())
     }
 
-    pub(super) fn name_response(&mut self, id: String) {
-        self.response_id = Some(id);
-    }
-
-    /// The reply is done, for this reason.
-    pub(super) fn set_finish_reason(&mut self, reason: String) {
-        self.finish_reason = Some(reason);
-    }
-
     /// The reply said that nothing follows.
     pub(super) const fn end_was_said(&mut self) {
         self.done = true;
@@ -99,10 +92,6 @@ impl ReplyContent {
     pub(super) fn note_error(&mut self, error: &Value, said: &mut DecodedPiece) {
         self.flaw = Some(ReplyFlaw::Error);
         said.add_part(PartKind::Error, 0, &error.to_string());
-    }
-
-    pub(super) const fn usage_mut(&mut self) -> &mut ServerUsage {
-        &mut self.usage
     }
 
     /// Text of one of the reply's blocks. They are put together as the blocks of a message are that the client sends back.
@@ -124,15 +113,6 @@ impl ReplyContent {
     /// Whether there was text of this block.
     pub(super) fn has_block_text(&self, block: u64) -> bool {
         self.text_blocks.contains(&block)
-    }
-
-    /// Thoughts came piece by piece.
-    pub(super) const fn thoughts_came(&mut self) {
-        self.has_thoughts = true;
-    }
-
-    pub(super) const fn has_thoughts(&self) -> bool {
-        self.has_thoughts
     }
 
     /// A reply that never ends is relayed, but no longer read.
@@ -159,11 +139,6 @@ impl ReplyContent {
         }
     }
 
-    /// The number of tool calls so far.
-    pub(super) const fn call_count(&self) -> usize {
-        self.tool_calls.len()
-    }
-
     /// `None` if there are too many.
     fn tool_call_at(&mut self, number: usize) -> Option<&mut ToolCall> {
         let known = self.call_numbers.iter().position(|known| *known == number);
@@ -176,6 +151,7 @@ impl ReplyContent {
                 self.tool_calls.len() - 1
             }
         };
+        debug_assert_eq!(self.call_numbers.len(), self.tool_calls.len());
         self.tool_calls.get_mut(at)
     }
 }

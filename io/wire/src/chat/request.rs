@@ -144,6 +144,7 @@ pub fn read_request<'b>(
     };
     let mut messages = Vec::with_capacity(body.walked.messages.len());
     let mut pieces = body.walked.messages.len();
+    // Before any of them is read: each costs memory and events of its own.
     if pieces > PIECES_MAX {
         return Err(BadRequest::TooMany);
     }
@@ -155,6 +156,11 @@ pub fn read_request<'b>(
         });
         messages.push(system.message.into());
     }
+    debug_assert_eq!(
+        messages.len(),
+        body.places.len(),
+        "each message has a place"
+    );
     for (index, (hash, json)) in body.walked.messages.iter().enumerate() {
         let unit = known.read_messages((dialect, body.walked.form), *hash, json);
         let unit = unit.map_err(|error| BadRequest::Message {
@@ -162,6 +168,7 @@ pub fn read_request<'b>(
             index,
             error,
         })?;
+        // The first name that the client uses (`system` or `developer`): the server knows that one.
         if let Some(role) = &unit.system_role
             && body.system_role.is_empty()
         {
@@ -182,6 +189,11 @@ pub fn read_request<'b>(
     if body.system_role.is_empty() {
         body.system_role.push_str("system");
     }
+    debug_assert_eq!(
+        messages.len(),
+        body.places.len(),
+        "each message has a place"
+    );
     let walked = &body.walked;
     // A model that isn't named by a text is left to the server, which refuses it or takes its own.
     let model: Option<String> = walked
@@ -309,6 +321,7 @@ impl RequestBody<'_> {
             MessageSource::SystemField => true,
             MessageSource::Unit(of) => of < unit,
         };
+        // Places are in the order of their units, the system field's first.
         let start = self.places.partition_point(is_before);
         let rest = self.places[start..].iter();
         let count = rest.take_while(|place| place.container == MessageSource::Unit(unit));

@@ -209,7 +209,7 @@ impl RequestBody<'_> {
             && let MessageSource::Unit(unit) = self.places[index].container
             && self.messages_of(unit).len() == 1
         {
-            write_json(self.walked.messages[unit].1, out);
+            out.extend_from_slice(self.walked.messages[unit].1.as_bytes());
             return index..index + 1;
         }
         out.extend_from_slice(b"{\"role\":");
@@ -231,7 +231,7 @@ impl RequestBody<'_> {
     ) -> MessageHash {
         let (hash, json) = &self.walked.messages[unit];
         if changes.iter().all(OutgoingMessage::is_unchanged) {
-            write_json(json, out);
+            out.extend_from_slice(json.as_bytes());
             return *hash;
         }
         let first = self.messages_of(unit).start;
@@ -267,10 +267,6 @@ fn with_preface(messages: &[OutgoingMessage], preface: String) -> Vec<OutgoingMe
 fn write_field(name: &str, json: &str, out: &mut Vec<u8>) {
     write_string(name, out);
     out.push(b':');
-    write_json(json, out);
-}
-
-fn write_json(json: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(json.as_bytes());
 }
 

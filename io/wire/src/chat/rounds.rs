@@ -139,6 +139,7 @@ impl ResponseRounds {
                 passed = self.looked_at;
             }
         }
+        debug_assert!(passed <= self.looked_at && self.looked_at <= self.held.len());
         self.looked_at -= passed;
         let rest = self.held.split_off(passed);
         let events = std::mem::replace(&mut self.held, rest);
@@ -151,6 +152,7 @@ impl ResponseRounds {
 
     /// Says something in the model's place, after all that it said in this round.
     pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
+        // What the model said last in this round comes first.
         let mut passed = self.close_round();
         match self.form {
             ResponseForm::Stream => passed.extend(self.text_event(text)),
@@ -198,6 +200,7 @@ impl ResponseRounds {
         if let Some(usage) = usage {
             self.usage = self.summed_usage(usage);
         }
+        // The reason why the model stopped isn't the response's: it was to wait for its tools.
         self.held.clear();
         self.past += 1;
         self.looked_at = 0;

@@ -83,6 +83,7 @@ impl SentPrompts {
         } in sent
         {
             // With what separates it from the one before. A long conversation isn't hashed again: its messages were.
+            debug_assert!(from <= bytes.start, "messages are in the body's order");
             let separator = &body[from..bytes.start];
             let json = &body[from..bytes.end];
             from = bytes.end;
@@ -97,6 +98,10 @@ impl SentPrompts {
             (kept > 0).then_some((last.episode, kept))
         });
         let kept = base.map_or(0, |(_, kept)| kept);
+        debug_assert!(
+            self.sessions.len() < SESSIONS_MAX,
+            "`take_last` has made room"
+        );
         self.sessions.push_back((
             session,
             LastSent {
@@ -110,7 +115,8 @@ impl SentPrompts {
             frame,
             base: base.map(|(episode, kept)| PromptBase {
                 episode,
-                messages: u32::try_from(kept).unwrap_or(u32::MAX),
+                messages: u32::try_from(kept)
+                    .expect("a body of at most some MiB has fewer messages"),
             }),
             messages: messages.split_off(kept),
         }
@@ -140,6 +146,7 @@ impl SentPrompts {
         if let Some(at) = known {
             return self.sessions.remove(at).map(|(_, last)| last);
         }
+        // Each prompt puts its session at the end, so the first one has been quiet for the longest time.
         if self.sessions.len() == SESSIONS_MAX {
             self.sessions.pop_front();
         }

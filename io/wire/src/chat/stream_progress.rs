@@ -85,6 +85,7 @@ impl StreamProgress {
 
     /// Reads the next piece.
     pub fn read_piece(&mut self, piece: &[u8]) {
+        let before = self.stage;
         let mut bytes = std::mem::take(&mut self.tail);
         bytes.extend_from_slice(piece);
         let shows = |mark: &[u8]| memmem::find(&bytes, mark).is_some();
@@ -99,6 +100,8 @@ impl StreamProgress {
         if shows(self.marks.reply_end) {
             self.stage = StreamStage::Over;
         }
+        debug_assert!(self.stage >= before, "a reply doesn't go back");
+        // One byte less than the longest mark: a whole one was seen already.
         let longest = self.marks.longest();
         bytes.drain(..bytes.len().saturating_sub(longest - 1));
         self.tail = bytes;

@@ -59,6 +59,7 @@ pub fn json_template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
         .collect();
     // Of two that begin with the same line the longer one goes on for longer.
     known.sort_by_key(|known| Reverse(known.json.len()));
+    // Only where a line begins: looking at every byte of a long conversation would cost more than it saves.
     let lines = KnownLines::index_lines(&known);
     let bytes = json.as_bytes();
     let mut out = Vec::new();
@@ -76,6 +77,10 @@ pub fn json_template(json: &str, known: &[KnownText<'_>]) -> Vec<u8> {
         out.extend_from_slice(&found.start.to_le_bytes());
         out.extend_from_slice(&found.length.to_le_bytes());
         copied = at + found.escaped_bytes;
+        debug_assert!(
+            copied <= bytes.len(),
+            "what is referred to lies in the text"
+        );
         copied
     });
     out.extend_from_slice(&bytes[copied..]);

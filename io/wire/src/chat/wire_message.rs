@@ -162,6 +162,7 @@ impl TextSlots {
             changed.push(parts.len() - 1);
         }
         let mut replacements: Vec<JsonReplacement> = Vec::new();
+        // A part that was rewritten may also be the first or the last: it is replaced once, with all of its changes.
         changed.sort_unstable();
         changed.dedup();
         for index in changed {
@@ -190,6 +191,10 @@ impl TextSlots {
             replacements.push((self.thoughts[*index].clone(), json_string(text)));
         }
         replacements.sort_by_key(|(place, _)| (place.start, place.end));
+        debug_assert!(
+            replacements.is_sorted_by(|(one, _), (next, _)| one.end <= next.start),
+            "places don't overlap"
+        );
         replacements
     }
 }

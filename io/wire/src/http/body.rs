@@ -145,6 +145,7 @@ fn chunk_step(
     let mut position = 0;
     while position < input.len() && *at != ChunkState::Done {
         if let ChunkState::Data { left } = at {
+            debug_assert!(*left > 0, "a chunk of size 0 is the last one");
             let count = bounded_len(input.len() - position, *left);
             *left -= count as u64;
             if *left == 0 {
@@ -181,6 +182,8 @@ fn chunk_byte(
         return Err(BodyError::TooLong);
     }
     match (at, byte) {
+        // Digits alone, as RFC 9112 §7.1 has it: parsers disagree about signs, blanks and `0x`, and that is how a second
+        // request is smuggled in.
         (ChunkState::SizeFirst, _) => {
             let value = hex_digit(byte).ok_or(BodyError::ChunkSize)?;
             Ok(ChunkState::Size { value, digits: 1 })
@@ -220,9 +223,11 @@ fn chunk_byte(
             Ok(ChunkState::SizeFirst)
         }
         (ChunkState::TrailerStart, b'\r') => Ok(ChunkState::EndLf),
+        // A folded line could be read as a part of the one before, or as a field.
         (ChunkState::TrailerStart, b' ' | b'\t') => Err(BodyError::Control),
         (ChunkState::TrailerStart, _) if byte > b' ' && byte != 127 => Ok(ChunkState::Trailer),
         (ChunkState::Trailer, b'\r') => Ok(ChunkState::TrailerLf),
+        // The count goes on over the whole section. Trailers are checked and dropped, as RFC 9112 §7.1.2 allows.
         (ChunkState::TrailerLf, b'\n') => Ok(ChunkState::TrailerStart),
         (ChunkState::EndLf, b'\n') => Ok(ChunkState::Done),
         (ChunkState::Extension | ChunkState::Trailer | ChunkState::TrailerStart, _) => {

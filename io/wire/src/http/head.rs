@@ -83,6 +83,7 @@ fn decimal_digits(mut value: u64, digits: &mut [u8; 20]) -> &[u8] {
 
 fn write_status_line(out: &mut Vec<u8>, status: u16, reason: &str) {
     let mut digits = [0; 20];
+    // RFC 9110 §2.5: a server states its own version, also to a client of HTTP/1.0.
     out.extend_from_slice(b"HTTP/1.1 ");
     out.extend_from_slice(decimal_digits(u64::from(status), &mut digits));
     out.push(b' ');
@@ -159,11 +160,13 @@ pub fn write_own_response(
     } = answer;
     let status = *status;
     write_status_line(out, status, reason_phrase(status));
+    // RFC 9110 §8.6: a 204 states no length.
     if status != 204 {
         write_field(out, "content-type", content_type.as_bytes());
         write_number_field(out, "content-length", body.len() as u64);
     }
     write_field(out, "cache-control", b"no-store");
+    // A browser must not take a page's text, in which there may be code, for a script.
     write_field(out, "x-content-type-options", b"nosniff");
     for (name, value) in extra {
         write_field(out, name, value.as_bytes());
@@ -195,6 +198,10 @@ pub fn write_relayed_response(
     framing: ResponseFraming,
     extra: &[(&str, &str)],
 ) {
+    assert!(
+        framing != ResponseFraming::Chunked || to.version == HttpVersion::Http11,
+        "HTTP/1.0 has no chunks"
+    );
     write_status_line(out, head.status, &head.reason);
     for (name, value) in head.headers.iter() {
         let ours =
@@ -271,6 +278,7 @@ pub fn write_relayed_request(
     out.extend_from_slice(b" HTTP/1.1\r\n");
     write_field(out, "host", to.host.as_bytes());
     for (name, value) in headers.iter() {
+        // `Expect` was answered by this proxy: the model server has nothing to allow.
         let replaced = ["host", "content-length", "expect"]
             .iter()
             .any(|own| name.eq_ignore_ascii_case(own))

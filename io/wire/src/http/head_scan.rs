@@ -36,7 +36,9 @@ impl HeadScan {
         while let Some(byte) = bytes.get(self.position) {
             match byte {
                 0 => return Err(HeadFault::Nul),
+                // RFC 9112 §2.2 lets a recipient take it for a line's end, so two of them may see different heads.
                 b'\n' => return Err(HeadFault::BareLf),
+                // RFC 9112 §5.2: a server refuses folded lines or repairs them; what is repaired can be read in two ways.
                 b' ' | b'\t' if self.position == self.line_start => {
                     return Err(match self.lines {
                         0 => HeadFault::BlankStart,
@@ -44,6 +46,7 @@ impl HeadScan {
                     });
                 }
                 b'\r' => match bytes.get(self.position + 1) {
+                    // The LF may come with the next bytes: the scan goes on from this CR.
                     None => return Ok(None),
                     Some(b'\n') => {
                         let empty = self.position == self.line_start;

@@ -19,9 +19,10 @@ impl Headers {
     }
 
     fn store_text(&mut self, bytes: &[u8]) -> Range<u32> {
-        let start = self.raw.len() as u32;
+        let offset = |at: usize| u32::try_from(at).expect("a head is far shorter than 4 GiB");
+        let start = offset(self.raw.len());
         self.raw.extend_from_slice(bytes);
-        start..self.raw.len() as u32
+        start..offset(self.raw.len())
     }
 
     fn stored_text(&self, range: &Range<u32>) -> &[u8] {
@@ -88,6 +89,7 @@ impl Headers {
             "transfer-encoding",
             "upgrade",
         ];
+        // `Connection` may name further ones.
         FIXED.iter().any(|fixed| name.eq_ignore_ascii_case(fixed))
             || self.has_member("connection", name)
     }

@@ -51,12 +51,17 @@ impl Outgoing {
 
     /// Records that the peer's socket took `count` bytes.
     pub fn mark_sent(&mut self, count: usize) {
+        // A byte that is held may be of a prompt that a crash could still lose.
+        assert!(
+            count <= self.released().len(),
+            "only what is released is sent"
+        );
         self.start += count;
-        debug_assert!(self.start <= self.bytes.len(), "sent more than there was");
         if self.start < self.bytes.len() {
             return self.forget_sent();
         }
         self.start = 0;
+        // Nothing is left, but what is appended next is still held.
         if let Release::Before(_) = self.release {
             self.release = Release::Before(0);
         }
@@ -73,7 +78,8 @@ impl Outgoing {
             return;
         }
         if let Release::Before(offset) = &mut self.release {
-            *offset = offset.saturating_sub(self.start);
+            debug_assert!(*offset >= self.start, "nothing that is held was sent");
+            *offset -= self.start;
         }
         self.bytes.drain(..self.start);
         self.bytes.shrink_to(KEPT_CAPACITY_BYTES);

@@ -143,6 +143,7 @@ pub fn parse_head(bytes: &[u8], scan: &mut HeadScan, limits: &HeadLimits) -> Hea
     }
     match end {
         None => HeadProgress::Partial,
+        // Parsed only when it is whole: a head in many small pieces would otherwise be parsed again with each.
         Some(end) => match read_head(&bytes[..end], limits) {
             Ok(head) => HeadProgress::Complete(Box::new(head), end),
             Err(refusal) => HeadProgress::Refused(refusal),
@@ -239,6 +240,7 @@ fn check_value(value: &[u8]) -> Result<(), Refusal> {
 }
 
 fn read_target(target: &str, method: &str) -> Result<(String, Option<String>), Refusal> {
+    // Its target is an authority, and a tunnel would carry bytes past the guard.
     if method == "CONNECT" {
         return Err(Refusal::new(
             501,
@@ -256,6 +258,7 @@ fn read_target(target: &str, method: &str) -> Result<(String, Option<String>), R
     if target.starts_with('/') {
         return Ok((target.to_owned(), None));
     }
+    // RFC 9112 §3.2.2: a server takes the absolute form, too; its authority counts, and the guard checks it.
     let absolute = target
         .get(..7)
         .filter(|scheme| scheme.eq_ignore_ascii_case("http://"))
@@ -284,9 +287,11 @@ fn read_length(headers: &Headers, version: HttpVersion) -> Result<BodyLength, Re
     }
     let mut codings = headers.all("transfer-encoding");
     match (codings.next(), length) {
+        // RFC 9112 §6.1 lets Transfer-Encoding win; whoever reads the length instead sees another request.
         (Some(_), Some(_)) => Err(Refusal::malformed(
             "both Content-Length and Transfer-Encoding",
         )),
+        // RFC 9112 §6.1: the framing of such a message is to be taken for faulty.
         (Some(_), None) if version == HttpVersion::Http10 => Err(Refusal::malformed(
             "Transfer-Encoding in an HTTP/1.0 request",
         )),
@@ -339,6 +344,7 @@ fn read_coding(coding: &[u8]) -> Result<BodyLength, Refusal> {
 /// Digits only, and small enough for arithmetic without overflow.
 #[must_use]
 pub fn parse_length(value: &[u8]) -> Option<u64> {
+    // 18 digits stay below 2^63.
     if value.is_empty() || value.len() > 18 || !value.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -348,6 +354,7 @@ pub fn parse_length(value: &[u8]) -> Option<u64> {
 fn read_expectation(headers: &Headers, version: HttpVersion) -> Result<Expectation, Refusal> {
     match headers.first("expect") {
         None => Ok(Expectation::None),
+        // RFC 9110 §10.1.1: in an HTTP/1.0 request it must be ignored.
         Some(_) if version == HttpVersion::Http10 => Ok(Expectation::None),
         Some(value) if value.eq_ignore_ascii_case(b"100-continue") => Ok(Expectation::Continue),
         Some(_) => Err(Refusal::new(
@@ -360,6 +367,7 @@ fn read_expectation(headers: &Headers, version: HttpVersion) -> Result<Expectati
 
 fn read_persistence(headers: &Headers, version: HttpVersion) -> Persistence {
     match version {
+        // RFC 9112 §9.3: `close` counts most, then the version's default.
         HttpVersion::Http11 if headers.has_member("connection", "close") => Persistence::Close,
         HttpVersion::Http11 => Persistence::KeepAlive,
         HttpVersion::Http10

@@ -112,6 +112,7 @@ pub fn parse_head(
     if end.unwrap_or(bytes.len()) > HEAD_BYTES_MAX {
         return Err(ResponseFault::TooLarge);
     }
+    // From the first bytes on: another protocol may never send the empty line that ends a head.
     if !bytes.starts_with(&b"HTTP/1."[..bytes.len().min(7)]) {
         return Err(ResponseFault::NotHttp);
     }
@@ -125,8 +126,9 @@ pub fn parse_head(
         Err(httparse::Error::TooManyHeaders) => return Err(ResponseFault::TooLarge),
         _ => return Err(ResponseFault::NotHttp),
     }
-    let status = parsed.code.unwrap_or(0);
+    let status = parsed.code.expect("a whole head has a status");
     match status {
+        // `Upgrade` isn't relayed, so nobody asked for it.
         101 => return Err(ResponseFault::Switch),
         100..=199 => return Ok(ResponseProgress::Interim(end)),
         200..=599 => {}
@@ -174,6 +176,7 @@ fn read_body(
     asked: ExpectedBody,
     version: HttpVersion,
 ) -> Result<ResponseBody, ResponseFault> {
+    // RFC 9112 §6.3: these have no body, whatever length they state.
     if asked == ExpectedBody::HeadOnly || matches!(status, 204 | 304) {
         return Ok(ResponseBody::Absent);
     }
@@ -181,6 +184,7 @@ fn read_body(
     let mut lengths = headers.all("content-length");
     match (codings.next(), lengths.next()) {
         (Some(_), Some(_)) => Err(ResponseFault::Framing),
+        // RFC 9112 §6.1: HTTP/1.0 has no transfer codings, so a server that states one there has confused something.
         (Some(_), None) if version == HttpVersion::Http10 || codings.next().is_some() => {
             Err(ResponseFault::Framing)
         }

@@ -67,6 +67,7 @@ impl Default for ServerConnection {
 impl ServerConnection {
     /// Adds bytes received from the socket.
     pub fn receive(&mut self, bytes: &[u8]) {
+        // What was parsed makes room first, so that an upload never adds up here.
         if self.start > 0 {
             self.input.drain(..self.start);
             self.start = 0;
@@ -103,6 +104,11 @@ impl ServerConnection {
 
     /// Allows the next request to be read, after the response to the last one is complete.
     pub fn start_next(&mut self) {
+        // A rest of the last request would be read as a request of its own.
+        assert!(
+            self.request_is_complete(),
+            "a request ends before the next one begins"
+        );
         self.phase = RequestPhase::Head;
         self.scan = HeadScan::default();
         self.shrink();
@@ -141,6 +147,7 @@ impl ServerConnection {
             HeadProgress::Refused(refusal) => ClientEvent::Refused(refusal),
             HeadProgress::Complete(head, length) => {
                 self.start += length;
+                debug_assert!(self.start <= self.input.len(), "a head lies in the input");
                 self.phase = RequestPhase::Body(head.body.decoder());
                 ClientEvent::Head(head)
             }
@@ -156,6 +163,7 @@ impl ServerConnection {
             Err(fault) => ClientEvent::Refused(Refusal::malformed(fault.to_string())),
             Ok(step) => {
                 self.start += step.consumed;
+                debug_assert!(step.data.end <= step.consumed && self.start <= self.input.len());
                 if step.consumed == 0 && !decoder.is_complete() {
                     return ClientEvent::NeedMore;
                 }

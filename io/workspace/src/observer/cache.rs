@@ -82,6 +82,7 @@ impl FingerprintCache {
         if full {
             self.old = std::mem::take(&mut self.young);
         }
+        // A file with more definitions than fit into a generation would empty both: it is read anew each time.
         if slices > self.bounds.slices / 2 {
             return;
         }
@@ -89,6 +90,11 @@ impl FingerprintCache {
         if let Some(before) = self.young.files.insert(path, known) {
             self.young.slices -= before.fingerprint.slice_count();
         }
+        debug_assert!(
+            self.young.files.len() <= self.bounds.files / 2
+                && self.young.slices <= self.bounds.slices / 2,
+            "a generation holds half of the bound"
+        );
     }
 
     /// Shares the grammar's tag among all fingerprints.

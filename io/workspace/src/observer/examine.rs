@@ -113,6 +113,7 @@ impl ObserverShared {
         let known = lock_unpoisoned(&self.cache).get(&check.path);
         if let Some(known) = &known
             && known.trust == IdentityTrust::Settled
+            // The whole identity: `stat` follows links that leave the workspace, and this file was opened beneath it.
             && root.identity(&check.path) == Some(known.identity)
             && let Some(file) = known.fingerprint.disk_file(&check.symbols)
         {
@@ -165,6 +166,7 @@ impl ObserverShared {
             return Err(ReadFailure::TooLarge);
         }
         increment(&self.counters.reads);
+        // Before the read: a change during it must count as younger than what was read.
         let read_at = self.clock.now();
         let bytes = file.read(identity.bytes(), self.read_bytes_max.saturating_add(1))?;
         let after = file.identity()?;
@@ -187,6 +189,7 @@ impl ObserverShared {
             let file = fingerprint.disk_file(&check.symbols)?;
             Some((fingerprint, file))
         };
+        // From the cheapest source to the dearest: the same bytes were parsed before far more often than not.
         let known = known.filter(|known| known.fingerprint.raw == raw);
         let (fingerprint, file) = known
             .and_then(|known| answer(known.fingerprint))

@@ -75,6 +75,7 @@ impl Fingerprint {
                 grammar: None,
             });
         };
+        // A set: findings are compared and recorded, so each symbol is there once and in order.
         let wanted: BTreeSet<&Symbol> = symbols.iter().collect();
         let slices = wanted.into_iter().map(|symbol| {
             Some(DiskSlice {
@@ -117,6 +118,10 @@ impl DefinitionHashes {
     /// The symbol's slice, if it has one; `None` if nothing is known of it.
     fn slice(&self, symbol: &Symbol) -> Option<Option<SliceHash>> {
         let key = symbol_key(symbol);
+        debug_assert!(
+            self.slices.is_sorted_by_key(|(key, _)| *key),
+            "a search by halves needs an order"
+        );
         match self.slices.binary_search_by_key(&key, |(key, _)| *key) {
             Ok(at) => Some(self.slices[at].1),
             Err(_) => self.is_complete.then_some(None),

@@ -138,6 +138,7 @@ impl Observer {
                 Err(unsent) => unsent.into_inner(),
             },
         };
+        // A thread in a dead network drive can't be ended; starting one for each prompt would pile them up.
         if self.stuck_threads() >= STUCK_THREADS_MAX {
             return None;
         }
@@ -177,6 +178,7 @@ impl Observer {
         let started = thread::Builder::new()
             .name("tslp-observer".into())
             .spawn(move || {
+                // Moved in here, so that a panic counts the thread down as well.
                 let _alive = alive;
                 answer_requests(&root, &shared, &requests);
             });
@@ -211,6 +213,7 @@ impl WorkspaceObserver for Observer {
             .err()
             .unwrap_or(ReadFailure::Failed);
         let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken, so that a thread which is still looking finds no place for an answer that nobody waits for.
         std::mem::take(&mut *answers)
             .into_iter()
             .map(|answer| answer.unwrap_or_else(|| self.shared.count_unreadable(missing)))

@@ -36,6 +36,7 @@ impl ObserverShared {
                 }
                 rules.extend(builder.build());
             }
+            // Folder by folder, as git does: a file can't be taken back in below a folder that is ignored.
             let below = format!("/{}", parts[..=depth].join("/"));
             let is_folder = depth + 1 < parts.len();
             // The innermost rule that matches decides.

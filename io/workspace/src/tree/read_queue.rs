@@ -67,6 +67,10 @@ impl ReadQueue {
     }
 
     fn reserve_memory(self: &Arc<Self>, bytes: usize) -> MemoryShare {
+        assert!(
+            bytes <= MEMORY_BYTES_MAX,
+            "who asks for more than there is waits for ever"
+        );
         let free = lock_unpoisoned(&self.free);
         let enough = self.freed.wait_while(free, |free| *free < bytes);
         *enough.unwrap_or_else(PoisonError::into_inner) -= bytes;
@@ -90,7 +94,11 @@ impl MemoryShare {
     pub(super) fn shrink_to(&mut self, kept: usize) {
         let returned = self.bytes.saturating_sub(kept);
         self.bytes -= returned;
-        *lock_unpoisoned(&self.queue.free) += returned;
+        {
+            let mut free = lock_unpoisoned(&self.queue.free);
+            *free += returned;
+            debug_assert!(*free <= MEMORY_BYTES_MAX, "more was returned than taken");
+        }
         self.queue.freed.notify_all();
     }
 }

@@ -155,6 +155,7 @@ fn read_and_parse(reader: &FileReader, job: ReadJob) -> ReadFile {
     // A parser's panic costs only its own file.
     let (bytes, content) = catch_unwind(AssertUnwindSafe(|| content_of(reader, &path)))
         .unwrap_or((0, FileContent::of_failure(ReadFailure::Failed)));
+    // The syntax tree is gone; what is kept waits for the engine, and other files may be parsed meanwhile.
     memory.shrink_to(content.memory_bytes());
     ReadFile {
         number,
@@ -221,6 +222,11 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
 
 /// The observation of a file with these symbols as well.
 fn with_symbols(mut file: DiskFile, symbols: Vec<Symbol>) -> DiskFile {
+    debug_assert!(
+        file.slices
+            .is_sorted_by(|one, other| one.symbol < other.symbol),
+        "a file's slices are in the order of their symbols"
+    );
     let is_defined = |symbol: &Symbol| {
         let found = file.slices.binary_search_by(|it| it.symbol.cmp(symbol));
         found.is_ok()

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::ledger::anchor::Anchor;
+use crate::ledger::disk::FileSystem;
 use crate::ledger::disk::Medium;
 use crate::ledger::{CheckpointMode, anchor};
 use tslp_replay::log::AppendError;
@@ -29,7 +30,7 @@ fn events_are_there_after_reopening_and_their_chain_holds() {
     assert_eq!(log.head().unwrap(), head);
     assert_eq!(verified(&log), head);
     assert_eq!(
-        anchor::read(&fixture.files().anchor).unwrap(),
+        anchor::read(&FileSystem, &fixture.files().anchor).unwrap(),
         anchor::AnchorState::Head(head)
     );
 }
@@ -92,8 +93,8 @@ fn a_batch_that_is_dropped_leaves_nothing() {
     let mut log = fixture.open().log;
     let head = append_one(&mut log, 1);
     let mut batch = log.begin_batch().unwrap();
-    batch.record(recorded(2)).unwrap();
-    batch.change_row(&order(2)).unwrap();
+    batch.record_all([recorded(2)]).unwrap();
+    batch.change_all(&[order(2)]).unwrap();
     assert_eq!(batch.head().seq, Seq(2));
     drop(batch);
     assert_eq!(verified(&log), head);
@@ -165,7 +166,7 @@ fn a_full_disk_poisons_until_reopened_and_loses_nothing() {
         bytes: bytes.into(),
     });
     let mut batch = log.begin_batch().unwrap();
-    let error = batch.record(large).unwrap_err();
+    let error = batch.record_all([large]).unwrap_err();
     assert!(matches!(error, LedgerError::DiskFull { .. }), "{error:?}");
     assert!(error.to_string().contains("free space"), "{error}");
     drop(batch);

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 use crate::ledger::anchor::Anchor;
+use crate::ledger::disk::FileSystem;
 use crate::ledger::reader::ReaderFactory;
 use crate::ledger::{AnchorMismatch, CheckpointMode, MissingAnchor};
 
@@ -203,7 +204,7 @@ fn an_older_copy_put_back_is_noticed() {
 fn another_history_is_noticed() {
     let fixture = Fixture::new();
     fixture.filled(3);
-    let mut anchor = Anchor::open(&fixture.files().anchor).unwrap();
+    let mut anchor = Anchor::open(&FileSystem, &fixture.files().anchor).unwrap();
     anchor
         .advance(Head {
             seq: Seq(2),
@@ -334,7 +335,7 @@ fn what_a_crash_left_is_vouched_for_before_anybody_goes_on() {
     std::fs::write(fixture.files().anchor, anchor).unwrap();
     let mut log = fixture.open().log;
     log.make_durable().unwrap();
-    let vouched = crate::ledger::anchor::read(&fixture.files().anchor).unwrap();
+    let vouched = crate::ledger::anchor::read(&FileSystem, &fixture.files().anchor).unwrap();
     let head = log.head().unwrap();
     assert_eq!(head.seq, Seq(3));
     assert_eq!(vouched, crate::ledger::anchor::AnchorState::Head(head));

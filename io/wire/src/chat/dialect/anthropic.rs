@@ -135,11 +135,11 @@ pub(in crate::chat) fn take_reply(
             reply.add_call_piece(index as usize, "", &json);
         }
         if let Some(reason) = delta.stop_reason {
-            reply.set_finish_reason(reason);
+            reply.finish_reason = Some(reason);
         }
     }
     if let Some(reason) = event.stop_reason {
-        reply.set_finish_reason(reason);
+        reply.finish_reason = Some(reason);
     }
     let begun = event
         .message
@@ -188,7 +188,7 @@ fn take_usage(reply: &mut ReplyContent, usage: &Value) {
     let fresh = figure("input_tokens");
     let cached = figure("cache_read_input_tokens");
     let stored = figure("cache_creation_input_tokens");
-    let known = reply.usage_mut();
+    let known = &mut reply.usage;
     if let Some(fresh) = fresh.filter(|fresh| *fresh > 0) {
         let sums = [cached, stored].into_iter().flatten();
         known.prompt_tokens = Some(sums.fold(fresh, u32::saturating_add));

@@ -72,14 +72,14 @@ pub(in crate::chat) fn take_reply(
             let arguments = function
                 .arguments
                 .map_or("{}".to_owned(), |arguments| canonical_json(arguments.get()));
-            let number = reply.call_count();
+            let number = reply.tool_calls.len();
             reply.add_call_piece(number, &function.name, &arguments);
         }
     }
     if line.done {
         let reason = line.done_reason.unwrap_or_else(|| "stop".to_owned());
-        reply.set_finish_reason(reason);
-        let usage = reply.usage_mut();
+        reply.finish_reason = Some(reason);
+        let usage = &mut reply.usage;
         usage.prompt_tokens = line.prompt_eval_count.or(usage.prompt_tokens);
     }
     Ok(())

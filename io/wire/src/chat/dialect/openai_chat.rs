@@ -90,7 +90,7 @@ pub(in crate::chat) fn take_reply(
         if index == 0
             && let Some(reason) = choice.finish_reason
         {
-            reply.set_finish_reason(reason);
+            reply.finish_reason = Some(reason);
         }
         if let Some(text) = choice.text {
             said.add_text(index, &text);

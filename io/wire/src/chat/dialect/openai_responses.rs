@@ -215,7 +215,7 @@ pub(in crate::chat) fn take_reply(
         "response.output_text.delta" => reply.add_block_text(block, delta, said),
         "response.refusal.delta" => said.add_part(PartKind::Refusal, 0, delta),
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            reply.thoughts_came();
+            reply.has_thoughts = true;
             said.add_part(PartKind::Reasoning, 0, delta);
         }
         "response.function_call_arguments.delta" => {
@@ -290,7 +290,7 @@ fn take_item(reply: &mut ReplyContent, index: u32, item: OutputItem, said: &mut 
                 }
             }
         }
-        "reasoning" if !reply.has_thoughts() => {
+        "reasoning" if !reply.has_thoughts => {
             let parts = item.content.into_iter().chain(item.summary);
             for part in parts {
                 said.add_part(PartKind::Reasoning, 0, &part.text);
@@ -305,18 +305,18 @@ fn take_end(reply: &mut ReplyContent, response: ResponseObject, said: &mut Decod
         reply.note_error(&error, said);
     }
     if let Some(id) = response.id {
-        reply.name_response(id);
+        reply.response_id = Some(id);
     }
     let why = response.incomplete_details.as_ref();
     let why = why.and_then(|details| details.get("reason")?.as_str());
     if let Some(reason) = why.map(str::to_owned).or(response.status) {
-        reply.set_finish_reason(reason);
+        reply.finish_reason = Some(reason);
     }
     let usage = response.usage;
     let figure = |value: Option<&Value>| u32::try_from(value?.as_u64()?).ok();
     let cached = usage.get("input_tokens_details");
     let cached = figure(cached.and_then(|details| details.get("cached_tokens")));
-    let known = reply.usage_mut();
+    let known = &mut reply.usage;
     known.prompt_tokens = figure(usage.get("input_tokens")).or(known.prompt_tokens);
     known.cached_tokens = cached.or(known.cached_tokens);
 }
