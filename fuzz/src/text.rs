@@ -152,7 +152,7 @@ pub fn mention_scan(data: &[u8]) {
             assert!(!found.symbols[..index].contains(entity), "{entity}");
         }
         for (index, path) in found.files.iter().enumerate() {
-            assert!(view.tracks_file(path), "{path}");
+            assert!(view.state.state_map().tracks(path), "{path}");
             assert!(!found.files[..index].contains(path), "{path}");
         }
     });

@@ -543,7 +543,7 @@ impl Sessions {
         Some((id, self.sessions.get_mut(&id)?))
     }
 
-    /// The session with this name.
+    /// The session with this name, which a client gave it.
     #[must_use]
     pub fn session_named(&self, name: &str) -> Option<SessionId> {
         self.indexed_session(name_key(name))
@@ -593,7 +593,7 @@ impl Sessions {
         self.sessions.contains_key(&session)
     }
 
-    /// The session whose last exchange this is.
+    /// The session at whose head the last prompt and reply are these (see [`TranscriptHash::of_exchange`]).
     #[must_use]
     pub fn with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
         self.indexed_session((LookupKind::Tail, tail.0))
@@ -654,13 +654,13 @@ impl Sessions {
         self.under_way.keys().copied().collect()
     }
 
-    /// The session of an episode.
+    /// The session of an episode that is among the recent ones.
     #[must_use]
     pub fn of(&self, episode: EpisodeId) -> Option<SessionId> {
         self.episodes.get(&episode).copied()
     }
 
-    /// Whether the session consists of single prompts and replies alone.
+    /// Whether the session consists of single user prompts and replies, without the client's own context.
     #[must_use]
     pub fn is_plain(&self, session: SessionId) -> bool {
         self.sessions
@@ -668,7 +668,7 @@ impl Sessions {
             .is_none_or(|session| session.plain)
     }
 
-    /// The last completed exchanges, oldest first.
+    /// The last completed exchanges, oldest first, at most [`tslp_core::limits::RECENT_PAIRS`].
     #[must_use]
     pub fn recent_exchanges(&self, session: SessionId) -> Vec<Exchange> {
         self.sessions
@@ -728,7 +728,7 @@ impl Sessions {
         })
     }
 
-    /// Notices that the model hasn't been given yet.
+    /// Notices that the model hasn't been given yet, oldest first.
     #[must_use]
     pub fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice> {
         self.sessions
@@ -750,7 +750,7 @@ impl Sessions {
     }
 
     /// The position of an episode's reply in the session's conversation, which may be shared with the session that it was
-    /// forked from. The reply of a forgotten session counts as the last.
+    /// forked from; for an episode that isn't over, the position of its prompt. The reply of a forgotten session counts as the last.
     #[must_use]
     pub fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32> {
         let owner = *self.episodes.get(&episode)?;

@@ -577,7 +577,8 @@ impl StateMap {
             .collect()
     }
 
-    /// Whether the file or any symbol of it is authoritative.
+    /// Whether the file or any symbol of it is authoritative. A file that isn't is adopted from disk as soon as a prompt names it
+    /// or a tool call concerns it.
     #[must_use]
     pub fn tracks(&self, path: &RelPath) -> bool {
         self.find_file(path)

@@ -271,11 +271,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Records that replies, tool calls and audits under way in the previous process were interrupted.
     pub fn resume_after_restart(&mut self, at: UnixMillis) -> Batch {
         let mut work = BatchBuilder::outside(at);
-        for call in self.view().tool_calls_under_way() {
+        for call in self.state.guardian().under_way() {
             self.begin_step_of(call.episode, &mut work);
             self.fold(tools::record_interrupted(call), &mut work);
         }
-        for episode in self.view().episodes_in_flight() {
+        for episode in self.state.sessions().in_flight() {
             self.begin_step_of(episode, &mut work);
             let events = Reply::default().end(&self.view(), ReplyOutcome::Interrupted);
             self.fold(events, &mut work);
@@ -353,7 +353,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// The number of STALE entities in the file, as it was last seen.
     pub fn stale_in(&self, path: &RelPath) -> usize {
         let view = self.view();
-        let symbols = view.symbols_of(path).into_iter().map(Some);
+        let symbols = view
+            .state
+            .state_map()
+            .symbols_of(path)
+            .into_iter()
+            .map(Some);
         let entities = symbols.chain([None]).map(|symbol| EntityId {
             path: path.clone(),
             symbol,
@@ -372,12 +377,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Whether any entity of the file is true.
     pub fn tracks(&self, path: &RelPath) -> bool {
-        self.view().tracks_file(path)
+        self.state.state_map().tracks(path)
     }
 
     /// The symbols of a file that are true, sorted.
     pub fn symbols_of(&self, path: &RelPath) -> Vec<Symbol> {
-        let mut symbols = self.view().symbols_of(path);
+        let mut symbols = self.state.state_map().symbols_of(path);
         symbols.sort();
         symbols
     }
@@ -485,7 +490,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     pub fn checks_of_tracked(&self, paths: impl IntoIterator<Item = RelPath>) -> Vec<DiskCheck> {
         let mut checks = DiskChecks::default();
         for path in paths {
-            if self.view().tracks_file(&path) {
+            if self.state.state_map().tracks(&path) {
                 checks.add_file(&self.view(), &path);
             }
         }
@@ -509,7 +514,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// The session of an episode that is among the recent ones; side requests have none.
     pub fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
-        self.view().session_of_episode(episode)
+        self.state.sessions().of(episode)
     }
 
     /// Whether the Vault holds these bytes.
@@ -672,7 +677,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Nothing yet of a step of an episode. An episode that is more than a thousand others old belongs to no session any more.
     fn step_of(&self, at: UnixMillis, episode: EpisodeId) -> BatchBuilder {
-        let session = self.view().session_of_episode(episode).unwrap_or_default();
+        let session = self.state.sessions().of(episode).unwrap_or_default();
         BatchBuilder::of(at, episode, session)
     }
 
@@ -680,7 +685,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     fn begin_step_of(&self, episode: EpisodeId, work: &mut BatchBuilder) {
         work.end_step();
         work.episode = episode;
-        work.session = self.view().session_of_episode(episode).unwrap_or_default();
+        work.session = self.state.sessions().of(episode).unwrap_or_default();
     }
 
     fn record_directive(

@@ -276,7 +276,7 @@ impl DiskChecks {
             return;
         }
         let proposed = view.proposals_under(path).into_iter();
-        let mut symbols = view.symbols_of(path);
+        let mut symbols = view.state.state_map().symbols_of(path);
         symbols.extend(proposed.filter_map(|proposal| proposal.entity.symbol));
         symbols.sort();
         symbols.dedup();

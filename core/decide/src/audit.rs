@@ -123,12 +123,12 @@ pub fn audit_answered(
         answer: stored,
         verdicts: verdicts.clone().unwrap_or_default(),
     }));
-    let Some(session) = view.session_of_episode(episode) else {
+    let Some(session) = view.state.sessions().of(episode) else {
         return recorder.into_events();
     };
     let verdicts = verdicts.unwrap_or_default();
     // A late answer promotes nothing: the user has gone on, and may have decided otherwise in the meantime.
-    if view.latest_episode(session) == Some(episode) {
+    if view.state.sessions().latest_episode(session) == Some(episode) {
         promote_completed(&mut recorder, view, (episode, session), &verdicts);
     }
     notify_contested(&mut recorder, (episode, session), &verdicts);

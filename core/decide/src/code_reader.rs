@@ -23,16 +23,16 @@ pub struct CodeReader<'r> {
 /// case alone: on some systems the two are one file; [`Reason::SeveralCandidates`] where a bare name fits several.
 pub fn usable_path(view: &StateView<'_>, root: &str, written: &str) -> Result<RelPath, Reason> {
     let path = RelPath::parse(written, root)?;
-    if view.tracks_file(&path) {
+    if view.state.state_map().tracks(&path) {
         return Ok(path);
     }
-    if view.case_twin(&path).is_some() {
+    if view.state.state_map().case_twin(&path).is_some() {
         return Err(Reason::PathCaseDiffers);
     }
     if written.contains(['/', '\\']) {
         return Ok(path);
     }
-    let mut same_name = view.files_named(path.basename(), 2);
+    let mut same_name = view.state.state_map().files_named(path.basename(), 2);
     match same_name.len() {
         0 => Ok(path),
         1 => Ok(same_name.remove(0)),

@@ -126,7 +126,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
 /// The client's own messages stay in place and in order, as they went out before.
 fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
     let request = prompt.request;
-    let amendments = view.amendments(prompt.session);
+    let amendments = view.state.sessions().amendments(prompt.session);
     let positions = MessagePositions::new(prompt);
     let at = |index| positions.position(index);
     let injected = InjectedTexts::new(view, prompt, &amendments, &positions);
@@ -512,7 +512,10 @@ fn replacements(
     hydrated: &[Hydrated],
 ) -> Option<String> {
     let is_newer = |shown: &&Hydrated| {
-        let before = view.version_last_shown(prompt.session, &shown.entity);
+        let before = view
+            .state
+            .sessions()
+            .last_shown(prompt.session, &shown.entity);
         shown.tokens > 0 && before.is_some_and(|before| before != shown.version)
     };
     let names: Vec<String> = hydrated
@@ -535,7 +538,11 @@ fn notices_to_show(
     new: Vec<NoticeIssued>,
     is_due: &dyn Fn(&NoticeIssued, bool) -> bool,
 ) -> Vec<NoticeIssued> {
-    let pending = view.pending_notices(prompt.session).into_iter();
+    let pending = view
+        .state
+        .sessions()
+        .pending_notices(prompt.session)
+        .into_iter();
     let mut notices: Vec<NoticeIssued> = pending
         .filter(|pending| {
             still_matters(view, &pending.notice) && is_due(&pending.notice, pending.was_shown)
@@ -597,7 +604,7 @@ fn is_about_users_code(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &Notic
     let is_same = |other: &NoticeIssued| {
         (other.reason, &other.entity) == (notice.reason, &notice.entity) && is_new(other)
     };
-    let pending = view.pending_notices(prompt.session);
+    let pending = view.state.sessions().pending_notices(prompt.session);
     let is_of_this_prompt =
         is_new(notice) || pending.iter().any(|pending| is_same(&pending.notice));
     is_of_this_prompt
@@ -619,7 +626,7 @@ fn recent_context(
     index: &mut TextIndex,
     withheld: &mut BTreeSet<EntityId>,
 ) -> Option<String> {
-    let exchanges = view.recent_exchanges(session);
+    let exchanges = view.state.sessions().recent_exchanges(session);
     if exchanges.is_empty() {
         return None;
     }

@@ -79,7 +79,7 @@ fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<
         .match_indices("::")
         .map(|(at, mark)| (&target[..at], Some(&target[at + mark.len()..])));
     let first = splits.clone().next().unwrap_or((target, None));
-    let is_tracked = |path| usable(path).is_ok_and(|path| view.tracks_file(&path));
+    let is_tracked = |path| usable(path).is_ok_and(|path| view.state.state_map().tracks(&path));
     let known = if is_tracked(target) {
         Some((target, None))
     } else {

@@ -294,7 +294,10 @@ impl CodeReader<'_> {
         let symbols: BTreeSet<&Symbol> = symbols.collect();
         let namesakes = symbols.into_iter().flat_map(|symbol| {
             let name = symbol.last_component();
-            self.view.entities_named(name, CORRELATION_NAMESAKES_MAX)
+            self.view
+                .state
+                .state_map()
+                .entities_named(name, CORRELATION_NAMESAKES_MAX)
         });
         let files = namesakes.map(|entity| entity.path);
         files.filter(|path| !is_kin(path)).collect()

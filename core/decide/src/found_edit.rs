@@ -70,8 +70,8 @@ pub(super) fn base_versions(reader: CodeReader<'_>, path: &RelPath) -> Vec<Versi
 }
 
 fn create_file(view: &StateView<'_>, path: &RelPath, text: &str) -> Result<EditedCode, Reason> {
-    let is_known =
-        view.tracks_file(path) || matches!(view.disk_finding(path), Some(DiskFinding::File(_)));
+    let is_known = view.state.state_map().tracks(path)
+        || matches!(view.disk_finding(path), Some(DiskFinding::File(_)));
     if is_known {
         return Err(Reason::FileExists);
     }
@@ -183,7 +183,7 @@ impl TrueText {
             return Self::Whole(whole.version, text);
         }
         let mut texts: BTreeMap<ArtifactHash, Vec<CurrentVersion>> = BTreeMap::new();
-        for symbol in view.symbols_of(path) {
+        for symbol in view.state.state_map().symbols_of(path) {
             let current = view.current_version(&EntityId::symbol(path.clone(), symbol));
             if let Some(current) = current {
                 texts.entry(current.artifact).or_default().push(current);

@@ -81,7 +81,7 @@ fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
 
 /// The entities of the file's true symbols.
 pub(super) fn true_symbols_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
-    let symbols = view.symbols_of(path).into_iter();
+    let symbols = view.state.state_map().symbols_of(path).into_iter();
     symbols
         .map(|symbol| EntityId::symbol(path.clone(), symbol))
         .collect()
@@ -148,7 +148,10 @@ pub(super) fn hydrate(
     drop_covered(&mut admitted, &mut hydration);
     warn_of_files(view, prompt, &admitted, &mut hydration);
     // In the order in which the session first saw them, so that a server's prompt cache holds from one prompt to the next.
-    keep_order(&mut admitted, &view.hydration_order(prompt.session));
+    keep_order(
+        &mut admitted,
+        &view.state.sessions().hydration_order(prompt.session),
+    );
     let (shown, blocks): (Vec<Hydrated>, Vec<String>) = admitted.into_iter().unzip();
     debug_assert_eq!(shown.len(), blocks.len(), "each shown entity has its block");
     hydration.hydrated.splice(0..0, shown);

@@ -81,7 +81,7 @@ fn missing_symbols(
     extraction: &Extraction,
 ) -> Vec<String> {
     let defined: Vec<&Symbol> = extraction.definitions.iter().map(|it| &it.symbol).collect();
-    let known = view.symbols_of(&entity.path).into_iter();
+    let known = view.state.state_map().symbols_of(&entity.path).into_iter();
     let missing = known.filter(|symbol| !defined.contains(&symbol));
     let missing = missing.take(LOST_SYMBOLS_NAMED_MAX);
     missing.map(|symbol| symbol.as_str().into()).collect()

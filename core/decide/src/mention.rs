@@ -124,13 +124,13 @@ impl<'v> MentionScanner<'v> {
 
     fn tracked_file(&self, written: &str) -> Option<RelPath> {
         let path = RelPath::parse(written, self.root).ok()?;
-        if self.view.tracks_file(&path) {
+        if self.view.state.state_map().tracks(&path) {
             return Some(path);
         }
         if written.contains(['/', '\\']) {
             return None;
         }
-        let mut files = self.view.files_named(path.basename(), 2);
+        let mut files = self.view.state.state_map().files_named(path.basename(), 2);
         (files.len() == 1).then(|| files.remove(0))
     }
 
@@ -153,6 +153,8 @@ impl<'v> MentionScanner<'v> {
         }
         let candidates = self
             .view
+            .state
+            .state_map()
             .entities_named(last_component(name.text), 4 * MENTION_CANDIDATES_MAX);
         let fitting: Vec<EntityId> = candidates
             .into_iter()

@@ -142,7 +142,7 @@ impl<'r> PromptReader<'r> {
         let mut add_files = |hash: ArtifactHash, text: &str| {
             let facts = index.facts(hash, text);
             let paths = facts.paths();
-            for path in paths.filter_map(|named| code.file_meant_by(named)) {
+            for path in paths.filter_map(|named| code.state.state_map().file_meant(named)) {
                 if files.len() == OLDER_FILES_LOOKED_AT_MAX {
                     return ControlFlow::Break(());
                 }
@@ -153,7 +153,13 @@ impl<'r> PromptReader<'r> {
         let mut add_all = || {
             let (tools, is_own) = (self.request.tools, self.received.is_own);
             if receive::history_mode(policy, tools, is_own) == History::Window {
-                for exchange in view.recent_exchanges(self.received.session).iter().rev() {
+                for exchange in view
+                    .state
+                    .sessions()
+                    .recent_exchanges(self.received.session)
+                    .iter()
+                    .rev()
+                {
                     for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
                         if let Some(text) = code.artifact_content(*piece) {
                             add_files(*piece, &String::from_utf8_lossy(&text))?;
@@ -229,14 +235,19 @@ pub fn mentions(
 /// The entities that the session's last prompt showed.
 #[must_use]
 pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
-    let before = view.previous_turn(session);
+    let before = view.state.sessions().turn_before(session);
     before.map(|turn| turn.shown).unwrap_or_default()
 }
 
 /// The user's text in the session's last complete turn, without directives.
 #[must_use]
 pub fn last_asked(view: &StateView<'_>, session: SessionId) -> String {
-    let exchange = view.recent_exchanges(session).pop().unwrap_or_default();
+    let exchange = view
+        .state
+        .sessions()
+        .recent_exchanges(session)
+        .pop()
+        .unwrap_or_default();
     let texts: Vec<String> = exchange
         .user
         .iter()

@@ -384,7 +384,7 @@ impl<'v> BlockJudge<'v> {
             tracked: resolution
                 .path
                 .as_ref()
-                .map_or_else(Vec::new, |path| view.symbols_of(path)),
+                .map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path)),
             in_block: resolution
                 .candidates
                 .iter()
@@ -630,7 +630,7 @@ impl<'v> BlockJudge<'v> {
         }
         let (entity, episode) = (&candidate.entity, block.episode);
         match (
-            self.view.version_shown(episode, entity),
+            self.view.state.sessions().version_shown(episode, entity),
             self.view.current_version(entity),
         ) {
             (Some(shown), Some(current))
@@ -657,7 +657,7 @@ impl<'v> BlockJudge<'v> {
             .symbol
             .as_ref()
             .is_none_or(|symbol| rename::holds_word(self.judging.asked, symbol.last_component()));
-        if self.view.is_tombstoned(entity) && !is_asked_for {
+        if self.view.state.tombstones().contains(entity) && !is_asked_for {
             RemovalVerdict::Tombstoned
         } else {
             RemovalVerdict::None
@@ -823,10 +823,15 @@ fn unseen_entities(
         };
         view.current_version(entity)
             .is_some_and(|current| !is_own(&current))
-            && view.version_shown(episode, entity).is_none()
+            && view
+                .state
+                .sessions()
+                .version_shown(episode, entity)
+                .is_none()
     };
-    let is_known_by_parts =
-        |entity: &&EntityId| entity.symbol.is_none() && !view.symbols_of(&entity.path).is_empty();
+    let is_known_by_parts = |entity: &&EntityId| {
+        entity.symbol.is_none() && !view.state.state_map().symbols_of(&entity.path).is_empty()
+    };
     let entities = changed.iter().map(|candidate| &candidate.entity);
     let (files, others): (Vec<_>, Vec<_>) =
         entities.filter(is_replaced).partition(is_known_by_parts);
@@ -853,7 +858,7 @@ pub(super) fn base_verdict_since(view: &StateView<'_>, proposal: &Proposal) -> B
             .is_some_and(|current| current.episode > proposal.episode)
     };
     let path = &entity.path;
-    let symbols = view.symbols_of(path).into_iter();
+    let symbols = view.state.state_map().symbols_of(path).into_iter();
     let mut others = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
     if is_later(entity) || entity.symbol.is_none() && others.any(|other| is_later(&other)) {
         BaseVerdict::Moved

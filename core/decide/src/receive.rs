@@ -59,7 +59,7 @@ pub fn receive(view: &StateView<'_>, request: &Request) -> ReceivedPrompt {
     let conversation = Conversation::of(request);
     // A retry of a prompt without a reply is the same episode: recording it again would count its code and directives twice.
     if request.attempt == Attempt::Retry
-        && let Some(open) = view.open_prompt(conversation.whole)
+        && let Some(open) = view.state.sessions().open_prompt(conversation.whole)
     {
         return ReceivedPrompt {
             events: Vec::new(),
@@ -308,6 +308,8 @@ fn choose_session(
     // and only without one the last exchange, which different conversations may share.
     if let Some(name) = &request.session_name {
         return view
+            .state
+            .sessions()
             .session_named(name)
             .map_or(SessionChoice::Starts, SessionChoice::Continues);
     }
@@ -345,7 +347,8 @@ impl RecordedPrefix {
 
     fn after_reply(view: &StateView<'_>, conversation: &Conversation<'_>) -> Option<Self> {
         let mut points = conversation.after_replies.iter().rev();
-        let point = points.find_map(|(transcript, _)| view.session_at(*transcript))?;
+        let point =
+            points.find_map(|(transcript, _)| view.state.sessions().session_at(*transcript))?;
         Some(Self {
             session: point.session,
             length: point.length,
@@ -357,7 +360,7 @@ impl RecordedPrefix {
     fn after_prompt(view: &StateView<'_>, conversation: &Conversation<'_>) -> Option<Self> {
         let (_, before) = conversation.after_messages.split_last()?;
         let mut before = before.iter().rev();
-        let last = before.find_map(|transcript| view.last_prompt(*transcript))?;
+        let last = before.find_map(|transcript| view.state.sessions().last_prompt(*transcript))?;
         Some(Self {
             session: last.session,
             length: last.length,
@@ -379,7 +382,9 @@ fn session_by_tail(view: &StateView<'_>, conversation: &Conversation<'_>) -> Opt
         }
     }
     exchanges.into_iter().rev().find_map(|(user, reply)| {
-        view.session_with_tail(TranscriptHash::of_exchange(user.key, reply.key))
+        view.state
+            .sessions()
+            .with_tail(TranscriptHash::of_exchange(user.key, reply.key))
             .or_else(|| session_by_reply(view, user, reply))
     })
 }
@@ -391,7 +396,7 @@ fn session_by_reply(
     user: &TranscriptMessage<'_>,
     reply: &TranscriptMessage<'_>,
 ) -> Option<SessionId> {
-    let (session, exchange) = view.session_with_reply(reply.key)?;
+    let (session, exchange) = view.state.sessions().with_reply(reply.key)?;
     let said = view.artifact_content(*exchange.user.last()?)?;
     let kept = user.text.trim().as_bytes();
     (differs_by_one_piece(kept, said.trim_ascii()) && !kept.is_empty()).then_some(session)
@@ -418,7 +423,11 @@ fn prompt_repetition(
     if is_answered(roles, view.vault_holds(words.content)) {
         return PromptRepetition::Answered;
     }
-    let was_prompted = |session| view.was_prompted(session, conversation.length(), words.content);
+    let was_prompted = |session| {
+        view.state
+            .sessions()
+            .was_prompted(session, conversation.length(), words.content)
+    };
     repetition_at_position(
         view.vault_holds_message(words.content),
         position_after_older(view, conversation),
@@ -476,7 +485,7 @@ fn is_own(
 ) -> bool {
     match belonging {
         SessionChoice::Continues(session) => {
-            view.is_plain_session(*session) && is_covered(view, conversation)
+            view.state.sessions().is_plain(*session) && is_covered(view, conversation)
         }
         SessionChoice::Starts => conversation.older_count() == 0,
         SessionChoice::Forks(_) => false,
@@ -499,7 +508,7 @@ fn position_after_older(
         .after_replies
         .iter()
         .find(|(_, length)| *length as usize == older)
-        .and_then(|(transcript, _)| view.session_at(*transcript))
+        .and_then(|(transcript, _)| view.state.sessions().session_at(*transcript))
         .map(|point| point.place)
 }
 

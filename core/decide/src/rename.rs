@@ -87,7 +87,9 @@ fn same_symbol_elsewhere(
     let path = &entity.path;
     let new = slice::joined(found.code.as_bytes(), &candidate.spans);
     let name = symbol.last_component();
-    view.entities_named(name, MENTION_CANDIDATES_MAX)
+    view.state
+        .state_map()
+        .entities_named(name, MENTION_CANDIDATES_MAX)
         .into_iter()
         .filter(|known| known.symbol.as_ref() == Some(symbol))
         .filter(|known| {
@@ -113,7 +115,15 @@ fn same_symbol_elsewhere(
 /// Whether the model was shown the entity, by itself or with its file.
 fn was_shown(view: &StateView<'_>, episode: EpisodeId, entity: &EntityId) -> bool {
     let file = EntityId::file(entity.path.clone());
-    view.version_shown(episode, entity).is_some() || view.version_shown(episode, &file).is_some()
+    view.state
+        .sessions()
+        .version_shown(episode, entity)
+        .is_some()
+        || view
+            .state
+            .sessions()
+            .version_shown(episode, &file)
+            .is_some()
 }
 
 fn is_new(view: &StateView<'_>, candidate: &Candidate) -> bool {
@@ -147,6 +157,8 @@ impl<'v> MissingDefinitions<'v> {
             return Self::empty(view);
         };
         let tracked: Vec<(EntityId, CurrentVersion)> = view
+            .state
+            .state_map()
             .symbols_of(path)
             .into_iter()
             .map(|symbol| EntityId::symbol(path.clone(), symbol))
@@ -154,13 +166,21 @@ impl<'v> MissingDefinitions<'v> {
             .filter_map(|entity| Some((entity.clone(), view.current_version(&entity)?)))
             .collect();
         let file_shown = view
+            .state
+            .sessions()
             .version_shown(episode, &EntityId::file(path.clone()))
             .is_some();
         let all = resolution.extent == Extent::WholeFile || file_shown;
         let replaceable = tracked
             .iter()
             .map(|(entity, _)| entity)
-            .filter(|entity| all || view.version_shown(episode, entity).is_some())
+            .filter(|entity| {
+                all || view
+                    .state
+                    .sessions()
+                    .version_shown(episode, entity)
+                    .is_some()
+            })
             .cloned()
             .collect();
         Self {

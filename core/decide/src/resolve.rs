@@ -304,7 +304,7 @@ impl KnownShares {
         path: &RelPath,
         disk: Option<&DiskFinding>,
     ) -> Self {
-        let tracked = outer_symbols(view.symbols_of(path));
+        let tracked = outer_symbols(view.state.state_map().symbols_of(path));
         let top_level = extraction.top_level();
         let file = match disk {
             Some(DiskFinding::File(file)) if file.grammar.is_some() => Some(file),
@@ -384,7 +384,10 @@ fn resolve_by_correlation(
 ) -> Resolution {
     let mut files: BTreeSet<RelPath> = BTreeSet::new();
     for symbol in symbols.keys() {
-        let namesakes = view.entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX);
+        let namesakes = view
+            .state
+            .state_map()
+            .entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX);
         files.extend(
             namesakes
                 .into_iter()
@@ -398,7 +401,10 @@ fn resolve_by_correlation(
         let is_kin = |entity: &EntityId| !found.files_in_unrelated_languages.contains(&entity.path);
         let nothing = symbols.keys().all(|symbol| {
             let name = symbol.last_component();
-            let namesakes = view.entities_named(name, CORRELATION_NAMESAKES_MAX);
+            let namesakes = view
+                .state
+                .state_map()
+                .entities_named(name, CORRELATION_NAMESAKES_MAX);
             !namesakes.iter().any(is_kin)
         });
         return Resolution::unresolved(if nothing {

@@ -236,7 +236,7 @@ impl<'v> Sight<'v> {
     fn current_code(&self, entity: &EntityId) -> CurrentCode {
         let view = self.view;
         let edited_at = |origin, episode| match origin {
-            Origin::Model => view.reply_position(self.session, episode),
+            Origin::Model => view.state.sessions().reply_position(self.session, episode),
             Origin::User => None,
         };
         if view.divergence(entity).is_none() {
@@ -535,7 +535,10 @@ fn known_word(
             continue;
         };
         let name = symbol.last_component();
-        let namesakes = view.entities_named(name, NAMESAKES_COMPARED_MAX);
+        let namesakes = view
+            .state
+            .state_map()
+            .entities_named(name, NAMESAKES_COMPARED_MAX);
         for other in namesakes.iter().chain([entity]) {
             if read.insert(other.clone()) {
                 add_versions(view, index, other, &word, &mut versions);

@@ -128,7 +128,7 @@ pub fn judge_request(
 /// The halt that follows from a decision on a call, if one does. The state has folded the decision already: its violation counts.
 #[must_use]
 pub fn after_judgement(view: &StateView<'_>, judged: &ActionJudged) -> Vec<Event> {
-    let call = view.tool_call(judged.call);
+    let call = view.state.guardian().tool_call(judged.call);
     // Only calls through the bridge are run for a reply; a verdict on a client's own call is advice and halts nothing.
     let Some(call) = call.filter(|call| call.door == Door::Bridge) else {
         return Vec::new();
@@ -139,7 +139,11 @@ pub fn after_judgement(view: &StateView<'_>, judged: &ActionJudged) -> Vec<Event
         "SCOPE-BREACH" => Some(Reason::ScopeBreach),
         "BUDGET-EXHAUSTED" => Some(Reason::BudgetExhausted),
         "COMMAND-CLASS-VIOLATION" => {
-            let violations = view.tool_session(call.session).class_violations;
+            let violations = view
+                .state
+                .guardian()
+                .tool_session(call.session)
+                .class_violations;
             (violations >= CLASS_VIOLATIONS_MAX).then_some(Reason::CommandClassViolation)
         }
         _ => None,
@@ -151,11 +155,11 @@ pub fn after_judgement(view: &StateView<'_>, judged: &ActionJudged) -> Vec<Event
 /// The halt that follows from a run, if one does. The state has folded the run already: its output counts as a repetition.
 #[must_use]
 pub fn after_run(view: &StateView<'_>, ran: &ToolRan) -> Vec<Event> {
-    let Some(call) = view.tool_call(ran.call) else {
+    let Some(call) = view.state.guardian().tool_call(ran.call) else {
         return Vec::new();
     };
     let repeated = || {
-        let calls = view.tool_calls_of(ran.call.episode).into_iter();
+        let calls = view.state.guardian().calls_of(ran.call.episode).into_iter();
         let same = calls.filter(|other| {
             (other.text, other.output) == (call.text, call.output) && other.output.is_some()
         });
@@ -208,7 +212,7 @@ fn halt_tools(
     session: SessionId,
     reason: Option<Reason>,
 ) -> Vec<Event> {
-    let is_halted = view.tool_session(session).halt.is_some();
+    let is_halted = view.state.guardian().tool_session(session).halt.is_some();
     let reason = reason.filter(|_| !is_halted);
     reason
         .map(|reason| tool_notice(episode, session, reason))
@@ -235,10 +239,10 @@ pub fn forged_results(view: &StateView<'_>, episode: EpisodeId, text: &str) -> V
     let fences = capture::tool_text(text).fences.into_iter();
     let shown = fences.filter(|fence| fence.is_result).count();
     // Only episodes of long ago have no known session, and their replies are over.
-    let Some(session) = view.session_of_episode(episode) else {
+    let Some(session) = view.state.sessions().of(episode) else {
         return Vec::new();
     };
-    let calls = view.tool_calls_of(episode).into_iter();
+    let calls = view.state.guardian().calls_of(episode).into_iter();
     let answered = calls.filter(|call| call.door == Door::Bridge).count();
     if shown > answered {
         Vec::from([tool_notice(episode, session, Reason::ForgedResult)])
@@ -270,7 +274,12 @@ pub fn carry_out_for_tools(
             None => (None, Reason::NotGrantable),
         },
         (Verb::Revoke, Some(capability)) => {
-            let held = view.tool_session(session).grants.into_iter();
+            let held = view
+                .state
+                .guardian()
+                .tool_session(session)
+                .grants
+                .into_iter();
             let mut held = held.filter(|token| token.capability == capability && !token.revoked);
             match held.next() {
                 Some(token) => {
@@ -316,7 +325,12 @@ fn grant_or_renew(
     capability: Capability,
     minutes: u32,
 ) -> Event {
-    let held = view.tool_session(session).grants.into_iter();
+    let held = view
+        .state
+        .guardian()
+        .tool_session(session)
+        .grants
+        .into_iter();
     let mut held = held.filter(|token| token.capability == capability);
     let renewed = held
         .find_map(|token| token.renewed_until(at, minutes, GrantLimit::default()))

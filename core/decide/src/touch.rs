@@ -89,8 +89,8 @@ impl<'r> TouchedFiles<'r> {
             return;
         }
         let is_unknown = grammars.language_of_path(&path).is_some()
-            && !view.tracks_file(&path)
-            && view.case_twin(&path).is_none()
+            && !view.state.state_map().tracks(&path)
+            && view.state.state_map().case_twin(&path).is_none()
             && view.proposals_under(&path).is_empty();
         if is_unknown {
             self.files.push(path);

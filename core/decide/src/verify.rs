@@ -29,7 +29,7 @@ pub fn verify(
     mentions: &Mentions,
     supplied: &[&FoundCode],
 ) -> Vec<Event> {
-    let Some(before) = view.previous_turn(session) else {
+    let Some(before) = view.state.sessions().turn_before(session) else {
         return Vec::new();
     };
     let mut waiting = view.proposals_in(session);
@@ -123,7 +123,7 @@ fn promote_block(
 
 /// Entities that a shadow audit doubts and whose notices may not have reached the user yet.
 fn doubted_by_audit(view: &StateView<'_>, session: SessionId) -> BTreeSet<EntityId> {
-    let pending = view.pending_notices(session).into_iter();
+    let pending = view.state.sessions().pending_notices(session).into_iter();
     let doubts = pending.filter(|pending| pending.notice.reason == Reason::AuditContested);
     doubts.filter_map(|pending| pending.notice.entity).collect()
 }

@@ -304,7 +304,9 @@ fn omitted_symbols(
         .iter()
         .map(|candidate| &candidate.entity)
         .collect();
-    view.symbols_of(path)
+    view.state
+        .state_map()
+        .symbols_of(path)
         .into_iter()
         .map(|symbol| EntityId::symbol(path.clone(), symbol))
         .filter(|entity| !kept.contains(entity))
@@ -314,7 +316,7 @@ fn omitted_symbols(
 /// Whether the user expects this file to be tracked. Clients also send examples and settings that define nothing; they get
 /// no notice.
 fn is_expected(view: &StateView<'_>, found: &FoundCode, place: &CodeSource) -> bool {
-    let is_tracked = |path| !view.symbols_of(path).is_empty();
+    let is_tracked = |path| !view.state.state_map().symbols_of(path).is_empty();
     matches!(place, CodeSource::Disk(_)) || found.usable_path().is_some_and(is_tracked)
 }
 

@@ -3,22 +3,18 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::guardian::{ToolCallRow, ToolSession};
 use crate::proposals::Proposal;
 use crate::proposals::ProposedVersion;
-use crate::sessions::{
-    Amendments, Exchange, LastPrompt, OpenPrompt, PendingNotice, PreviousTurn, SessionPoint,
-};
 use crate::stale::Divergence;
 use crate::state_map::{CurrentVersion, FormerVersion};
 use crate::vault::VaultLocation;
 use tslp_core::artifact::Origin;
-use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Audited, CallId, ContentKind, DiskFinding};
-use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Audited, ContentKind, DiskFinding};
+use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
-use tslp_core::name_hash::{NameHash, NamedPath};
+use tslp_core::name_hash::NameHash;
 use tslp_core::path::RelPath;
 use tslp_core::slice::{self, Span};
 
@@ -81,12 +77,6 @@ impl StateView<'_> {
             .is_some_and(|(settled, recorded)| recorded < settled)
     }
 
-    /// Whether an update by the user left the entity out within the last episodes (spec §9.2).
-    #[must_use]
-    pub fn is_tombstoned(&self, entity: &EntityId) -> bool {
-        self.state.tombstones.contains(entity)
-    }
-
     /// Whether every version that was promoted out of these bytes, or out of what they made as an edit, is still
     /// authoritative; `None` if none ever was. Once none is any more the count begins anew: bytes that become true again
     /// are current again.
@@ -105,46 +95,9 @@ impl StateView<'_> {
         Some(is_current && !self.state.stale.iter().any(|(entity, _)| diverged(entity)))
     }
 
-    /// All authoritative symbols of a file, sorted by symbol.
-    #[must_use]
-    pub fn symbols_of(&self, path: &RelPath) -> Vec<Symbol> {
-        self.state.state_map.symbols_of(path)
-    }
-
-    /// Whether the file is *tracked*: it or any symbol of it is authoritative. A file that isn't is adopted from disk as soon as
-    /// a prompt names it or a tool call concerns it.
-    #[must_use]
-    pub fn tracks_file(&self, path: &RelPath) -> bool {
-        self.state.state_map.tracks(path)
-    }
-
-    /// Tracked files with this base name, at most `limit`.
-    #[must_use]
-    pub fn files_named(&self, basename: &str, limit: usize) -> Vec<RelPath> {
-        self.state.state_map.files_named(basename, limit)
-    }
-
-    /// The tracked file that a path in a text means.
-    #[must_use]
-    pub fn file_meant_by(&self, named: NamedPath) -> Option<RelPath> {
-        self.state.state_map.file_meant(named)
-    }
-
-    /// A tracked file whose path differs from this one in upper and lower case alone.
-    #[must_use]
-    pub fn case_twin(&self, path: &RelPath) -> Option<RelPath> {
-        self.state.state_map.case_twin(path)
-    }
-
-    /// Tracked entities whose symbol's last component is this, at most `limit`.
-    #[must_use]
-    pub fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
-        self.state.state_map.entities_named(name, limit)
-    }
-
     /// The event that last changed the truth or the known state of disk. While it is the same,
-    /// [`Self::current_version`], [`Self::former_versions`], [`Self::entities_named`], [`Self::may_be_outdated`] and
-    /// [`Self::outdated_symbols`] return the same.
+    /// [`Self::current_version`], [`Self::former_versions`], [`Self::may_be_outdated`], [`Self::outdated_symbols`] and
+    /// [`StateMap::entities_named`](crate::state_map::StateMap::entities_named) return the same.
     #[must_use]
     pub fn code_last_changed(&self) -> Seq {
         self.state.code_changed
@@ -255,7 +208,7 @@ impl StateView<'_> {
     }
 }
 
-/// Sessions, their prompts and replies, and what they showed to the model.
+/// Sessions and audits.
 impl StateView<'_> {
     /// The id that the next episode gets.
     #[must_use]
@@ -269,158 +222,10 @@ impl StateView<'_> {
         self.state.counters.last_session().next()
     }
 
-    /// The session with this name, which a client gave it.
-    #[must_use]
-    pub fn session_named(&self, name: &str) -> Option<SessionId> {
-        self.state.sessions.session_named(name)
-    }
-
-    /// The session that reached this conversation after a completed reply.
-    #[must_use]
-    pub fn session_at(&self, transcript: TranscriptHash) -> Option<SessionPoint> {
-        self.state.sessions.session_at(transcript)
-    }
-
-    /// The session at whose head the last prompt and reply are these (see [`TranscriptHash::of_exchange`]).
-    #[must_use]
-    pub fn session_with_tail(&self, tail: TranscriptHash) -> Option<SessionId> {
-        self.state.sessions.with_tail(tail)
-    }
-
-    /// The session whose last reply this is, and its last exchange.
-    #[must_use]
-    pub fn session_with_reply(&self, reply: MessageKey) -> Option<(SessionId, Exchange)> {
-        self.state.sessions.with_reply(reply)
-    }
-
-    /// The session of an episode that is among the recent ones.
-    #[must_use]
-    pub fn session_of_episode(&self, episode: EpisodeId) -> Option<SessionId> {
-        self.state.sessions.of(episode)
-    }
-
-    /// The open prompt whose conversation this is.
-    #[must_use]
-    pub fn open_prompt(&self, transcript: TranscriptHash) -> Option<OpenPrompt> {
-        self.state.sessions.open_prompt(transcript)
-    }
-
-    /// The session whose last prompt this conversation is.
-    #[must_use]
-    pub fn last_prompt(&self, transcript: TranscriptHash) -> Option<LastPrompt> {
-        self.state.sessions.last_prompt(transcript)
-    }
-
-    /// Episodes whose reply's end isn't on record.
-    #[must_use]
-    pub fn episodes_in_flight(&self) -> Vec<EpisodeId> {
-        self.state.sessions.in_flight()
-    }
-
-    /// Whether this text was the session's prompt before, as the last of `length` messages.
-    #[must_use]
-    pub fn was_prompted(&self, session: SessionId, length: u32, text: ArtifactHash) -> bool {
-        self.state.sessions.was_prompted(session, length, text)
-    }
-
-    /// Whether the session consists of single user prompts and replies, without the client's own context.
-    #[must_use]
-    pub fn is_plain_session(&self, session: SessionId) -> bool {
-        self.state.sessions.is_plain(session)
-    }
-
-    /// The session's latest episode.
-    #[must_use]
-    pub fn latest_episode(&self, session: SessionId) -> Option<EpisodeId> {
-        self.state.sessions.latest_episode(session)
-    }
-
-    /// The turn before the session's open prompt, which must not be composed yet.
-    #[must_use]
-    pub fn previous_turn(&self, session: SessionId) -> Option<PreviousTurn> {
-        self.state.sessions.turn_before(session)
-    }
-
-    /// The last completed exchanges, oldest first, at most [`tslp_core::limits::RECENT_PAIRS`].
-    #[must_use]
-    pub fn recent_exchanges(&self, session: SessionId) -> Vec<Exchange> {
-        self.state.sessions.recent_exchanges(session)
-    }
-
-    /// The position of an episode's reply in the session's conversation, as the number of messages up to it; `None` if it
-    /// belongs to another conversation. For an episode that isn't over, the position of its prompt.
-    #[must_use]
-    pub fn reply_position(&self, session: SessionId, episode: EpisodeId) -> Option<u32> {
-        self.state.sessions.reply_position(session, episode)
-    }
-
-    /// Files for which the session's last complete reply was refused.
-    #[must_use]
-    pub fn refused_files(&self, session: SessionId) -> Vec<RelPath> {
-        self.state.sessions.refused_files(session)
-    }
-
-    /// Entities in the order in which the session first hydrated them.
-    #[must_use]
-    pub fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
-        self.state.sessions.hydration_order(session)
-    }
-
-    /// The version of an entity that the model was shown in this episode's prompt.
-    #[must_use]
-    pub fn version_shown(&self, episode: EpisodeId, entity: &EntityId) -> Option<VersionId> {
-        self.state.sessions.version_shown(episode, entity)
-    }
-
-    /// The version of an entity that the session's model was shown last.
-    #[must_use]
-    pub fn version_last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId> {
-        self.state.sessions.last_shown(session, entity)
-    }
-
-    /// Notices that the model hasn't been given yet, oldest first.
-    #[must_use]
-    pub fn pending_notices(&self, session: SessionId) -> Vec<PendingNotice> {
-        self.state.sessions.pending_notices(session)
-    }
-
-    /// The changes to the session's messages.
-    #[must_use]
-    pub fn amendments(&self, session: SessionId) -> Amendments {
-        self.state.sessions.amendments(session)
-    }
-
     /// The versions in an unanswered shadow audit of this episode.
     #[must_use]
     pub fn audit_under_way(&self, episode: EpisodeId) -> Option<Vec<Audited>> {
         self.state.audits.under_way(episode)
-    }
-}
-
-/// The Guardian's sessions and the calls of tools.
-impl StateView<'_> {
-    /// What is known of a session's tools.
-    #[must_use]
-    pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        self.state.guardian.tool_session(session)
-    }
-
-    /// A call of the last episodes that made any.
-    #[must_use]
-    pub fn tool_call(&self, call: CallId) -> Option<ToolCallRow> {
-        self.state.guardian.tool_call(call)
-    }
-
-    /// All calls of an episode that is among the last ones that made any.
-    #[must_use]
-    pub fn tool_calls_of(&self, episode: EpisodeId) -> Vec<ToolCallRow> {
-        self.state.guardian.calls_of(episode)
-    }
-
-    /// Calls that may run and whose result isn't known.
-    #[must_use]
-    pub fn tool_calls_under_way(&self) -> Vec<CallId> {
-        self.state.guardian.under_way()
     }
 }
 

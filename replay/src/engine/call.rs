@@ -119,12 +119,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// The state of a session's tools: the halt, grants, and what was spent.
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
-        self.view().tool_session(session)
+        self.state.guardian().tool_session(session)
     }
 
     /// The number of an episode's recorded tool calls.
     pub fn tool_call_count(&self, episode: EpisodeId) -> u32 {
-        u32::try_from(self.view().tool_calls_of(episode).len()).unwrap_or(u32::MAX)
+        u32::try_from(self.state.guardian().calls_of(episode).len()).unwrap_or(u32::MAX)
     }
 
     /// A text that was stored as evidence.

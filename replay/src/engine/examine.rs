@@ -79,7 +79,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
         let aftermath = match request.tools {
-            Tools::Offered => view.refused_files(received.session),
+            Tools::Offered => view.state.sessions().refused_files(received.session),
             Tools::None => Vec::new(),
         };
         for path in &aftermath {
@@ -147,7 +147,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             MessageEnd::Whole
         };
         // The reply to a side request is nobody's proposal.
-        let is_of_session = self.view().session_of_episode(work.episode).is_some();
+        let is_of_session = self.state.sessions().of(work.episode).is_some();
         let is_judged = outcome == ReplyOutcome::Completed && is_of_session;
         let (found, touches) = if is_judged {
             let view = self.view();

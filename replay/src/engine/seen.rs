@@ -78,7 +78,12 @@ impl SentTexts {
     ) -> Self {
         let mut sent = Self::without_texts(session, history);
         messages.for_each(|message| sent.add_message(view, message));
-        let injected = view.amendments(session).injected.into_iter();
+        let injected = view
+            .state
+            .sessions()
+            .amendments(session)
+            .injected
+            .into_iter();
         let injected = injected.map(|injected| SentText::Stored(injected.text));
         sent.texts.extend(injected);
         sent
@@ -201,7 +206,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_own = |entity: &&EntityId| {
             view.current_version(entity).is_some_and(|current| {
                 current.origin == Origin::Model
-                    && view.reply_position(sent.session, current.episode).is_some()
+                    && view
+                        .state
+                        .sessions()
+                        .reply_position(sent.session, current.episode)
+                        .is_some()
             })
         };
         if sent.history == History::Client {

@@ -365,7 +365,7 @@ impl Player {
         // Of two bodies made by chance one may be the other without some of its lines.
         let looks_like_damage = is_refused_for(&[Reason::RemovedUnasked, Reason::StubInPlace]);
         // What an edit added isn't in the vocabulary, so the reply's whole file lacks it.
-        let symbols = self.stage.view().symbols_of(&entity.path);
+        let symbols = self.stage.view().state.state_map().symbols_of(&entity.path);
         let is_foreign = |symbol: &Symbol| !NAMES.contains(&symbol.as_str());
         let is_all_there = action == ModelAction::Fragment || !symbols.iter().any(is_foreign);
         let counts = self.profile == GateProfile::Standard

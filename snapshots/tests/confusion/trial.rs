@@ -289,7 +289,9 @@ fn damaged_in(extraction: &Extraction) -> Vec<String> {
 /// Every symbol of a file that is true.
 fn truth(stage: &Stage, path: &RelPath) -> BTreeMap<Symbol, SliceHash> {
     let view = stage.view();
-    view.symbols_of(path)
+    view.state
+        .state_map()
+        .symbols_of(path)
         .into_iter()
         .filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
