@@ -79,23 +79,6 @@ pub fn entity_named(written: &str, workspace: &str) -> Result<EntityId, String> 
 /// Hands every entity that an event names to `visit`.
 pub fn visit_entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
     match event {
-        Event::Content(_)
-        | Event::RulesInForce(_)
-        | Event::PromptReceived(_)
-        | Event::SideRequestReceived(_)
-        | Event::ReplySegment(_)
-        | Event::ReplyEnded(_)
-        | Event::DiskObserved(_)
-        | Event::DirectiveGiven(_)
-        | Event::PromptMeasured(_)
-        | Event::ReplyPart(_)
-        | Event::PromptSent(_)
-        | Event::ActionRequested(_)
-        | Event::ActionJudged(_)
-        | Event::ToolRan(_)
-        | Event::PolicyApproved(_)
-        | Event::CapabilityChanged(_)
-        | Event::ArtifactCaptured(_) => {}
         Event::PromptAmended(amended) => {
             amended.withheld.iter().for_each(|it| visit(&it.entity));
         }
@@ -118,6 +101,8 @@ pub fn visit_entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
             composed.hydrated.iter().for_each(|it| visit(&it.entity));
             composed.dropped.iter().for_each(|it| visit(&it.entity));
         }
+        // A test holds what is visited against the JSON of arbitrary events of every kind.
+        _ => {}
     }
 }
 
@@ -155,26 +140,6 @@ pub fn is_about(event: &Event, wanted: &EntityId) -> bool {
 #[must_use]
 pub fn event_reasons(event: &Event) -> Vec<Reason> {
     match event {
-        Event::Content(_)
-        | Event::RulesInForce(_)
-        | Event::PromptReceived(_)
-        | Event::SideRequestReceived(_)
-        | Event::PromptAmended(_)
-        | Event::ReplySegment(_)
-        | Event::ReplyEnded(_)
-        | Event::DiskObserved(_)
-        | Event::DirectiveGiven(_)
-        | Event::PromptMeasured(_)
-        | Event::ReplyPart(_)
-        | Event::PromptSent(_)
-        | Event::ArtifactCaptured(_)
-        | Event::AuditAsked(_)
-        | Event::ActionRequested(_)
-        | Event::ActionJudged(_)
-        | Event::ToolRan(_)
-        | Event::PolicyApproved(_)
-        | Event::CapabilityChanged(_)
-        | Event::AuditAnswered(_) => Vec::new(),
         Event::ArtifactResolved(resolved) => vec![resolved.reason],
         Event::Transitioned(transitioned) => vec![transitioned.cause],
         Event::PromotionRefused(refused) => {
@@ -187,5 +152,75 @@ pub fn event_reasons(event: &Event) -> Vec<Reason> {
             let dropped = composed.dropped.iter().map(|it| it.reason);
             shown.chain(dropped).collect()
         }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arbitrary::Unstructured;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Every entity, and every reason of a decision, in an event's JSON: whatever a new kind of event holds is found there.
+    fn collect(value: &Value, entities: &mut Vec<EntityId>, reasons: &mut Vec<Reason>) {
+        if value.get("symbol").is_some()
+            && let Ok(entity) = serde_json::from_value(value.clone())
+        {
+            entities.push(entity);
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    if matches!(name.as_str(), "reason" | "cause")
+                        && let Ok(reason) = serde_json::from_value(member.clone())
+                    {
+                        reasons.push(reason);
+                    }
+                    collect(member, entities, reasons);
+                }
+            }
+            Value::Array(items) => {
+                items
+                    .iter()
+                    .for_each(|item| collect(item, entities, reasons));
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn entities_and_reasons_of_every_kind_are_found() {
+        let (mut entities_found, mut reasons_found) = (0, 0);
+        for kind in EventKind::ALL {
+            for round in 0..64_u32 {
+                let bytes: Vec<u8> = (0..4096_u32)
+                    .map(|at| (at.wrapping_mul(2_654_435_761).wrapping_add(round * 97) >> 13) as u8)
+                    .collect();
+                let event = Event::arbitrary_of(*kind, &mut Unstructured::new(&bytes)).unwrap();
+                let (mut entities, mut reasons) = (Vec::new(), Vec::new());
+                let json = serde_json::to_value(&event).unwrap();
+                collect(&json["event"], &mut entities, &mut reasons);
+                // A look at the disk and a captured block name a file and its symbols apart.
+                if !matches!(kind, EventKind::DiskObserved | EventKind::ArtifactCaptured) {
+                    let mut visited = Vec::new();
+                    visit_entities(&event, &mut |entity| visited.push(entity.clone()));
+                    entities
+                        .iter()
+                        .for_each(|it| assert!(visited.contains(it), "{event:?}"));
+                    entities_found += entities.len();
+                }
+                let said = event_reasons(&event);
+                reasons
+                    .iter()
+                    .for_each(|it| assert!(said.contains(it), "{event:?}"));
+                reasons_found += reasons.len();
+            }
+        }
+        assert!(
+            entities_found > 100 && reasons_found > 100,
+            "{entities_found} {reasons_found}"
+        );
     }
 }
