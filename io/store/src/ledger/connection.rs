@@ -274,11 +274,14 @@ pub(super) fn numbers_of(kind: EventKind) -> String {
         .join(", ")
 }
 
-/// Hands the episode, the number and the payload of each event of one kind to `visit`, the last first.
+/// Takes one event's episode, number and payload, and says whether to go on.
+pub(crate) type EventVisitor<'v> = dyn FnMut(EpisodeId, u32, &[u8]) -> ControlFlow<()> + 'v;
+
+/// Hands each event of one kind to `visit`, the last first.
 pub(crate) fn stream_back(
     connection: &Connection,
     kind: EventKind,
-    visit: &mut dyn FnMut(EpisodeId, u32, &[u8]) -> ControlFlow<()>,
+    visit: &mut EventVisitor<'_>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT episode, kind, payload FROM ledger WHERE kind IN ({}) ORDER BY seq DESC",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
 use tslp_core::event::{EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
+use tslp_core::ids::{Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::{ContentRef, decode_content};
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
@@ -282,7 +282,7 @@ impl LedgerReader {
     pub fn read_back(
         &self,
         kind: EventKind,
-        visit: &mut dyn FnMut(EpisodeId, u32, &[u8]) -> ControlFlow<()>,
+        visit: &mut connection::EventVisitor<'_>,
     ) -> Result<(), LedgerError> {
         connection::stream_back(&self.connection, kind, visit)
             .map_err(self.database.sqlite_error("read"))
