@@ -71,7 +71,7 @@ fn replace(disk: &SimDisk, events: &[Stored]) {
 fn rehash_chain(events: &mut [Stored]) {
     let mut chain = ChainHash::GENESIS;
     for event in events {
-        chain = chain.extended(&event, event.kind, &event.payload);
+        chain = chain.extended(event, event.kind, &event.payload);
         event.chain = chain;
     }
 }
