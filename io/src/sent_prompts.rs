@@ -118,8 +118,8 @@ impl SentIndex {
 pub fn last_sent(reader: &LedgerReader) -> Result<Option<(EpisodeId, Vec<u8>)>, NotShown> {
     let mut chain: Vec<PromptSent> = Vec::new();
     let mut newest = None;
-    reader.read_back(EventKind::PromptSent, &mut |episode, kind, payload| {
-        let Ok(Event::PromptSent(sent)) = tslp_migrations::decode(kind, payload) else {
+    reader.read_back(EventKind::PromptSent, &mut |episode, event| {
+        let Event::PromptSent(sent) = event else {
             return ControlFlow::Break(());
         };
         newest.get_or_insert(episode);

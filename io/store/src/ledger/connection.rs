@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
-use tslp_core::event::{Envelope, EventKind, Recorded};
+use tslp_core::event::{Envelope, Event, EventKind, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::fold::ChainCheck;
@@ -274,14 +274,11 @@ pub(super) fn numbers_of(kind: EventKind) -> String {
         .join(", ")
 }
 
-/// Takes one event's episode, number and payload, and says whether to go on.
-pub(crate) type EventVisitor<'v> = dyn FnMut(EpisodeId, u32, &[u8]) -> ControlFlow<()> + 'v;
-
-/// Hands each event of one kind to `visit`, the last first.
+/// Hands each event of one kind to `visit`, with its episode, the last first; one that can't be read is the end.
 pub(crate) fn stream_back(
     connection: &Connection,
     kind: EventKind,
-    visit: &mut EventVisitor<'_>,
+    visit: &mut dyn FnMut(EpisodeId, Event) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT episode, kind, payload FROM ledger WHERE kind IN ({}) ORDER BY seq DESC",
@@ -290,7 +287,10 @@ pub(crate) fn stream_back(
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let episode = EpisodeId(row.get::<_, i64>(0)?.cast_unsigned());
-        if visit(episode, row.get(1)?, row.get_ref(2)?.as_blob()?).is_break() {
+        let Ok(event) = tslp_migrations::decode(row.get(1)?, row.get_ref(2)?.as_blob()?) else {
+            break;
+        };
+        if visit(episode, event).is_break() {
             break;
         }
     }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OptionalExtension};
-use tslp_core::event::{EventKind, Recorded};
+use tslp_core::event::{Event, EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::{ContentRef, decode_content};
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
@@ -275,14 +275,14 @@ impl LedgerReader {
         decoded
     }
 
-    /// Hands the episode, the number and the payload of each event of one kind to `visit`, the last first, until it breaks.
+    /// Hands each event of one kind to `visit`, with its episode, the last first, until it breaks or one can't be read.
     ///
     /// # Errors
     /// When the database can't be read.
     pub fn read_back(
         &self,
         kind: EventKind,
-        visit: &mut connection::EventVisitor<'_>,
+        visit: &mut dyn FnMut(EpisodeId, Event) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         connection::stream_back(&self.connection, kind, visit)
             .map_err(self.database.sqlite_error("read"))

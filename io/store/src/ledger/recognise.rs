@@ -231,16 +231,12 @@ pub(super) fn other_workspace(database: &Database, found: &Path) -> LedgerError 
 /// The workspace of the rules that were recorded last, if any were.
 pub(super) fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let mut last = None;
-    connection::stream_back(
-        connection,
-        EventKind::RulesInForce,
-        &mut |_, kind, payload| {
-            if let Ok(Event::RulesInForce(rules)) = tslp_migrations::decode(kind, payload) {
-                last = Some(rules.policy.workspace_root);
-            }
-            ControlFlow::Break(())
-        },
-    )?;
+    connection::stream_back(connection, EventKind::RulesInForce, &mut |_, event| {
+        if let Event::RulesInForce(rules) = event {
+            last = Some(rules.policy.workspace_root);
+        }
+        ControlFlow::Break(())
+    })?;
     Ok(last)
 }
 
