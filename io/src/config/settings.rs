@@ -258,7 +258,7 @@ impl Default for UpstreamConfig {
 impl Default for AuditConfig {
     fn default() -> Self {
         Self {
-                        timeout: Duration::from_secs(120),
+            timeout: Duration::from_secs(120),
         }
     }
 }

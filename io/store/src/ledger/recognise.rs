@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode};
 use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::Seq;
-use tslp_migrations::schema::{APPLICATION_ID, FORMAT, FORMAT_VERSION, OLDEST_FORMAT_VERSION, SCHEMA};
+use tslp_migrations::schema::{
+    APPLICATION_ID, FORMAT, FORMAT_VERSION, OLDEST_FORMAT_VERSION, SCHEMA,
+};
 
 use super::anchor::{self, AnchorState};
 use super::connection::{self, Database, meta_value, pragma_number};
