@@ -48,5 +48,6 @@ pub mod request;
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;
+pub mod visible;
 pub mod word;
 pub mod word_list;

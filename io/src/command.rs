@@ -552,8 +552,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         return Err(CommandFailure::new(Exit::Usage, message));
     }
     let reader = diagnosed_subject(config).readers.open()?;
-    let (options, bar) = (OpenOptions::default(), WalkProgress::new);
-    let salvaged = salvage::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
+    let salvaged = salvage::salvage_ledger(&reader, &to, &config.workspace, WalkProgress::new)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(
@@ -589,6 +588,10 @@ fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, Command
 fn need_ledger(config: &ServeConfig) -> Result<(), CommandFailure> {
     if has_ledger(config) {
         return Ok(());
+    }
+    let files = DataFiles::of(&config.data_dir);
+    if files.rescued().exists() {
+        return Err(CommandFailure::new(Exit::Failure, files.copy_waits()));
     }
     let message = format!(
         "there is no ledger in {}: `tslp serve` makes one",

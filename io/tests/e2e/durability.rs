@@ -454,17 +454,25 @@ fn check_taken_away(take_away: impl Fn(&Places), by_a_prompt: bool) {
     assert_eq!(refused.status(), 503);
     let said = refused.text();
     assert!(said.contains("while tslp had it open"), "{said}");
-    assert!(said.contains(".rescued-"), "{said}");
+    assert!(said.contains(".rescued"), "{said}");
     tslp.kill();
     let copies = std::fs::read_dir(&places.data).unwrap();
     let mut copies = copies.map(|entry| entry.unwrap().path());
     let copy = copies.find(|path| {
         let name = path.file_name().unwrap().to_string_lossy();
-        name.contains(".rescued-") && !name.ends_with(".anchor")
+        name.contains(".rescued") && !name.ends_with(".anchor")
     });
     let copy = copy.expect("a copy");
     for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
         let _ = std::fs::remove_file(places.data.join(name));
+    }
+    // A start before that makes no empty ledger next to the copy, and says how to put it back.
+    let _ = std::fs::remove_file(places.data.join("ledger.anchor"));
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["recent"]] {
+        let output = places.in_workspace(command).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
+        assert!(said.contains(".rescued to "), "{command:?}: {said}");
     }
     let anchor = format!("{}.anchor", copy.display());
     std::fs::rename(&copy, places.data.join("ledger.db")).unwrap();
@@ -485,6 +493,11 @@ fn files_deleted_under_the_proxy_stop_it_and_are_copied() {
     check_taken_away(
         |places| remove(places, &["ledger.db", "ledger.db-wal", "ledger.db-shm"]),
         true,
+    );
+    check_taken_away(|places| remove(places, &["ledger.anchor"]), false);
+    check_taken_away(
+        |places| std::fs::remove_dir_all(&places.data).unwrap(),
+        false,
     );
 }
 
