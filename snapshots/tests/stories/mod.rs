@@ -32,6 +32,7 @@ mod edits_of_pieces;
 mod patterns;
 
 mod agents;
+mod moving_files;
 mod audits;
 mod renames;
 mod unseen;
