@@ -160,7 +160,10 @@ impl Stale {
                 }
             }
             None => {
-                if state_map.slice(entity).is_some_and(|truth| on_disk(disk, entity) == Some(Some(truth))) {
+                if state_map
+                    .slice(entity)
+                    .is_some_and(|truth| on_disk(disk, entity) == Some(Some(truth)))
+                {
                     self.acknowledge_nothing(entity, changes);
                 }
                 if self.differing.remove(entity).is_some() {

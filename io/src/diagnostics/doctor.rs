@@ -436,7 +436,10 @@ enum PathTracking {
 
 impl TruthCounts {
     fn count_difference(&mut self, word: &str) {
-        match DiskDifference::ALL.iter().find(|known| known.as_str() == word) {
+        match DiskDifference::ALL
+            .iter()
+            .find(|known| known.as_str() == word)
+        {
             Some(DiskDifference::Superseded | DiskDifference::Unknown) => self.stale += 1,
             Some(DiskDifference::Unsaved) => self.unsaved += 1,
             Some(DiskDifference::Acknowledged | DiskDifference::Unreadable) | None => {}

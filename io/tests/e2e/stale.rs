@@ -202,7 +202,10 @@ fn an_accepted_change_that_is_not_saved_yet_is_current() {
     assert_eq!(upstream.next().system(), block);
     assert_eq!(tslp.state()[RING_PUT]["disk"], "not_saved");
     let doctor = tslp.page("/doctor");
-    assert_eq!((&doctor["stale"], &doctor["unsaved"]), (&0.into(), &1.into()));
+    assert_eq!(
+        (&doctor["stale"], &doctor["unsaved"]),
+        (&0.into(), &1.into())
+    );
     places.write("src/ring.c", RING_BETTER);
     tslp.say("explain `ring_put`");
     assert_eq!(upstream.next().system(), block);

@@ -492,7 +492,8 @@ impl Divergences {
             }
             Event::ArtifactResolved(resolved) => {
                 let versions = resolved.versions.iter();
-                self.slices.extend(versions.map(|version| (version.id, version.slice)));
+                self.slices
+                    .extend(versions.map(|version| (version.id, version.slice)));
             }
             Event::Transitioned(moved) => match moved.transition {
                 Transition::Promote => {

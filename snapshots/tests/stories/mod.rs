@@ -32,8 +32,8 @@ mod edits_of_pieces;
 mod patterns;
 
 mod agents;
-mod moving_files;
 mod audits;
+mod moving_files;
 mod renames;
 mod unseen;
 mod verification;
