@@ -729,6 +729,7 @@ pub const CODE_LINES: &[&str] = &[
     "    ",
 ];
 
+/// Lines through the door, whole and in pieces.
 pub const DOOR: &[&str] = &[
     r#"{"type": "accept", "version": 1, "id": "7", "goal": "g", "producer": "p", "timestamp": "2026-01-31T12:00:00Z", "provenance": {}, "payload": "#,
     r#"{"targets": ["src/a.c::f"]}}"#,
