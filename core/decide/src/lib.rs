@@ -32,6 +32,7 @@ pub mod repeat;
 pub mod reply;
 pub mod resolve;
 pub mod sent;
+pub mod shown;
 pub mod side_request;
 pub mod sight;
 mod similarity;
