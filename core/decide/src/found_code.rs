@@ -517,13 +517,11 @@ fn language_of(
     }
 }
 
-/// Fence tags that don't name a language.
-pub(super) const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
-
 /// Whether a fence names another language than its file's, such as a shell's: then it isn't code of the file named before it.
 fn names_other_language(grammars: &dyn Grammars, tag: &str, language: LanguageId) -> bool {
     let named = grammars.language_of_tag(tag);
-    !PLAIN_TAGS.contains(&tag) && !named.is_some_and(|named| grammars.are_kin(named, language))
+    !link::PLAIN_TAGS.contains(&tag)
+        && !named.is_some_and(|named| grammars.are_kin(named, language))
 }
 
 fn extract_definitions(

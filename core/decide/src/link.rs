@@ -9,8 +9,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::code_reader::CodeReader;
+use super::last_turn;
 use super::namesakes;
-use crate::{mention, prompt, similarity};
+use crate::{mention, similarity};
 use tslp_core::capture::{Authorship, CodeBlock};
 use tslp_core::edit::{Edit, EditPosition, Hunk, MatchUnit};
 use tslp_core::entity::{EntityId, Symbol};
@@ -23,6 +24,9 @@ use tslp_core::path::RelPath;
 use tslp_core::slice::Span;
 
 use super::found_edit;
+
+/// Fence tags that don't name a language.
+pub(super) const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
 
 /// Least share of a method's words, in percent, that code without a class must hold to be that method.
 const ALIKE_PERCENT: u8 = 50;
@@ -69,10 +73,10 @@ pub(super) fn link_blocks(
 fn files_of_conversation(reader: CodeReader<'_>, session: SessionId) -> BTreeSet<RelPath> {
     let view = reader.view;
     let sessions = view.state.sessions();
-    let shown = prompt::shown_before(view, session).into_iter();
+    let shown = last_turn::shown_before(view, session).into_iter();
     let shown = shown.chain(sessions.hydration_order(session));
     let mut files: BTreeSet<RelPath> = shown.map(|entity| entity.path).collect();
-    let asked = prompt::last_asked(view, session);
+    let asked = last_turn::last_asked(view, session);
     let named = mention::path_words(&asked).map(mention::path_in);
     files.extend(
         named.filter_map(|word| super::code_reader::usable_path(view, reader.root, word).ok()),
@@ -95,7 +99,7 @@ fn file_of_code(
 ) -> Option<RelPath> {
     let grammars = reader.grammars;
     let tag = block.language.as_deref();
-    let tag = tag.filter(|tag| !super::found_code::PLAIN_TAGS.contains(tag));
+    let tag = tag.filter(|tag| !PLAIN_TAGS.contains(tag));
     let languages: BTreeSet<LanguageId> = match tag {
         Some(tag) => grammars.language_of_tag(tag).into_iter().collect(),
         None => conversation
