@@ -14,6 +14,7 @@ import cases_typescript
 import judge
 import model as models
 import proxy
+import record
 import report
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -42,6 +43,13 @@ def fenced(project, code):
 
 def shown(project, code):
     return f"Here is `{project.NAME}`:\n\n{fenced(project, code)}\n\n"
+
+
+def session_words(project, number):
+    """What the user says in a session's turn."""
+    _, request, test = project.SESSION[number]
+    said = request + (BRIEF if test else "")
+    return said if number else shown(project, project.CODE) + said
 
 
 class Probe:
@@ -171,9 +179,8 @@ class Driver:
         self.model.forget()
         code, messages, passed, rows = project.CODE, [], [], []
         it = self.judges[project.NAME]
-        for number, (function, request, test) in enumerate(project.SESSION):
-            said = request + (" Write only the functions that change." if test else "")
-            messages.append(user(said if number else shown(project, code) + said))
+        for number, (function, _, test) in enumerate(project.SESSION):
+            messages.append(user(session_words(project, number)))
             got, side = None, 0
             if through:
                 got, asked = through.ask(messages)
@@ -221,6 +228,7 @@ def arguments():
     parser.add_argument("--no-probes", action="store_true")
     parser.add_argument("--no-sessions", action="store_true")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
+    parser.add_argument("--record", type=pathlib.Path, help="a folder for recordings of the direct replies: `recorded` is CI's")
     parser.add_argument("--transcripts", type=pathlib.Path, help="a folder for what the model was sent and said in each case")
     parser.add_argument("--report", type=pathlib.Path, default=HERE.parents[1] / "docs/value.md")
     return parser.parse_args()
@@ -276,7 +284,11 @@ def main():
                             keep(row)
         finally:
             driver.model.close()
-    options.report.write_text(report.page(list(rows.values()), CLASSES, ARMS))
+    if options.record:
+        record.write(options.record, projects, list(rows.values()), Probe, session_words)
+    aider = HERE / "aider.jsonl"
+    aider_rows = [json.loads(line) for line in aider.read_text().splitlines()] if aider.exists() else []
+    options.report.write_text(report.page(list(rows.values()), CLASSES, ARMS, aider_rows))
 
 
 if __name__ == "__main__":
