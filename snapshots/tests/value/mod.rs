@@ -46,8 +46,12 @@ struct Probe<'r> {
 
 impl Recording {
     fn text(&self, number: &Value) -> &str {
-        let number = number.as_u64().and_then(|number| usize::try_from(number).ok());
-        self.0["texts"][number.expect("a text's number")].as_str().expect("a text")
+        let number = number
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok());
+        self.0["texts"][number.expect("a text's number")]
+            .as_str()
+            .expect("a text")
     }
 
     fn path(&self) -> &str {
@@ -98,14 +102,21 @@ fn recorded_replies_of_a_small_model_hold_the_line() {
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     for recording in &recordings {
         for probe in recording.probes() {
-            broken.extend(play_probe(recording.path(), &probe, tallies.entry(probe.name).or_default()));
+            broken.extend(play_probe(
+                recording.path(),
+                &probe,
+                tallies.entry(probe.name).or_default(),
+            ));
         }
     }
     let mut page = String::from(
         "probes | prompts | current code in sight | and last | damaging replies promoted | healthy ones promoted | notices and refusals\n",
     );
     for (name, tally) in &tallies {
-        let reasons = tally.reasons.iter().map(|(reason, count)| format!("{reason} {count}"));
+        let reasons = tally
+            .reasons
+            .iter()
+            .map(|(reason, count)| format!("{reason} {count}"));
         let _ = writeln!(
             page,
             "{name} | {} | {} | {} | {} of {} | {} of {} | {}",
@@ -122,14 +133,19 @@ fn recorded_replies_of_a_small_model_hold_the_line() {
     let sum = |count: fn(&Tally) -> usize| tallies.values().map(count).sum::<usize>();
     let (damaging, promoted) = (sum(|it| it.damaging), sum(|it| it.damaging_promoted));
     if promoted as f64 > damaging as f64 * DAMAGING_PROMOTED_MAX {
-        broken.push(format!("{promoted} of {damaging} damaging replies were promoted"));
+        broken.push(format!(
+            "{promoted} of {damaging} damaging replies were promoted"
+        ));
     }
     page.push_str("\nsession | read anew directly | through the proxy, in characters\n");
     for recording in &recordings {
         let (direct, through) = play_session(recording, &mut broken);
         let _ = writeln!(page, "{} | {direct} | {through}", recording.path());
         if through as f64 > direct as f64 * RATIO_MAX {
-            broken.push(format!("{}: {through} characters read anew, {direct} directly", recording.path()));
+            broken.push(format!(
+                "{}: {through} characters read anew, {direct} directly",
+                recording.path()
+            ));
         }
     }
     assert!(broken.is_empty(), "{}\n\n{page}", broken.join("\n"));
@@ -149,7 +165,10 @@ fn recordings() -> Vec<Recording> {
     let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
     files.sort();
     let read = |file: &_| serde_json::from_str(&fs::read_to_string(file).expect("a recording"));
-    files.iter().map(|file| Recording(read(file).expect("JSON"))).collect()
+    files
+        .iter()
+        .map(|file| Recording(read(file).expect("JSON")))
+        .collect()
 }
 
 /// Plays it; what is wrong with the last prompt, or with what became of its reply.
@@ -172,7 +191,9 @@ fn play_probe<'r>(path: &str, probe: &Probe<'r>, tally: &mut Tally) -> Vec<Strin
     // Shown once by the proxy, unless it is the last version that the client itself sends.
     let (clients, is_clients_last) = sight(&rendered(&unchanged(sent)), probe.current);
     if !is_edited && (!is_last || count != clients + usize::from(!is_clients_last)) {
-        broken.push(format!("current code {count} times in sight, last: {is_last}"));
+        broken.push(format!(
+            "current code {count} times in sight, last: {is_last}"
+        ));
     }
     let episode = sent.episode;
     let became_true = promoted(stage.ledger()).contains(&(episode, entity.clone()));
@@ -197,7 +218,10 @@ fn play_probe<'r>(path: &str, probe: &Probe<'r>, tally: &mut Tally) -> Vec<Strin
         };
         *tally.reasons.entry(reason).or_default() += 1;
     }
-    broken.iter().map(|what| format!("{}: {entity}: {what}", probe.name)).collect()
+    broken
+        .iter()
+        .map(|what| format!("{}: {entity}: {what}", probe.name))
+        .collect()
 }
 
 /// How often the text holds the code, and whether no other version of its function follows.
@@ -265,12 +289,18 @@ fn rendered(sent: &SentPrompt) -> String {
 /// Code blocks of the prompt that neither the client sent nor the proxy injected as a whole.
 fn mutilated(sent: &SentPrompt) -> Vec<String> {
     let client = unchanged(sent).messages().concat();
-    let rewritten = sent.outgoing.messages.iter().flat_map(|message| &message.rewritten);
+    let rewritten = sent
+        .outgoing
+        .messages
+        .iter()
+        .flat_map(|message| &message.rewritten);
     let texts = rewritten.map(|(_, text)| text).chain(&sent.outgoing.system);
     let blocks = texts.flat_map(|text| text.split("```").skip(1).step_by(2));
     let strange = blocks.filter(|block| !client.contains(*block));
     let lines = |block: &str| block.lines().count();
-    strange.map(|block| format!("a code block of {} lines that nobody sent", lines(block))).collect()
+    strange
+        .map(|block| format!("a code block of {} lines that nobody sent", lines(block)))
+        .collect()
 }
 
 /// What follows each prompt's longest common prefix with one before it.
