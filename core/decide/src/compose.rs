@@ -625,7 +625,9 @@ fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
     let newest = view.proposals_for(entity).pop()?;
     let report = newest.report.as_ref()?;
     let fails = |rule: Reason| report.verdicts.iter().any(|it| it.rule == rule && !it.met);
-    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved))
+    let mut rules = report.verdicts.iter().map(|it| it.rule);
+    let is_correlated = rules.any(|rule| rule == Reason::CorrelatedWithOneFile);
+    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved) && !is_correlated)
 }
 
 /// The window; what is withheld of it is added to `withheld`.

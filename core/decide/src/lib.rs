@@ -17,6 +17,8 @@ pub mod direct;
 pub mod found_code;
 pub mod found_edit;
 pub mod hydrate;
+mod last_turn;
+mod link;
 pub mod lost;
 pub mod mention;
 pub mod namesakes;

@@ -17,7 +17,9 @@ use super::resolve::{self, Candidate, Resolution};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::damage::{self, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
+use tslp_core::event::{
+    DiskFinding, Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused,
+};
 use tslp_core::extract::{Body, Extraction, Grammars};
 use tslp_core::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
@@ -93,12 +95,12 @@ pub fn propose(
         ..
     } = judging;
     let mut recorder = Recorder::new(view);
-    let resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
-    let mut changed: Vec<&Candidate> = resolution
-        .candidates
-        .iter()
-        .filter(|candidate| !is_true_already(view, candidate))
-        .collect();
+    let mut resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
+    let unseen = unseen_entities(judging, found, &changed_candidates(view, &resolution));
+    if found.evidence == PathEvidence::Shown && !unseen.is_empty() {
+        resolution = resolution.of_unseen_code();
+    }
+    let mut changed = changed_candidates(view, &resolution);
     if found.edit.is_some() && changed.iter().any(|it| it.entity.symbol.is_some()) {
         // An edit quotes what it replaces and no more. What else the file holds on disk that isn't true yet concerns the file as a
         // whole, which steps down for its parts.
@@ -117,7 +119,7 @@ pub fn propose(
     };
     // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
     let versions = promote::record_block(&mut recorder, &block, &changed);
-    let judge = BlockJudge::new(judging, found, &resolution, &changed);
+    let judge = BlockJudge::new(judging, found, &resolution, unseen);
     // All reports before any promotion: a block is applied as a whole, so one failure keeps all of it out.
     let reports = judge.gate_reports(&block, &changed);
     match reports.iter().position(|report| !report.passed) {
@@ -261,6 +263,14 @@ fn completeness_against_truth(
     }
 }
 
+/// What the block says anew.
+fn changed_candidates<'r>(view: &StateView<'_>, resolution: &'r Resolution) -> Vec<&'r Candidate> {
+    let candidates = resolution.candidates.iter();
+    candidates
+        .filter(|candidate| !is_true_already(view, candidate))
+        .collect()
+}
+
 fn is_true_already(view: &StateView<'_>, candidate: &Candidate) -> bool {
     view.current_version(&candidate.entity)
         .is_some_and(|current| current.slice == candidate.slice)
@@ -377,11 +387,11 @@ impl<'v> BlockJudge<'v> {
         judging: JudgingContext<'v>,
         found: &FoundCode,
         resolution: &'v Resolution,
-        changed: &[&Candidate],
+        unseen: BTreeSet<EntityId>,
     ) -> Self {
         let view = judging.view;
         Self {
-            unseen: unseen_entities(judging, found, changed),
+            unseen,
             judging,
             view,
             tracked: resolution

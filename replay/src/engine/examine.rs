@@ -170,7 +170,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (found, touches) = if is_judged {
             let view = self.view();
             let code = self.code_reader(&view);
-            let found = found_code::find_code(code, &reply.text, &reply.tool_calls, cut);
+            let session = self.state.sessions().of(work.episode);
+            let found = found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
             let touches = touch::by_reply(code, &reply.text, &reply.tool_calls, &found);
             (found, touches)
         } else {

@@ -340,11 +340,11 @@ impl Player {
             | ModelAction::Lazy
             | ModelAction::Cut
             | ModelAction::Unclosed
-            | ModelAction::Broken
-            | ModelAction::WithoutPath => true,
+            | ModelAction::Broken => true,
             ModelAction::Dropped | ModelAction::Renamed => !tracked.is_empty(),
             ModelAction::Collapsed => is_tracked,
-            ModelAction::Fragment | ModelAction::WholeFile => false,
+            // Without a path it may be linked by what the model was shown.
+            ModelAction::Fragment | ModelAction::WholeFile | ModelAction::WithoutPath => false,
         };
         assert!(
             before == after || !must_not_change,
