@@ -818,11 +818,13 @@ fn directive_answers(batch: &Batch) -> Option<String> {
         .iter()
         .map(AnsweringStep::answer_line)
         .collect();
-    let text: String = lines
-        .join("; ")
-        .escape_default()
-        .take(ANSWERS_MAX)
-        .collect();
+    let mut text = String::new();
+    for c in lines.join("; ").chars().take(ANSWERS_MAX) {
+        match c {
+            ' '..='~' => text.push(c),
+            other => text.extend(other.escape_default()),
+        }
+    }
     (!text.is_empty()).then_some(text)
 }
 

@@ -41,6 +41,12 @@ struct ReplyFold {
     answering: AnsweringStep,
 }
 
+/// Something to be told.
+enum Told {
+    Line(String),
+    Reply(EpisodeId, OpenReply),
+}
+
 /// What is known so far of a prompt and its reply.
 #[derive(Default)]
 struct OpenReply {
@@ -115,23 +121,20 @@ impl ReplyReporter {
     /// # Errors
     /// When the ledger can't be read.
     pub fn new_lines(&mut self) -> Result<Vec<String>, LedgerError> {
-        let mut lines = Vec::new();
+        let mut told = Vec::new();
         let (reader, next, replies) = (&self.reader, &mut self.next, &mut self.replies);
         let artifact = |hash| reader.artifact(hash).ok().flatten();
         reader.read_without_contents(*next, &mut |recorded| {
             *next = recorded.seq.next();
-            replies.apply(recorded, artifact, &mut lines);
+            replies.apply(recorded, artifact, &mut told);
         })?;
         // A reply's end, what is decided about it and what it cost are appended together.
-        let open = replies.open.iter();
-        let over = open.filter(|(_, reply)| reply.outcome.is_some());
-        let over: Vec<EpisodeId> = over.map(|(episode, _)| *episode).collect();
-        for episode in over {
-            if let Some(reply) = self.replies.open.remove(&episode) {
-                lines.push(self.reply_line(episode, &reply)?);
-            }
-        }
-        Ok(lines)
+        replies.end_all_but(None, &mut told);
+        let lines = told.into_iter().map(|told| match told {
+            Told::Line(line) => Ok(line),
+            Told::Reply(episode, reply) => self.reply_line(episode, &reply),
+        });
+        lines.collect()
     }
 
     fn reply_line(&self, episode: EpisodeId, reply: &OpenReply) -> Result<String, LedgerError> {
@@ -203,9 +206,10 @@ impl ReplyFold {
         &mut self,
         recorded: &Recorded,
         artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
-        lines: &mut Vec<String>,
+        told: &mut Vec<Told>,
     ) {
         let episode = recorded.episode;
+        self.end_all_but(Some(episode), told);
         self.answering.apply(&recorded.event);
         if let Event::PromptReceived(prompt) = &recorded.event {
             let words = prompt_words(&prompt_contents(prompt), artifact);
@@ -226,8 +230,17 @@ impl ReplyFold {
             episode => format!("{episode} @tslp"),
         };
         let answered = std::mem::take(&mut self.answering).answers;
-        let told = answered.iter().map(AnsweringStep::answer_line);
-        lines.extend(told.map(|line| format!("{place} {line}")));
+        let lines = answered.iter().map(AnsweringStep::answer_line);
+        told.extend(lines.map(|line| Told::Line(format!("{place} {line}"))));
+    }
+
+    /// Ends the replies that are over, but for one of which more may come.
+    fn end_all_but(&mut self, kept: Option<EpisodeId>, told: &mut Vec<Told>) {
+        let is_over = |episode: &EpisodeId, reply: &mut OpenReply| {
+            reply.outcome.is_some() && Some(*episode) != kept
+        };
+        let over = self.open.extract_if(.., is_over);
+        told.extend(over.map(|(episode, reply)| Told::Reply(episode, reply)));
     }
 }
 
@@ -235,7 +248,7 @@ impl OpenReply {
     fn apply(&mut self, event: &Event) {
         match event {
             Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
-            Event::PromptMeasured(measured) => self.measured = Some(measured.clone()),
+            Event::PromptMeasured(measured) => self.measured = Some(*measured),
             Event::Transitioned(moved) => {
                 let into = match (moved.transition, moved.origin) {
                     (Transition::Promote, Origin::Model) => &mut self.promoted,

@@ -8,12 +8,12 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::{Places, eventually};
-use crate::upstream::Upstream;
+use crate::upstream::{Reply, Upstream};
 
-/// A client that says what it was given, and ends with code 7 once a file is there.
+/// A client that says what it was given, and ends with code 7 once something comes out of a pipe.
 const CLIENT: &str = "#!/bin/sh
 echo \"$OPENAI_API_BASE $OPENAI_API_KEY $*\"
-while [ ! -e \"$END\" ]; do read -r -t 0.05 _ < \"$PIPE\"; done
+read -r _ < \"$PIPE\"
 exit 7
 ";
 
@@ -42,14 +42,17 @@ impl Run {
             .command(&["run", "--upstream", &self.upstream.url]);
         let path = format!("{}:/usr/bin:/bin", self.places.path("bin").display());
         command.args(arguments).env("PATH", path);
-        command
-            .env("END", self.places.path("end"))
-            .env("PIPE", self.places.path("pipe"));
+        command.env("PIPE", self.places.path("pipe"));
         command.current_dir(self.places.workspace.join("src"));
         command
     }
 
     fn start(&self, arguments: &[&str]) -> (Child, String) {
+        if !arguments.contains(&"--model") {
+            let models = r#"{"object": "list", "data": [{"id": "m"}]}"#;
+            self.upstream
+                .will(Reply::Plain(200, "application/json", models.into()));
+        }
         use std::io::{BufRead as _, BufReader};
         let mut child = self
             .command(arguments)
@@ -62,8 +65,9 @@ impl Run {
         (child, line)
     }
 
-    fn end_clients(&self) {
-        std::fs::write(self.places.path("end"), "").unwrap();
+    /// Ends the client that waits.
+    fn end_client(&self) {
+        std::fs::write(self.places.path("pipe"), "\n").unwrap();
     }
 
     fn data_dir(&self) -> PathBuf {
@@ -116,7 +120,7 @@ fn a_client_is_run_as_if_it_were_called_and_the_proxy_goes_with_the_last_one() {
         run.data_dir().join("door").exists(),
         "the other one still uses it"
     );
-    run.end_clients();
+    run.end_client();
     assert_eq!(two.wait().unwrap().code(), Some(7));
     run.is_gone();
     assert_eq!(files(&run.places.workspace), before);
@@ -127,6 +131,7 @@ fn a_client_is_run_as_if_it_were_called_and_the_proxy_goes_with_the_last_one() {
     );
     // Another time it begins anew, and finds the ledger.
     let (mut again, _) = run.start(&["aider"]);
+    run.end_client();
     assert_eq!(again.wait().unwrap().code(), Some(7));
     run.is_gone();
 }
