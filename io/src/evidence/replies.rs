@@ -236,10 +236,13 @@ impl ReplyFold {
 
     /// Ends the replies that are over, but for one of which more may come.
     fn end_all_but(&mut self, kept: Option<EpisodeId>, told: &mut Vec<Told>) {
-        let is_over = |episode: &EpisodeId, reply: &mut OpenReply| {
-            reply.outcome.is_some() && Some(*episode) != kept
-        };
-        let over = self.open.extract_if(.., is_over);
+        let open = self.open.iter();
+        let over =
+            open.filter(|(episode, reply)| reply.outcome.is_some() && Some(**episode) != kept);
+        let over: Vec<EpisodeId> = over.map(|(episode, _)| *episode).collect();
+        let over = over
+            .into_iter()
+            .filter_map(|episode| self.open.remove_entry(&episode));
         told.extend(over.map(|(episode, reply)| Told::Reply(episode, reply)));
     }
 }
