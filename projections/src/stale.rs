@@ -1,8 +1,8 @@
 //! The STALE set: entities whose file on disk contradicts the State Map (spec §15.4).
 //!
-//! Derived from recorded observations alone, so replay without a disk gives the same set. The state of disk at the time when
-//! the user last decided about an entity is acknowledged: the user's decision overrules the disk (spec §15.2) until disk
-//! changes again.
+//! Derived from recorded observations alone, so replay without a disk gives the same set. What disk held when a version became
+//! true is no contradiction until disk changes again: the user's decision overrules it (spec §15.2), and a model's accepted change
+//! isn't saved yet.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -17,14 +17,15 @@ use tslp_core::words;
 
 use crate::changes::Changes;
 use crate::disk::Disk;
+use crate::proposals::Proposals;
 use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::state_map::StateMap;
 use crate::symbol_words::SymbolWords;
 
 row! {
     /// `stale`: entities of which disk holds another version than the true one, and the kind of difference. All but the
-    /// acknowledged ones are withheld.
-    pub struct StaleRow in table "stale", version 2;
+    /// acknowledged and the unsaved ones are withheld.
+    pub struct StaleRow in table "stale", version 3;
     key {
         /// The entity.
         entity: EntityId,
@@ -36,8 +37,9 @@ row! {
 }
 
 row! {
-    /// `acknowledged`: the slice of an entity on disk when the user decided for another one.
-    pub struct AcknowledgedRow in table "acknowledged", version 1;
+    /// `acknowledged`: the slice of an entity on disk when another one became true, by the user's word or by a change that is yet
+    /// to be saved. The row goes once disk holds what is true: from then on the older slice is news.
+    pub struct AcknowledgedRow in table "acknowledged", version 2;
     key {
         /// The entity.
         entity: EntityId,
@@ -62,6 +64,12 @@ words! {
         Superseded = "superseded",
         /// [`Divergence::Unreadable`].
         Unreadable = "unreadable",
+        /// The model's change is accepted and not saved yet: disk holds what it replaced. Nothing is withheld.
+        Unsaved = "not_saved",
+        /// [`Divergence::Refused`].
+        Refused = "refused",
+        /// [`Divergence::Gone`].
+        Gone = "missing",
     }
 }
 
@@ -76,6 +84,21 @@ pub enum Divergence {
     Superseded,
     /// The file can't be read.
     Unreadable,
+    /// Disk holds a change of the model's that was refused, or lacks what that change left out.
+    Refused,
+    /// The file was there once, and isn't any more.
+    Gone,
+}
+
+/// The projections that a comparison with disk reads.
+#[derive(Clone, Copy)]
+pub struct HeldCode<'h> {
+    /// What is true.
+    pub state_map: &'h StateMap,
+    /// What is on disk.
+    pub disk: &'h Disk,
+    /// What was refused.
+    pub proposals: &'h Proposals,
 }
 
 /// Diverged entities.
@@ -84,56 +107,53 @@ pub struct Stale {
     differing: BTreeMap<EntityId, DiskDifference>,
     /// The symbols among them.
     differing_words: SymbolWords,
-    /// The slice on disk when the user decided for another one.
+    /// The slice on disk when another one became true.
     acknowledged: BTreeMap<EntityId, OnDisk>,
 }
 
 impl Stale {
-    /// Folds one event in; the State Map and the disk already reflect it.
-    pub fn apply(
-        &mut self,
-        recorded: &Recorded,
-        state_map: &StateMap,
-        disk: &Disk,
-        changes: &mut Changes,
-    ) {
+    /// Folds one event in; everything else that is `held` already reflects it.
+    pub fn apply(&mut self, recorded: &Recorded, held: HeldCode<'_>, changes: &mut Changes) {
         match &recorded.event {
             Event::DiskObserved(observed) => {
-                // What is true there, not what disk defines: a symbol that is gone from disk differs as well.
-                for entity in entities_of(state_map, &observed.path) {
-                    self.compare_with_disk(&entity, state_map, disk, changes);
-                }
+                self.compare_file(&observed.path, held, changes);
+            }
+            // What a refusal of a whole file left out concerns all of its symbols.
+            Event::PromotionRefused(refused) if refused.entity.symbol.is_none() => {
+                self.compare_file(&refused.entity.path, held, changes);
+            }
+            Event::PromotionRefused(refused) => {
+                self.compare_with_disk(&refused.entity, held, changes);
             }
             Event::Transitioned(transitioned) => {
                 let entity = &transitioned.entity;
-                match (transitioned.transition, transitioned.origin) {
-                    (Transition::Promote, Origin::User) => {
-                        self.acknowledge(entity, state_map, disk, changes);
-                    }
-                    // The model's promotion acknowledges nothing: until the editor has written it, disk holds what was
-                    // superseded, and that is STALE (spec §15.4).
-                    (Transition::Promote | Transition::Remove, _) => {
-                        self.acknowledge_nothing(entity, changes);
-                    }
+                match transitioned.transition {
+                    // The gates let a model's version pass only where disk agrees with what it replaces.
+                    Transition::Promote => self.acknowledge(entity, held, changes),
+                    Transition::Remove => self.acknowledge_nothing(entity, changes),
                     // The promotion that follows decides.
-                    (Transition::Supersede, _) => {}
-                    (Transition::Discard, _) => return,
+                    Transition::Supersede | Transition::Discard => {}
                 }
-                self.compare_with_disk(entity, state_map, disk, changes);
+                match (transitioned.transition, &entity.symbol) {
+                    // The refusal that it may have been is forgotten.
+                    (Transition::Discard, None) => self.compare_file(&entity.path, held, changes),
+                    _ => self.compare_with_disk(entity, held, changes),
+                }
             }
             _ => {}
         }
     }
 
-    fn acknowledge(
-        &mut self,
-        entity: &EntityId,
-        state_map: &StateMap,
-        disk: &Disk,
-        changes: &mut Changes,
-    ) {
-        match on_disk(disk, entity) {
-            Some(seen) if seen != state_map.slice(entity) => {
+    /// What is true there, not what disk defines: a symbol that is gone from disk differs as well.
+    fn compare_file(&mut self, path: &RelPath, held: HeldCode<'_>, changes: &mut Changes) {
+        for entity in entities_of(held.state_map, path) {
+            self.compare_with_disk(&entity, held, changes);
+        }
+    }
+
+    fn acknowledge(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
+        match on_disk(held.disk, entity) {
+            Some(seen) if seen != held.state_map.slice(entity) => {
                 changes.put(|| acknowledged_row(entity, seen));
                 self.acknowledged.insert(entity.clone(), seen);
             }
@@ -147,14 +167,8 @@ impl Stale {
         }
     }
 
-    fn compare_with_disk(
-        &mut self,
-        entity: &EntityId,
-        state_map: &StateMap,
-        disk: &Disk,
-        changes: &mut Changes,
-    ) {
-        match self.difference_now(entity, state_map, disk) {
+    fn compare_with_disk(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
+        match self.difference_now(entity, held) {
             Some(difference) => {
                 self.differing_words.add(entity);
                 if self.differing.insert(entity.clone(), difference) != Some(difference) {
@@ -162,6 +176,10 @@ impl Stale {
                 }
             }
             None => {
+                let truth = held.state_map.slice(entity);
+                if truth.is_some() && on_disk(held.disk, entity) == Some(truth) {
+                    self.acknowledge_nothing(entity, changes);
+                }
                 if self.differing.remove(entity).is_some() {
                     self.differing_words.remove(entity);
                     changes.remove::<StaleRow>(|| (entity.clone(),));
@@ -170,33 +188,35 @@ impl Stale {
         }
     }
 
-    fn difference_now(
-        &self,
-        entity: &EntityId,
-        state_map: &StateMap,
-        disk: &Disk,
-    ) -> Option<DiskDifference> {
-        let truth = state_map.slice(entity)?;
-        let difference = match disk.finding(&entity.path)? {
-            DiskFinding::Missing => return None,
-            DiskFinding::Unreadable(_) => DiskDifference::Unreadable,
-            DiskFinding::File(_) => match on_disk(disk, entity)? {
-                seen if seen == Some(truth) => return None,
-                seen if self.acknowledged.get(entity) == Some(&seen) => {
-                    DiskDifference::Acknowledged
+    fn difference_now(&self, entity: &EntityId, held: HeldCode<'_>) -> Option<DiskDifference> {
+        let truth = held.state_map.slice(entity)?;
+        let finding = held.disk.finding(&entity.path)?;
+        if matches!(finding, DiskFinding::Unreadable(_)) {
+            return Some(DiskDifference::Unreadable);
+        }
+        let difference = match on_disk(held.disk, entity)? {
+            seen if seen == Some(truth) => return None,
+            seen if self.acknowledged.get(entity) == Some(&seen) => {
+                match held.state_map.origin(entity) {
+                    Some(Origin::Model) => DiskDifference::Unsaved,
+                    _ => DiskDifference::Acknowledged,
                 }
-                Some(slice) if state_map.was_true(entity, slice) => DiskDifference::Superseded,
-                // The model added it, and no editor has written it yet: disk holds the state before.
-                None if state_map.origin(entity) == Some(Origin::Model) => {
-                    DiskDifference::Superseded
-                }
-                _ => DiskDifference::Unknown,
-            },
+            }
+            _ if *finding == DiskFinding::Missing => DiskDifference::Gone,
+            seen if held.proposals.refused_as(entity, seen) => DiskDifference::Refused,
+            Some(slice) if held.state_map.was_true(entity, slice) => DiskDifference::Superseded,
+            _ => DiskDifference::Unknown,
         };
         Some(difference)
     }
 
-    /// The divergence of disk from the entity, if there is one that isn't acknowledged.
+    /// Whether the entity's version is the model's, accepted, and not saved yet.
+    #[must_use]
+    pub fn is_unsaved(&self, entity: &EntityId) -> bool {
+        self.differing.get(entity) == Some(&DiskDifference::Unsaved)
+    }
+
+    /// The divergence of disk from the entity, if there is one that isn't explained by what became true.
     #[must_use]
     pub fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
         self.differing.get(entity)?.divergence()
@@ -209,7 +229,7 @@ impl Stale {
             .filter_map(|(entity, difference)| Some((entity, difference.divergence()?)))
     }
 
-    /// The symbols of which disk holds another version than the true one, acknowledged ones included.
+    /// The symbols of which disk holds another version than the true one, whatever the kind of difference.
     #[must_use]
     pub const fn differing_words(&self) -> &SymbolWords {
         &self.differing_words
@@ -256,8 +276,11 @@ fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
 /// The entity's state on disk: for a symbol its slice, or the whole file's if the file couldn't be parsed. `None` if the last
 /// observation didn't look for this symbol, so that nothing is known.
 fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
-    let DiskFinding::File(file) = disk.finding(&entity.path)? else {
-        return None;
+    let file = match disk.finding(&entity.path)? {
+        DiskFinding::File(file) => file,
+        // A file that was never there contradicts nothing: its code lives in the conversation alone.
+        DiskFinding::Missing => return disk.was_there(&entity.path).then_some(None),
+        DiskFinding::Unreadable(_) => return None,
     };
     match &entity.symbol {
         Some(symbol) if file.grammar.is_some() => {
@@ -289,10 +312,12 @@ fn row(entity: &EntityId, disk_holds: DiskDifference) -> StaleRow {
 impl DiskDifference {
     const fn divergence(self) -> Option<Divergence> {
         match self {
-            Self::Acknowledged => None,
+            Self::Acknowledged | Self::Unsaved => None,
             Self::Unknown => Some(Divergence::Unknown),
             Self::Superseded => Some(Divergence::Superseded),
             Self::Unreadable => Some(Divergence::Unreadable),
+            Self::Refused => Some(Divergence::Refused),
+            Self::Gone => Some(Divergence::Gone),
         }
     }
 }

@@ -5,8 +5,9 @@ mod view;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{Event, Recorded};
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::path::RelPath;
 
 use crate::anomalies::Anomalies;
 use crate::audits::Audits;
@@ -20,7 +21,7 @@ use crate::proposals::Proposals;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::sessions::Sessions;
-use crate::stale::Stale;
+use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
@@ -68,12 +69,16 @@ impl State {
         self.disk.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
-        // It compares what the State Map and the disk hold after this event.
-        self.stale
-            .apply(recorded, &self.state_map, &self.disk, changes);
         self.sessions.apply(recorded, changes);
         // A proposal takes its session from its episode's, so sessions come first.
         self.proposals.apply(recorded, &self.sessions, changes);
+        // It compares what these hold after this event.
+        let held = HeldCode {
+            state_map: &self.state_map,
+            disk: &self.disk,
+            proposals: &self.proposals,
+        };
+        self.stale.apply(recorded, held, changes);
         self.tombstones.apply(recorded, changes);
         self.episodes.apply(recorded, changes);
         self.audits.apply(recorded, changes);
@@ -112,6 +117,18 @@ impl State {
     #[must_use]
     pub const fn state_map(&self) -> &StateMap {
         &self.state_map
+    }
+
+    /// What a file held when it was last looked at.
+    #[must_use]
+    pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
+        self.disk.finding(path)
+    }
+
+    /// The session of the last prompt, if there was any.
+    #[must_use]
+    pub fn current_session(&self) -> Option<SessionId> {
+        self.sessions.of(self.counters.last_episode())
     }
 
     /// Conversations.

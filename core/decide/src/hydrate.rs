@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::prompt_facts::Prompt;
-use super::propose;
 use crate::mention::Mentions;
 use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
@@ -79,6 +78,14 @@ fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
     true_symbols_of(view, path)
 }
 
+/// All that is true of a file: itself and its symbols.
+pub(super) fn true_entities_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
+    let mut entities = true_symbols_of(view, path);
+    let file = EntityId::file(path.clone());
+    entities.extend(view.current_version(&file).map(|_| file));
+    entities
+}
+
 /// The entities of the file's true symbols.
 pub(super) fn true_symbols_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
     let symbols = view.state.state_map().symbols_of(path).into_iter();
@@ -146,7 +153,7 @@ pub(super) fn hydrate(
         }
     }
     drop_covered(&mut admitted, &mut hydration);
-    warn_of_files(view, prompt, &admitted, &mut hydration);
+    warn_of_races(view, prompt, &admitted, &mut hydration);
     // In the order in which the session first saw them, so that a server's prompt cache holds from one prompt to the next.
     keep_order(
         &mut admitted,
@@ -159,24 +166,24 @@ pub(super) fn hydrate(
     hydration
 }
 
-/// Issues a notice for each shown part whose file is STALE as a whole: no change of it could be promoted.
-fn warn_of_files(
+/// Issues a notice for each shown version that another conversation made and nobody has saved yet: whoever saves last would
+/// undo the other's change.
+fn warn_of_races(
     view: &StateView<'_>,
     prompt: &Prompt<'_>,
     admitted: &[(Hydrated, String)],
     hydration: &mut Hydration,
 ) {
-    let files: BTreeSet<EntityId> = admitted
-        .iter()
-        .filter_map(|(hydrated, _)| propose::stale_file(view, &hydrated.entity))
-        .collect();
-    for file in files {
-        let is_said = |notice: &NoticeIssued| notice.entity.as_ref() == Some(&file);
-        if let Some(divergence) = view.divergence(&file)
-            && !hydration.notices.iter().any(is_said)
-        {
-            hydration.add_notice(prompt, file, divergence_reason(divergence));
-        }
+    let sight = hydration.hydrated.iter();
+    let shown = admitted.iter().map(|(hydrated, _)| hydrated).chain(sight);
+    let is_of_another = |entity: &&EntityId| {
+        let current = view.current_version(entity);
+        let session = current.and_then(|current| view.state.sessions().of(current.episode));
+        view.state.stale().is_unsaved(entity) && session.is_some_and(|it| it != prompt.session)
+    };
+    let raced = shown.map(|hydrated| &hydrated.entity).filter(is_of_another);
+    for entity in raced.cloned().collect::<Vec<_>>() {
+        hydration.add_notice(prompt, entity, Reason::UnsavedElsewhere);
     }
 }
 
@@ -199,11 +206,13 @@ impl Hydration {
             Reason::Stale
                 | Reason::DiskHoldsSuperseded
                 | Reason::DiskUnreadable
+                | Reason::DiskHoldsRefused
+                | Reason::FileGone
                 | Reason::OverBudget
                 | Reason::QuotesDelimiters
         );
         if is_worth_a_notice {
-            self.add_notice(prompt, entity.clone(), reason);
+            self.add_notice(prompt, named_in_notice(&entity, reason), reason);
         }
         self.dropped.push(Dropped { entity, reason });
     }
@@ -216,15 +225,9 @@ impl Hydration {
         withheld: impl IntoIterator<Item = EntityId>,
     ) {
         for entity in withheld {
-            let mut noticed = self
-                .notices
-                .iter()
-                .filter_map(|notice| notice.entity.as_ref());
-            if noticed.any(|noticed| *noticed == entity) {
-                continue;
-            }
             if let Some(divergence) = view.divergence(&entity) {
-                self.add_notice(prompt, entity, divergence_reason(divergence));
+                let reason = divergence_reason(divergence);
+                self.add_notice(prompt, named_in_notice(&entity, reason), reason);
             }
         }
     }
@@ -244,6 +247,11 @@ impl Hydration {
 
     /// Adds a notice about an entity.
     pub(super) fn add_notice(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        let mut noticed = self.notices.iter();
+        if noticed.any(|notice| (notice.entity.as_ref(), notice.reason) == (Some(&entity), reason))
+        {
+            return;
+        }
         self.notices.push(NoticeIssued {
             episode: prompt.episode,
             session: prompt.session,
@@ -285,12 +293,22 @@ fn admit_entity(
     Ok((text, tokens))
 }
 
+/// What a notice names: a deleted file, not each of its definitions.
+fn named_in_notice(entity: &EntityId, reason: Reason) -> EntityId {
+    match reason {
+        Reason::FileGone => EntityId::file(entity.path.clone()),
+        _ => entity.clone(),
+    }
+}
+
 /// The reason by which a divergence keeps code out.
 pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
     match divergence {
         Divergence::Unknown => Reason::Stale,
         Divergence::Superseded => Reason::DiskHoldsSuperseded,
         Divergence::Unreadable => Reason::DiskUnreadable,
+        Divergence::Refused => Reason::DiskHoldsRefused,
+        Divergence::Gone => Reason::FileGone,
     }
 }
 

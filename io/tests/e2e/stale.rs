@@ -188,7 +188,7 @@ fn an_edit_between_the_prompt_and_the_reply_is_noticed_too() {
 }
 
 #[test]
-fn a_file_that_still_holds_the_version_before_says_so() {
+fn an_accepted_change_that_is_not_saved_yet_is_current() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -198,20 +198,21 @@ fn a_file_that_still_holds_the_version_before_says_so() {
     upstream.next();
     upstream.next();
     tslp.say("explain `ring_put`");
-    let system = upstream.next().system();
-    assert!(
-        system.contains("still holds the version before the last accepted change"),
-        "{system}"
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER);
+    assert_eq!(upstream.next().system(), block);
+    assert_eq!(tslp.state()[RING_PUT]["disk"], "not_saved");
+    let doctor = tslp.page("/doctor");
+    assert_eq!(
+        (&doctor["stale"], &doctor["unsaved"]),
+        (&0.into(), &1.into())
     );
-    assert_eq!(tslp.state()[RING_PUT]["disk"], "superseded");
     places.write("src/ring.c", RING_BETTER);
     tslp.say("explain `ring_put`");
-    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER);
     assert_eq!(upstream.next().system(), block);
 }
 
 #[test]
-fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
+fn a_deleted_file_is_told_as_deleted_and_an_unreadable_one_is_withheld_and_counted() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -220,7 +221,9 @@ fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
     let file = places.workspace.join("src/ring.c");
     std::fs::remove_file(&file).unwrap();
     tslp.say("explain `ring_put`");
-    assert!(upstream.next().system().starts_with("[CURRENT STATE"));
+    let system = upstream.next().system();
+    assert!(!system.contains("[CURRENT STATE"), "{system}");
+    assert!(system.contains("file was deleted"), "{system}");
     assert_eq!(tslp.state()[RING_PUT]["disk"], "missing");
     std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
     tslp.say("explain `ring_put`");
