@@ -192,7 +192,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.take_touched(touches, answers.touched, &mut work);
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
-        let history = receive::history_mode(&self.policy, request.tools, received.is_own);
+        let history = receive::history_mode(&self.policy);
         if !aftermath.is_empty() {
             let messages = request.messages.iter().map(|message| &**message);
             let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
