@@ -32,7 +32,9 @@ use crate::reason::Reason;
 use crate::slice::Span;
 #[cfg(feature = "arbitrary")]
 use crate::stored::few;
-use crate::stored::{Archive, Load, Meaningless, SharedBytes, Store, stored_words, text_or_base64};
+use crate::stored::{
+    Archive, AsJson, Load, Meaningless, SharedBytes, Store, stored_words, text_or_base64,
+};
 use crate::words;
 
 /// What all events have in common. It is in columns of the ledger, and in the hash chain.
@@ -215,6 +217,7 @@ pub struct RulesInForce {
     /// Hash of its pattern data (`symbols.json`).
     pub patterns: ArtifactHash,
     /// What a person configured. Its token budget is the one of the moment; each prompt records its own.
+    #[rkyv(with = AsJson)]
     pub policy: Policy,
 }
 

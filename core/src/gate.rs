@@ -51,6 +51,7 @@ stored_words! {
 /// Least shares, in percent, by which rules are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+#[serde(default)]
 pub struct Thresholds {
     /// Least share of the base's AST nodes; less is a collapse.
     pub nodes_percent: u8,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gate::{GateProfile, Thresholds};
 use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
-use crate::stored::{Archive, Load, Store, stored_words};
+use crate::stored::stored_words;
 
 stored_words! {
     /// How older messages are treated.
@@ -48,10 +48,39 @@ stored_words! {
     }
 }
 
+stored_words! {
+    /// What becomes of an entity of which disk holds something that the ledger can't explain (spec §15.4).
+    #[derive(Default)]
+    OnStale, "treatment of STALE code" {
+        /// It is withheld until the user decides.
+        #[default]
+        Ask = "ask",
+        /// The user's standing word: what disk holds counts as accepted.
+        Follow = "follow",
+    }
+}
+
+stored_words! {
+    /// Where the user is told, at the end of a reply, what was withheld or refused.
+    #[derive(Default)]
+    NoticesInReply, "choice of notices in replies" {
+        /// In conversations whose client offers no tools.
+        #[default]
+        Chats = "chats",
+        /// Nowhere.
+        Never = "never",
+        /// In every conversation.
+        Always = "always",
+    }
+}
+
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
-#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+///
+/// On record by name: one that a ledger doesn't hold, because it is younger, has its default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+#[serde(default)]
 pub struct Policy {
     /// The workspace's absolute path, `/`-separated.
     pub workspace_root: String,
@@ -70,6 +99,12 @@ pub struct Policy {
     pub budget_tokens: u32,
     /// Episodes for which a removed symbol is remembered as removed (spec §9.2).
     pub tombstone_episodes: u32,
+    /// What becomes of STALE code.
+    pub on_stale: OnStale,
+    /// Whether code that a conversation was shown as disk holds it counts as acknowledged (spec §15.5).
+    pub reading_acknowledges: bool,
+    /// Where a reply ends with what was withheld or refused.
+    pub notices_in_reply: NoticesInReply,
 }
 
 impl Default for Policy {
@@ -83,45 +118,53 @@ impl Default for Policy {
             placement: Placement::default(),
             budget_tokens: HYDRATION_TOKENS_DEFAULT,
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
+            on_stale: OnStale::default(),
+            reading_acknowledges: true,
+            notices_in_reply: NoticesInReply::default(),
         }
     }
 }
 
-impl Policy {
-    /// Every setting's name in the configuration and its value, in a fixed order. Two policies are the same where these are.
-    #[must_use]
-    pub fn settings(&self) -> [(&'static str, String); 11] {
-        let Self {
-            workspace_root,
-            profile,
-            thresholds,
-            audit,
-            history,
-            placement,
-            budget_tokens,
-            tombstone_episodes,
-        } = self;
-        let Thresholds {
-            nodes_percent,
-            tokens_percent,
-            correlation_percent,
-            rename_percent,
-        } = thresholds;
-        [
-            ("workspace", workspace_root.clone()),
-            ("profile", profile.as_str().into()),
-            ("parity.nodes_percent", nodes_percent.to_string()),
-            ("parity.tokens_percent", tokens_percent.to_string()),
-            (
-                "similarity.correlation_percent",
-                correlation_percent.to_string(),
-            ),
-            ("similarity.rename_percent", rename_percent.to_string()),
-            ("audit", audit.as_str().into()),
-            ("history", history.as_str().into()),
-            ("placement", placement.as_str().into()),
-            ("budget_tokens", budget_tokens.to_string()),
-            ("tombstone_episodes", tombstone_episodes.to_string()),
-        ]
-    }
+/// Each setting's name in the configuration and its field.
+macro_rules! settings {
+    ($($name:literal: $($field:ident).+,)+) => {
+        impl Policy {
+            /// Every setting's name in the configuration and its value, in a fixed order. Two policies are the same where these are.
+            #[must_use]
+            pub fn settings(&self) -> [(&'static str, String); [$($name),+].len()] {
+                [$(($name, self.$($field).+.to_string()),)+]
+            }
+
+            /// This policy with one setting of another one.
+            ///
+            /// # Panics
+            /// If no setting has that name.
+            #[must_use]
+            pub fn with_setting_of(&self, other: &Self, name: &str) -> Self {
+                let mut mixed = self.clone();
+                match name {
+                    $($name => mixed.$($field).+.clone_from(&other.$($field).+),)+
+                    other => unreachable!("`{other}` is no setting that decisions read"),
+                }
+                mixed
+            }
+        }
+    };
+}
+
+settings! {
+    "workspace": workspace_root,
+    "profile": profile,
+    "parity.nodes_percent": thresholds.nodes_percent,
+    "parity.tokens_percent": thresholds.tokens_percent,
+    "similarity.correlation_percent": thresholds.correlation_percent,
+    "similarity.rename_percent": thresholds.rename_percent,
+    "audit": audit,
+    "history": history,
+    "placement": placement,
+    "budget_tokens": budget_tokens,
+    "tombstone_episodes": tombstone_episodes,
+    "etv.on_stale": on_stale,
+    "etv.reading_acknowledges": reading_acknowledges,
+    "notices.in_reply": notices_in_reply,
 }

@@ -15,6 +15,7 @@ use base64::prelude::BASE64_STANDARD;
 use rkyv::Place;
 use rkyv::rancor::{Fallible, Source};
 use rkyv::ser::{Allocator, Writer};
+use rkyv::string::{ArchivedString, StringResolver};
 use rkyv::vec::{ArchivedVec, VecResolver};
 use rkyv::with::{ArchiveWith, DeserializeWith, SerializeWith};
 use serde::{Deserialize as _, Serialize as _};
@@ -222,6 +223,40 @@ impl<S: Fallible + Allocator + Writer + ?Sized> SerializeWith<Arc<[u8]>, S> for 
 impl<D: Fallible + ?Sized> DeserializeWith<ArchivedVec<u8>, Arc<[u8]>, D> for SharedBytes {
     fn deserialize_with(bytes: &ArchivedVec<u8>, _: &mut D) -> Result<Arc<[u8]>, D::Error> {
         Ok(bytes.as_slice().into())
+    }
+}
+
+/// A value stored as its JSON: what has names there needs no new layout for one more.
+pub(crate) struct AsJson;
+
+impl<T> ArchiveWith<T> for AsJson {
+    type Archived = ArchivedString;
+    type Resolver = (String, StringResolver);
+
+    fn resolve_with(_: &T, (json, resolver): Self::Resolver, out: Place<Self::Archived>) {
+        ArchivedString::resolve_from_str(&json, resolver, out);
+    }
+}
+
+impl<T: serde::Serialize, S> SerializeWith<T, S> for AsJson
+where
+    S: Fallible + Allocator + Writer + ?Sized,
+    S::Error: Source,
+{
+    fn serialize_with(value: &T, serializer: &mut S) -> Result<Self::Resolver, S::Error> {
+        let json = serde_json::to_string(value).map_err(S::Error::new)?;
+        let resolver = ArchivedString::serialize_from_str(&json, serializer)?;
+        Ok((json, resolver))
+    }
+}
+
+impl<T: serde::de::DeserializeOwned, D> DeserializeWith<ArchivedString, T, D> for AsJson
+where
+    D: Fallible + ?Sized,
+    D::Error: Source,
+{
+    fn deserialize_with(json: &ArchivedString, _: &mut D) -> Result<T, D::Error> {
+        serde_json::from_str(json).map_err(D::Error::new)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use tslp_core::event::{self, Event, EventKind};
 
+use crate::format_2;
 use crate::stored::{self, DecodeError, EncodeError};
 
 /// An event as the ledger stores it.
@@ -70,7 +71,6 @@ macro_rules! kinds {
 
 kinds! {
     current {
-        1 => RulesInForce,
         2 => Content,
         3 => PromptReceived,
         4 => SideRequestReceived,
@@ -95,7 +95,9 @@ kinds! {
         23 => PromptComposed,
         24 => ActionJudged,
         25 => CapabilityChanged,
+        26 => RulesInForce,
     }
-    // Layouts of types that have changed since a release: `3 => first::PromptReceived as PromptReceived,`, with a `From`.
-    past {}
+    past {
+        1 => format_2::RulesInForce as RulesInForce,
+    }
 }

@@ -115,18 +115,13 @@ impl ServeConfig {
             access: settings.access,
             policy: Policy {
                 workspace_root,
-                profile: settings.rules.profile,
-                thresholds: settings.rules.thresholds,
-                audit: settings.audit.choice,
-                history: settings.rules.history,
-                placement: settings.rules.placement,
-                tombstone_episodes: settings.rules.tombstone_episodes,
-                budget_tokens: match settings.rules.budget {
+                budget_tokens: match settings.budget {
                     TokenBudget::Auto => HYDRATION_TOKENS_DEFAULT,
                     TokenBudget::Tokens(tokens) => tokens,
                 },
+                ..settings.policy
             },
-            budget: settings.rules.budget,
+            budget: settings.budget,
             audit: settings.audit,
             etv: settings.etv,
             tools: settings.tools,

@@ -4,9 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tslp_core::gate::{GateProfile, Thresholds};
-use tslp_core::limits::TOMBSTONE_EPISODES_DEFAULT;
-use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
+use tslp_core::policy::Policy;
 use tslp_core::words;
 use tslp_workspace::observer::EtvConfig;
 
@@ -31,8 +29,10 @@ pub struct Settings {
     pub upstream: UpstreamConfig,
     /// Permitted callers.
     pub access: AccessConfig,
-    /// Settings that decisions depend on.
-    pub rules: RulesConfig,
+    /// Settings that decisions read. Root and budget are filled in when they are known.
+    pub policy: Policy,
+    /// Tokens of code in one prompt.
+    pub budget: TokenBudget,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -75,36 +75,6 @@ pub struct AccessConfig {
     pub token: Option<Secret>,
 }
 
-/// Settings that decisions depend on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RulesConfig {
-    /// Gate B's strictness.
-    pub profile: GateProfile,
-    /// Thresholds of the guards and of likeness.
-    pub thresholds: Thresholds,
-    /// Episodes for which a removed symbol is remembered as removed.
-    pub tombstone_episodes: u32,
-    /// Treatment of older messages.
-    pub history: HistoryChoice,
-    /// The place of hydrated code.
-    pub placement: Placement,
-    /// Tokens of code in one prompt.
-    pub budget: TokenBudget,
-}
-
-impl Default for RulesConfig {
-    fn default() -> Self {
-        Self {
-            profile: GateProfile::default(),
-            thresholds: Thresholds::default(),
-            tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
-            history: HistoryChoice::default(),
-            placement: Placement::default(),
-            budget: TokenBudget::default(),
-        }
-    }
-}
-
 /// Tokens of hydrated code in one prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TokenBudget {
@@ -118,8 +88,6 @@ pub enum TokenBudget {
 /// Questions to the model about its own replies (spec §10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditConfig {
-    /// When one is asked.
-    pub choice: AuditChoice,
     /// Longest time for all of it.
     pub timeout: Duration,
 }
@@ -239,7 +207,8 @@ impl Default for Settings {
             recent_episodes: 20,
             upstream: UpstreamConfig::default(),
             access: AccessConfig::default(),
-            rules: RulesConfig::default(),
+            policy: Policy::default(),
+            budget: TokenBudget::default(),
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),
@@ -289,7 +258,6 @@ impl Default for UpstreamConfig {
 impl Default for AuditConfig {
     fn default() -> Self {
         Self {
-            choice: AuditChoice::default(),
             timeout: Duration::from_secs(120),
         }
     }

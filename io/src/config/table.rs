@@ -4,7 +4,7 @@ use std::iter::once;
 
 use tslp_core::gate::GateProfile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
-use tslp_core::policy::{AuditChoice, HistoryChoice, Placement};
+use tslp_core::policy::{AuditChoice, HistoryChoice, NoticesInReply, OnStale, Placement};
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
@@ -174,20 +174,20 @@ keys! {
     "upstream_ca_file": Tuning, path!(ValueKind::File, upstream.ca_file),
         "PEM file of certificates to trust for an https upstream, besides the system's.",
         unset "only the system's certificates";
-    "profile": Common, choice!(GateProfile, rules.profile),
+    "profile": Common, choice!(GateProfile, policy.profile),
         "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: a shadow audit must find the change complete, or you verify it, by `@tslp confirm` for one.";
-    "audit": Common, choice!(AuditChoice, audit.choice),
+    "audit": Common, choice!(AuditChoice, policy.audit),
         "Whether the model is asked, once its reply is out and nobody waits for it, if the reply's code is complete: after every reply with judged code (`on`), or only where nothing else grants authority (`auto`), as in `strict`. A new request to the model cancels it at once.";
     "audit_timeout_seconds": Tuning, seconds!(1..=DAY_SECONDS, audit.timeout),
         "Longest time for a shadow audit, from connecting to the answer's end.";
-    "history": Common, choice!(HistoryChoice, rules.history),
+    "history": Common, choice!(HistoryChoice, policy.history),
         "What becomes of a request's older messages: `window` replaces them by the Recent Context block, `client` keeps them, and so does `auto` as long as nothing says that they don't fit the model's window.";
-    "placement": Common, choice!(Placement, rules.placement),
+    "placement": Common, choice!(Placement, policy.placement),
         "Where the Recent Context block of `history = \"window\"` goes: into the one system message, or in front of the prompt for models without a system role. True code and notices always go directly in front of the prompt.";
     "budget_tokens": Common, SettingAccess {
         kind: ValueKind::NumberOrWord, unit: "tokens",
         set: |s, written| {
-            s.rules.budget = match written.text() {
+            s.budget = match written.text() {
                 "auto" => TokenBudget::Auto,
                 _ => written
                     .number(0..=10_000_000)
@@ -196,23 +196,29 @@ keys! {
             };
             Ok(())
         },
-        show: |s| match s.rules.budget {
+        show: |s| match s.budget {
             TokenBudget::Auto => "auto".into(),
             TokenBudget::Tokens(tokens) => tokens.to_string(),
         } },
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
-    "parity.nodes_percent": Tuning, number!(0..=100, "percent", rules.thresholds.nodes_percent),
+    "notices.in_reply": Common, choice!(NoticesInReply, policy.notices_in_reply),
+        "Where a reply ends with a line that says what was withheld or refused and which words resolve it: in `chats`, whose client offers no tools, `never`, or `always`.";
+    "parity.nodes_percent": Tuning, number!(0..=100, "percent", policy.thresholds.nodes_percent),
         "A new definition with a smaller share of the old one's syntax tree nodes counts as collapsed and stays a proposal.";
-    "parity.tokens_percent": Tuning, number!(0..=100, "percent", rules.thresholds.tokens_percent),
+    "parity.tokens_percent": Tuning, number!(0..=100, "percent", policy.thresholds.tokens_percent),
         "The same for its tokens.";
-    "similarity.correlation_percent": Tuning, number!(0..=100, "percent", rules.thresholds.correlation_percent),
+    "similarity.correlation_percent": Tuning, number!(0..=100, "percent", policy.thresholds.correlation_percent),
         "Code that names no path is linked to a known definition of its name only if it holds at least this share of that definition's words. The link never makes anything true.";
-    "similarity.rename_percent": Tuning, number!(0..=100, "percent", rules.thresholds.rename_percent),
+    "similarity.rename_percent": Tuning, number!(0..=100, "percent", policy.thresholds.rename_percent),
         "A new definition at least so like one that is missing is taken for its rename, and waits for your confirmation.";
-    "tombstone_episodes": Tuning, number!(0..=TOMBSTONE_EPISODES_MAX, "episodes", rules.tombstone_episodes),
+    "tombstone_episodes": Tuning, number!(0..=TOMBSTONE_EPISODES_MAX, "episodes", policy.tombstone_episodes),
         "How long a symbol that you removed is remembered as removed, so that only you can bring it back; its code stays in the Vault for ever. Another number counts from the next decision on.";
     "adopt.on_touch": Common, switch!(etv.adopt_on_touch),
         "Whether a file of which nothing is known is taken as your word, as it is on disk, when a prompt names it or before the model's tool call reads or changes it. Hidden files and those that a .gitignore names are never taken so.";
+    "etv.on_stale": Common, choice!(OnStale, policy.on_stale),
+        "What becomes of code of which disk holds something that nobody accepted: `ask` withholds it until you decide (`@tslp accept`, or a paste), `follow` is your standing word that disk counts as accepted.";
+    "etv.reading_acknowledges": Tuning, switch!(policy.reading_acknowledges),
+        "Whether code that a conversation was shown as disk holds it, by a tool's result, an attachment or a paste, is the base from then on. Without it, only you acknowledge what changed on disk.";
     "etv.read_bytes_max": Tuning, number!(1..=1 << 30, "bytes", etv.read_bytes_max),
         "Larger files of the workspace count as unreadable.";
     "etv.timeout_ms": Tuning, SettingAccess {

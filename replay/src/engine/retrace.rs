@@ -387,7 +387,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let differing = then.settings().into_iter().zip(self.policy.settings());
         let differing: Vec<_> = differing.filter(|(then, now)| then != now).collect();
         let matters =
-            |name: &str| decision(self, &policy_with_setting(&then, &self.policy, name)) != before;
+            |name: &str| decision(self, &then.with_setting_of(&self.policy, name)) != before;
         let mut causes: Vec<DifferenceCause> = Vec::new();
         // One that makes a difference by itself is named; where only several together do, all of them.
         let is_one_alone = differing.iter().any(|((name, _), _)| matters(name));
@@ -420,29 +420,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             difference.causes = causes.iter().cloned().collect();
         }
     }
-}
-
-/// The old policy with one setting of the new one.
-fn policy_with_setting(old: &Policy, new: &Policy, name: &str) -> Policy {
-    let mut mixed = old.clone();
-    let (thresholds, others) = (&mut mixed.thresholds, new.thresholds);
-    match name {
-        "profile" => mixed.profile = new.profile,
-        "parity.nodes_percent" => thresholds.nodes_percent = others.nodes_percent,
-        "parity.tokens_percent" => thresholds.tokens_percent = others.tokens_percent,
-        "similarity.correlation_percent" => {
-            thresholds.correlation_percent = others.correlation_percent
-        }
-        "similarity.rename_percent" => thresholds.rename_percent = others.rename_percent,
-        "audit" => mixed.audit = new.audit,
-        "history" => mixed.history = new.history,
-        "placement" => mixed.placement = new.placement,
-        "tombstone_episodes" => mixed.tombstone_episodes = new.tombstone_episodes,
-        // Both are taken as they were, so they make no difference.
-        "workspace" | "budget_tokens" => {}
-        other => unreachable!("`{other}` can't be tried by itself"),
-    }
-    mixed
 }
 
 /// Whether a block was read by another grammar, or by other patterns.
