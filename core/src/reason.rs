@@ -266,6 +266,8 @@ reasons! {
     SandboxBreach = "sandbox_breach",
     /// The model wrote a tool's result itself.
     ForgedResult = "forged_result",
+    /// The version that is shown was accepted in another conversation, and its file doesn't hold it yet.
+    UnsavedElsewhere = "unsaved_elsewhere",
 }
 
 impl Reason {

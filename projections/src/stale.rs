@@ -1,8 +1,8 @@
 //! The STALE set: entities whose file on disk contradicts the State Map (spec §15.4).
 //!
-//! Derived from recorded observations alone, so replay without a disk gives the same set. The state of disk at the time when
-//! the user last decided about an entity is acknowledged: the user's decision overrules the disk (spec §15.2) until disk
-//! changes again.
+//! Derived from recorded observations alone, so replay without a disk gives the same set. What disk held when a version became
+//! true is no contradiction until disk changes again: the user's decision overrules it (spec §15.2), and a model's accepted change
+//! isn't saved yet.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -23,8 +23,8 @@ use crate::symbol_words::SymbolWords;
 
 row! {
     /// `stale`: entities of which disk holds another version than the true one, and the kind of difference. All but the
-    /// acknowledged ones are withheld.
-    pub struct StaleRow in table "stale", version 2;
+    /// acknowledged and the unsaved ones are withheld.
+    pub struct StaleRow in table "stale", version 3;
     key {
         /// The entity.
         entity: EntityId,
@@ -36,8 +36,9 @@ row! {
 }
 
 row! {
-    /// `acknowledged`: the slice of an entity on disk when the user decided for another one.
-    pub struct AcknowledgedRow in table "acknowledged", version 1;
+    /// `acknowledged`: the slice of an entity on disk when another one became true, by the user's word or by a change that is yet
+    /// to be saved. The row goes once disk holds what is true: from then on the older slice is news.
+    pub struct AcknowledgedRow in table "acknowledged", version 2;
     key {
         /// The entity.
         entity: EntityId,
@@ -62,6 +63,8 @@ words! {
         Superseded = "superseded",
         /// [`Divergence::Unreadable`].
         Unreadable = "unreadable",
+        /// The model's change is accepted and not saved yet: disk holds what it replaced. Nothing is withheld.
+        Unsaved = "not_saved",
     }
 }
 
@@ -84,7 +87,7 @@ pub struct Stale {
     differing: BTreeMap<EntityId, DiskDifference>,
     /// The symbols among them.
     differing_words: SymbolWords,
-    /// The slice on disk when the user decided for another one.
+    /// The slice on disk when another one became true.
     acknowledged: BTreeMap<EntityId, OnDisk>,
 }
 
@@ -106,18 +109,13 @@ impl Stale {
             }
             Event::Transitioned(transitioned) => {
                 let entity = &transitioned.entity;
-                match (transitioned.transition, transitioned.origin) {
-                    (Transition::Promote, Origin::User) => {
-                        self.acknowledge(entity, state_map, disk, changes);
-                    }
-                    // The model's promotion acknowledges nothing: until the editor has written it, disk holds what was
-                    // superseded, and that is STALE (spec §15.4).
-                    (Transition::Promote | Transition::Remove, _) => {
-                        self.acknowledge_nothing(entity, changes);
-                    }
+                match transitioned.transition {
+                    // The gates let a model's version pass only where disk agrees with what it replaces.
+                    Transition::Promote => self.acknowledge(entity, state_map, disk, changes),
+                    Transition::Remove => self.acknowledge_nothing(entity, changes),
                     // The promotion that follows decides.
-                    (Transition::Supersede, _) => {}
-                    (Transition::Discard, _) => return,
+                    Transition::Supersede => {}
+                    Transition::Discard => return,
                 }
                 self.compare_with_disk(entity, state_map, disk, changes);
             }
@@ -162,6 +160,12 @@ impl Stale {
                 }
             }
             None => {
+                if state_map
+                    .slice(entity)
+                    .is_some_and(|truth| on_disk(disk, entity) == Some(Some(truth)))
+                {
+                    self.acknowledge_nothing(entity, changes);
+                }
                 if self.differing.remove(entity).is_some() {
                     self.differing_words.remove(entity);
                     changes.remove::<StaleRow>(|| (entity.clone(),));
@@ -183,20 +187,25 @@ impl Stale {
             DiskFinding::File(_) => match on_disk(disk, entity)? {
                 seen if seen == Some(truth) => return None,
                 seen if self.acknowledged.get(entity) == Some(&seen) => {
-                    DiskDifference::Acknowledged
+                    match state_map.origin(entity) {
+                        Some(Origin::Model) => DiskDifference::Unsaved,
+                        _ => DiskDifference::Acknowledged,
+                    }
                 }
                 Some(slice) if state_map.was_true(entity, slice) => DiskDifference::Superseded,
-                // The model added it, and no editor has written it yet: disk holds the state before.
-                None if state_map.origin(entity) == Some(Origin::Model) => {
-                    DiskDifference::Superseded
-                }
                 _ => DiskDifference::Unknown,
             },
         };
         Some(difference)
     }
 
-    /// The divergence of disk from the entity, if there is one that isn't acknowledged.
+    /// Whether the entity's version is the model's, accepted, and not saved yet.
+    #[must_use]
+    pub fn is_unsaved(&self, entity: &EntityId) -> bool {
+        self.differing.get(entity) == Some(&DiskDifference::Unsaved)
+    }
+
+    /// The divergence of disk from the entity, if there is one that isn't explained by what became true.
     #[must_use]
     pub fn divergence(&self, entity: &EntityId) -> Option<Divergence> {
         self.differing.get(entity)?.divergence()
@@ -209,7 +218,7 @@ impl Stale {
             .filter_map(|(entity, difference)| Some((entity, difference.divergence()?)))
     }
 
-    /// The symbols of which disk holds another version than the true one, acknowledged ones included.
+    /// The symbols of which disk holds another version than the true one, whatever the kind of difference.
     #[must_use]
     pub const fn differing_words(&self) -> &SymbolWords {
         &self.differing_words
@@ -289,7 +298,7 @@ fn row(entity: &EntityId, disk_holds: DiskDifference) -> StaleRow {
 impl DiskDifference {
     const fn divergence(self) -> Option<Divergence> {
         match self {
-            Self::Acknowledged => None,
+            Self::Acknowledged | Self::Unsaved => None,
             Self::Unknown => Some(Divergence::Unknown),
             Self::Superseded => Some(Divergence::Superseded),
             Self::Unreadable => Some(Divergence::Unreadable),

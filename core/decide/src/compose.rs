@@ -571,6 +571,7 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
         (Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable, _) => {
             view.divergence(entity).is_none()
         }
+        (Reason::UnsavedElsewhere, _) => !view.state.stale().is_unsaved(entity),
         _ => false,
     };
     !is_settled

@@ -148,6 +148,7 @@ pub(super) fn hydrate(
     }
     drop_covered(&mut admitted, &mut hydration);
     warn_of_files(view, prompt, &admitted, &mut hydration);
+    warn_of_races(view, prompt, &admitted, &mut hydration);
     // In the order in which the session first saw them, so that a server's prompt cache holds from one prompt to the next.
     keep_order(
         &mut admitted,
@@ -178,6 +179,27 @@ fn warn_of_files(
         {
             hydration.add_notice(prompt, file, divergence_reason(divergence));
         }
+    }
+}
+
+/// Issues a notice for each shown version that another conversation made and nobody has saved yet: whoever saves last would
+/// undo the other's change.
+fn warn_of_races(
+    view: &StateView<'_>,
+    prompt: &Prompt<'_>,
+    admitted: &[(Hydrated, String)],
+    hydration: &mut Hydration,
+) {
+    let sight = hydration.hydrated.iter();
+    let shown = admitted.iter().map(|(hydrated, _)| hydrated).chain(sight);
+    let is_of_another = |entity: &&EntityId| {
+        let current = view.current_version(entity);
+        let session = current.and_then(|current| view.state.sessions().of(current.episode));
+        view.state.stale().is_unsaved(entity) && session.is_some_and(|it| it != prompt.session)
+    };
+    let raced = shown.map(|hydrated| &hydrated.entity).filter(is_of_another);
+    for entity in raced.cloned().collect::<Vec<_>>() {
+        hydration.add_notice(prompt, entity, Reason::UnsavedElsewhere);
     }
 }
 

@@ -86,6 +86,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::DiskHoldsSuperseded => format!(
             "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated, or the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
         ),
+        Reason::UnsavedElsewhere => format!(
+            "{name} as shown was accepted in another conversation, and its file doesn't hold it yet: save that change first, or the two will overwrite each other.",
+        ),
         Reason::DiskUnreadable => format!(
             "{name} could not be checked: {}.\nIts code is withheld. Do not guess it.",
             read_failure_text(disk)

@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::stale::{AcknowledgedRow, DiskDifference};
 use tslp_projections::state_map::StateMapRow;
 use tslp_replay::pending::DiskCheck;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -32,7 +34,8 @@ pub struct DiskNow {
 /// Differences from the last look on record.
 #[derive(Debug, Default)]
 pub(crate) struct DiskChanges {
-    /// What disk holds now of each entity whose file has changed: `same`, `unknown`, `missing` or `unreadable`.
+    /// What disk holds now of each entity whose file has changed: `same`, `acknowledged`, `not_saved`, `unknown`, `missing` or
+    /// `unreadable`.
     pub(crate) entities: BTreeMap<EntityId, &'static str>,
     /// The changed files; with the reason, if one can't be read now.
     pub(crate) files: BTreeMap<RelPath, Option<ReadFailure>>,
@@ -101,9 +104,9 @@ impl DiskNow {
                 last_seen: None,
             };
             let now = observer.check(vec![check]).pop();
-            for (entity, slice) in truth {
+            for (entity, truth) in truth {
                 let word = now.as_ref().map_or("unreadable", |now| {
-                    word_for_held(now, entity.symbol.as_ref(), slice)
+                    word_for_held(now, entity.symbol.as_ref(), &truth)
                 });
                 changed.entities.insert(entity, word);
             }
@@ -128,27 +131,47 @@ fn tracked_paths(
     Ok(paths)
 }
 
+/// What is true of an entity, and how disk may differ from it without a contradiction.
+struct TrueSlice {
+    slice: SliceHash,
+    origin: Origin,
+    /// What disk held when it became true, if that was something else.
+    acknowledged: Option<Option<SliceHash>>,
+}
+
 /// The true slices of each changed file.
 fn truth_of(
     reader: &LedgerReader,
     changed: &DiskChanges,
-) -> Result<BTreeMap<RelPath, BTreeMap<EntityId, SliceHash>>, LedgerError> {
-    let mut truth: BTreeMap<RelPath, BTreeMap<EntityId, SliceHash>> = BTreeMap::new();
+) -> Result<BTreeMap<RelPath, BTreeMap<EntityId, TrueSlice>>, LedgerError> {
+    let mut truth: BTreeMap<RelPath, BTreeMap<EntityId, TrueSlice>> = BTreeMap::new();
     if changed.files.is_empty() {
         return Ok(truth);
     }
     reader.visit_rows(&mut |row: StateMapRow| {
         if changed.files.contains_key(&row.entity.path) {
             let of_path = truth.entry(row.entity.path.clone()).or_default();
-            of_path.insert(row.entity, row.artifact);
+            let true_slice = TrueSlice {
+                slice: row.artifact,
+                origin: row.origin,
+                acknowledged: None,
+            };
+            of_path.insert(row.entity, true_slice);
+        }
+        ControlFlow::Continue(())
+    })?;
+    reader.visit_rows(&mut |row: AcknowledgedRow| {
+        let of_path = truth.get_mut(&row.entity.path);
+        if let Some(known) = of_path.and_then(|of_path| of_path.get_mut(&row.entity)) {
+            known.acknowledged = Some(row.disk_held);
         }
         ControlFlow::Continue(())
     })?;
     Ok(truth)
 }
 
-/// What disk holds of an entity. A difference that the user knew of is one again: the file has changed since.
-fn word_for_held(now: &DiskFinding, symbol: Option<&Symbol>, truth: SliceHash) -> &'static str {
+/// What disk holds of an entity.
+fn word_for_held(now: &DiskFinding, symbol: Option<&Symbol>, truth: &TrueSlice) -> &'static str {
     let file = match now {
         DiskFinding::Missing => return "missing",
         DiskFinding::Unreadable(_) => return "unreadable",
@@ -163,11 +186,15 @@ fn word_for_held(now: &DiskFinding, symbol: Option<&Symbol>, truth: SliceHash) -
                 .and_then(|slice| slice.slice)
         }
     };
-    if slice == Some(truth) {
-        "same"
-    } else {
-        "unknown"
+    if slice == Some(truth.slice) {
+        return "same";
     }
+    let difference = match truth.origin {
+        _ if truth.acknowledged != Some(slice) => DiskDifference::Unknown,
+        Origin::Model => DiskDifference::Unsaved,
+        Origin::User => DiskDifference::Acknowledged,
+    };
+    difference.as_str()
 }
 
 /// The file that was seen last, if one was, without its definitions: so its text isn't parsed again where it is the same.

@@ -85,6 +85,8 @@ pub struct TruthCounts {
     pub entities: usize,
     /// STALE entities.
     pub stale: usize,
+    /// Entities of which the model's accepted version isn't saved yet.
+    pub unsaved: usize,
     /// Files of entities that could not be read when they were last looked at, by reason.
     pub read_failures: BTreeMap<String, usize>,
     /// The first of them by path, with the reason.
@@ -122,6 +124,7 @@ impl DoctorReport {
             page["read_failures"] = json!(truths.read_failures);
             page["stale"] = truths.stale.into();
             page["unreadable"] = json!(truths.unreadable);
+            page["unsaved"] = truths.unsaved.into();
         }
         if let Some(price) = &self.price {
             page["price"] = price.json_object();
@@ -403,15 +406,13 @@ fn count_truths(
         ControlFlow::Continue(())
     })?;
     for row in reader.rows::<StaleRow>()? {
-        let is_as_recorded = !changed.files.contains_key(&row.entity.path);
-        let is_stale = matches!(
-            row.disk_holds,
-            DiskDifference::Superseded | DiskDifference::Unknown
-        );
-        truths.stale += usize::from(is_as_recorded && is_stale);
+        if !changed.files.contains_key(&row.entity.path) {
+            truths.count_difference(row.disk_holds.as_str());
+        }
     }
-    let now = changed.entities.values();
-    truths.stale += now.filter(|word| **word == "unknown").count();
+    for word in changed.entities.values() {
+        truths.count_difference(word);
+    }
     for (path, (finding, tracked)) in failed {
         // What was merely named in a directive doesn't matter to anything that is true.
         if tracked == PathTracking::No {
@@ -433,8 +434,24 @@ enum PathTracking {
     No,
 }
 
+impl TruthCounts {
+    fn count_difference(&mut self, word: &str) {
+        match DiskDifference::ALL
+            .iter()
+            .find(|known| known.as_str() == word)
+        {
+            Some(DiskDifference::Superseded | DiskDifference::Unknown) => self.stale += 1,
+            Some(DiskDifference::Unsaved) => self.unsaved += 1,
+            Some(DiskDifference::Acknowledged | DiskDifference::Unreadable) | None => {}
+        }
+    }
+}
+
 fn stale_words(truths: &TruthCounts) -> Result<String, String> {
-    let words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
+    let mut words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
+    if truths.unsaved > 0 {
+        words.push_str(&format!("; accepted and not saved yet: {}", truths.unsaved));
+    }
     if truths.stale == 0 {
         Ok(words)
     } else {

@@ -26,8 +26,8 @@ use crate::evidence::moments::utc_moment;
 pub struct EntityState {
     /// Its authoritative version.
     pub row: StateMapRow,
-    /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `superseded`, `unknown`,
-    /// `unreadable`, or `not_checked`.
+    /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `not_saved` (what the model's
+    /// accepted change replaces), `superseded`, `unknown`, `unreadable`, or `not_checked`.
     pub disk: &'static str,
     /// When a look last found something else at the path than the look before; looks that find the same leave no record.
     /// What `disk` says was so then, and may have changed since the last look. `None` on a page that looked itself and found
@@ -71,10 +71,10 @@ impl EntityState {
     /// What disk holds, in words, with the moment of which it is said.
     #[must_use]
     pub fn disk_as_of(&self) -> String {
-        let word = if self.is_stale() {
-            format!("STALE ({})", self.disk)
-        } else {
-            self.disk.to_owned()
+        let word = match self.disk {
+            stale if self.is_stale() => format!("STALE ({stale})"),
+            "not_saved" => "not saved yet".into(),
+            word => word.to_owned(),
         };
         match &self.looked_at {
             Some(moment) => format!("{word} as of {moment}"),

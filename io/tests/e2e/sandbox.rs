@@ -153,7 +153,7 @@ fn scenario(start: Start) {
     tslp.say("improve `ring_put`");
     assert_eq!(tslp.state()[RING_PUT]["origin"], "model");
     tslp.say("explain `ring_put`");
-    assert_eq!(tslp.state()[RING_PUT]["disk"], "superseded");
+    assert_eq!(tslp.state()[RING_PUT]["disk"], "not_saved");
     check_unchanged(before, "serving");
     places.write("src/ring.c", &RING.replace("return 0;", "return 7;"));
     let before = snapshot(&places.workspace);

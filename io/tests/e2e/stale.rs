@@ -188,7 +188,7 @@ fn an_edit_between_the_prompt_and_the_reply_is_noticed_too() {
 }
 
 #[test]
-fn a_file_that_still_holds_the_version_before_says_so() {
+fn an_accepted_change_that_is_not_saved_yet_is_current() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -198,15 +198,16 @@ fn a_file_that_still_holds_the_version_before_says_so() {
     upstream.next();
     upstream.next();
     tslp.say("explain `ring_put`");
-    let system = upstream.next().system();
-    assert!(
-        system.contains("still holds the version before the last accepted change"),
-        "{system}"
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER);
+    assert_eq!(upstream.next().system(), block);
+    assert_eq!(tslp.state()[RING_PUT]["disk"], "not_saved");
+    let doctor = tslp.page("/doctor");
+    assert_eq!(
+        (&doctor["stale"], &doctor["unsaved"]),
+        (&0.into(), &1.into())
     );
-    assert_eq!(tslp.state()[RING_PUT]["disk"], "superseded");
     places.write("src/ring.c", RING_BETTER);
     tslp.say("explain `ring_put`");
-    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER);
     assert_eq!(upstream.next().system(), block);
 }
 

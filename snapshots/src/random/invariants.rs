@@ -91,7 +91,7 @@ pub struct Law {
     authoritative: BTreeMap<EntityId, VersionId>,
     /// True versions whose replacement comes next.
     replaced: BTreeMap<EntityId, VersionId>,
-    /// The slice on disk when the user last decided about an entity.
+    /// The slice on disk when an entity's version became true.
     acknowledged: BTreeMap<EntityId, Option<SliceHash>>,
     vault: BTreeMap<ArtifactHash, Vec<u8>>,
     captured: BTreeMap<CaptureId, ArtifactHash>,
@@ -277,9 +277,7 @@ impl Law {
                 let before = self.authoritative.insert(entity.clone(), moved.version);
                 assert_eq!(before, None, "two truths of {entity}");
                 self.acknowledged.remove(entity);
-                if let (Origin::User, Some(DiskEntry::File(_))) =
-                    (moved.origin, disk.at(&entity.path))
-                {
+                if let Some(DiskEntry::File(_)) = disk.at(&entity.path) {
                     self.acknowledged
                         .insert(entity.clone(), on_disk(disk, entity));
                 }
@@ -438,7 +436,7 @@ impl Law {
                 let is_acknowledged = self.acknowledged.get(entity) == Some(&seen);
                 assert!(
                     seen == Some(shown) || is_acknowledged,
-                    "STALE code is shown: {entity} as {shown}, where disk holds {seen:?} and the user decided over {:?}",
+                    "STALE code is shown: {entity} as {shown}, where disk holds {seen:?} and held {:?} when it became true",
                     self.acknowledged.get(entity)
                 );
             }

@@ -9,7 +9,7 @@ use tslp_core::event::{
     ContentKind, DiskFinding, Event, Recorded, ReplyEnded, ReplyOutcome, Transitioned, Verb,
 };
 use tslp_core::hash::SliceHash;
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::ids::{EpisodeId, Seq, VersionId};
 use tslp_core::path::RelPath;
 use tslp_io::sent_prompts::SentIndex;
 use tslp_projections::STALE;
@@ -465,12 +465,14 @@ fn is_collapsed(name: &str, slice: SliceHash) -> bool {
     })
 }
 
-/// The STALE set, derived from recorded looks and the user's decisions as the law defines it.
+/// The STALE set, derived from recorded looks and decisions as the law defines it.
 #[derive(Default)]
 struct Divergences {
     looks: BTreeMap<RelPath, DiskFinding>,
-    /// The slice on disk when the user decided.
+    /// The slice on disk when the entity's version became true, until disk holds that version.
     decided_over: BTreeMap<EntityId, Option<SliceHash>>,
+    slices: BTreeMap<VersionId, SliceHash>,
+    true_slices: BTreeMap<EntityId, SliceHash>,
 }
 
 impl Divergences {
@@ -479,15 +481,32 @@ impl Divergences {
             Event::DiskObserved(observed) => {
                 self.looks
                     .insert(observed.path.clone(), observed.finding.clone());
+                let saved = self.true_slices.iter();
+                let saved = saved.filter(|(entity, slice)| {
+                    entity.path == observed.path && self.seen_on_disk(entity) == Some(Some(**slice))
+                });
+                let saved: Vec<EntityId> = saved.map(|(entity, _)| entity.clone()).collect();
+                for entity in saved {
+                    self.decided_over.remove(&entity);
+                }
             }
-            Event::Transitioned(moved) => match (moved.transition, moved.origin) {
-                (Transition::Promote, Origin::User) => {
+            Event::ArtifactResolved(resolved) => {
+                let versions = resolved.versions.iter();
+                self.slices
+                    .extend(versions.map(|version| (version.id, version.slice)));
+            }
+            Event::Transitioned(moved) => match moved.transition {
+                Transition::Promote => {
+                    let slice = self.slices[&moved.version];
+                    self.true_slices.insert(moved.entity.clone(), slice);
                     self.decided_over.remove(&moved.entity);
-                    if let Some(seen) = self.seen_on_disk(&moved.entity) {
+                    let seen = self.seen_on_disk(&moved.entity);
+                    if let Some(seen) = seen.filter(|seen| *seen != Some(slice)) {
                         self.decided_over.insert(moved.entity.clone(), seen);
                     }
                 }
-                (Transition::Promote | Transition::Remove, _) => {
+                Transition::Remove => {
+                    self.true_slices.remove(&moved.entity);
                     self.decided_over.remove(&moved.entity);
                 }
                 _ => {}
@@ -526,10 +545,10 @@ impl Divergences {
                 withheld.insert((entity.path.as_str().to_owned(), symbol.to_owned()));
             }
         }
-        let acknowledged = Value::from("acknowledged");
+        let explained = ["acknowledged", "not_saved"].map(Value::from);
         let folded: BTreeSet<(String, String)> = rows(state, STALE)
             .into_iter()
-            .filter(|row| row[2] != acknowledged)
+            .filter(|row| !explained.contains(&row[2]))
             .map(|row| (cell_text(&row[0]), cell_text(&row[1])))
             .collect();
         assert_eq!(withheld, folded, "the STALE set");

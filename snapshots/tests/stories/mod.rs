@@ -33,6 +33,7 @@ mod patterns;
 
 mod agents;
 mod audits;
+mod moving_files;
 mod renames;
 mod unseen;
 mod verification;

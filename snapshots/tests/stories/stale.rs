@@ -92,7 +92,7 @@ fn changed_while_the_model_thinks() {
 fn editor_applies_the_change() {
     after_paste(
         "stale__editor_applies_the_change",
-        "After a promotion disk still holds the older version and the notice says so; once the editor writes the new one, it is shown.",
+        "After a promotion disk still holds the older version: the new one is shown all the same, as it is once the editor has written it.",
         "
         user
         | Change a()
@@ -536,7 +536,7 @@ fn functions_of_a_file_that_is_not_known_whole() {
 fn editor_writes_the_whole_file() {
     after_paste(
         "stale__editor_writes_the_whole_file",
-        "The model's whole file is true and not written yet, so its next part is refused; once the editor has written it, STALE is over by itself and the part becomes true.",
+        "The model's whole file is true and not written yet; its next part replaces that part, before the editor has written anything and after.",
         "
         user
         | Change `a()` in src/a.c

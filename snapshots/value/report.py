@@ -1,0 +1,117 @@
+"""docs/value.md out of the rows."""
+
+import math
+
+ARM_NAMES = {
+    "direct": "client resends all, direct",
+    "window": "client keeps 2 pairs, direct",
+    "ideal": "ideal: no history, current file and request",
+    "tslp": "through tslp, defaults",
+    "tslp-follow": "through tslp, `etv.on_stale = follow`",
+}
+
+
+def wilson(hits, n):
+    """The 95 % interval of a share, in percent."""
+    z = 1.96
+    share = hits / n
+    middle = share + z * z / (2 * n)
+    width = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return tuple(round(100 * (middle + sign * width) / (1 + z * z / n)) for sign in (-1, 1))
+
+
+def cell(hits, n):
+    if n == 0:
+        return "–"
+    low, high = wilson(hits, n)
+    return f"{hits} of {n} ({max(low, 0)}–{min(high, 100)} %)"
+
+
+def table(head, lines):
+    rows = [head, ["---"] * len(head), *lines]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def is_good(row):
+    return row["met"] and not row["broken"] and not row["lost"]
+
+
+def probes_table(rows, classes, arms, holds):
+    arms = [arm for arm in arms if any(row["arm"] == arm for row in rows)]
+    lines = []
+    for kind in [*classes, None]:
+        cells = []
+        for arm in arms:
+            here = [row for row in rows if row["arm"] == arm and kind in (None, row["probe"])]
+            cells.append(cell(sum(bool(holds(row)) for row in here), len(here)))
+        lines.append([kind or "**all**", *cells])
+    return table(["", *(ARM_NAMES[arm] for arm in arms)], lines)
+
+
+def sessions_table(rows):
+    lines = []
+    for arm in ARM_NAMES:
+        here = [row for row in rows if row["arm"] == arm]
+        if not here:
+            continue
+        asked = [row for row in here if row["asked"]]
+        ends = [row["tests_at_end"] for row in here if "tests_at_end" in row]
+        evaluated = sum(row["evaluated"] for row in here)
+        lines.append([
+            ARM_NAMES[arm],
+            cell(sum(row["met"] for row in asked), len(asked)),
+            cell(sum(bool(row["broken"]) for row in here), len(here)),
+            f"{sum(end[0] for end in ends)} of {sum(end[1] for end in ends)}",
+            f"{evaluated:,}",
+            cell(sum(row["markers"] for row in here), len(here)),
+        ])  # fmt: skip
+    head = ["", "met", "turns that broke code", "tests at the end", "prompt tokens evaluated", "replies with markers of tslp's"]
+    return table(head, lines)
+
+
+def page(rows, classes, arms):
+    probes = [row for row in rows if row.get("probe")]
+    sessions = [row for row in rows if row.get("session")]
+    stale = [row for row in probes if row["arm"] == "tslp" and row["probe"] == "edited on disk"]
+    told = sum(bool(row.get("added", "").strip()) for row in stale)
+    return f"""# What it is worth to a small model
+
+Written by `snapshots/value/run.py` ([how](../snapshots/value/README.md)): Qwen2.5-Coder-1.5B-Instruct, Q4_K_M, at temperature 0, on
+llama.cpp with one thread. Small files in Python, C and TypeScript with a unit test a function; the tests are the judge. Of each share the
+95 % interval (Wilson) is given. One model and small numbers: what differs by two or three of nine is no difference.
+
+## Probes
+
+A conversation by hand, then one request for a change of a function, of which
+
+* *plain*: nothing else is asked before;
+* *changed before*: an earlier reply changed it, and the user saved that;
+* *edited on disk*: the user changed it in their editor, and says nothing of it;
+* *not saved*: the last reply changed it, and the user hasn't saved that yet;
+* *damaged before*: the last reply lost code of it, and the user asks on.
+
+Good: what was asked is done, no test fails that passed before, and the earlier change or the user's own edit is still there.
+
+{probes_table(probes, classes, arms, is_good)}
+
+What was asked is done, whatever else broke:
+
+{probes_table(probes, classes, arms, lambda row: row["met"])}
+
+Code that was there is broken or lost if the user takes the reply:
+
+{probes_table(probes, classes, arms, lambda row: row["broken"] or row["lost"])}
+
+Replies that repeat words of tslp's own (`[CURRENT STATE`, `Artifact:`, `STALE` …):
+
+{probes_table(probes, classes, arms, lambda row: row["markers"])}
+
+*Edited on disk* under the default `etv.on_stale = ask`: the user was told at the end of the reply in {cell(told, len(stale))}.
+
+## Sessions
+
+Nine turns a language; the user pastes the file once, applies the code of every reply, and saves. Tokens are those that llama.cpp reports
+as evaluated (`timings.prompt_n`): what its prefix cache didn't hold.
+
+{sessions_table(sessions)}
+"""

@@ -1,0 +1,44 @@
+"""The material against itself: every given piece of code does what its tests say, every damaged one fails."""
+
+import sys
+
+import cases_c
+import cases_python
+import cases_typescript
+import judge
+
+
+def fenced(code):
+    return f"```\n{code}\n```"
+
+
+def check(project, esbuild):
+    it = judge.Judge(project, esbuild)
+    language = project.LANGUAGE
+    wrong = []
+
+    def expect(what, holds):
+        if not holds:
+            wrong.append(f"{project.NAME}: {what}")
+
+    for name, test in project.TESTS.items():
+        expect(f"base {name}", it.passes(project.CODE, test))
+    for _, _, code in project.FILLERS:
+        if code:
+            expect("filler", not it.broken(project.CODE, judge.apply(project.CODE, fenced(code), language)))
+    for name, change in project.CHANGES.items():
+        for kind in ("first", "users"):
+            after = judge.apply(project.CODE, fenced(change[f"{kind}_code"]), language)
+            expect(f"{kind} {name} breaks {it.broken(project.CODE, after)}", not it.broken(project.CODE, after))
+            expect(f"{kind}_test {name}", it.passes(after, change[f"{kind}_test"]))
+            expect(f"{kind}_test {name} on the old code", not it.passes(project.CODE, change[f"{kind}_test"]))
+            expect(f"ask_test {name} on {kind}", not it.passes(after, change["ask_test"]))
+        damaged = judge.apply(project.CODE, fenced(change["damaged_code"]), language)
+        expect(f"damaged {name}", it.broken(project.CODE, damaged))
+    return wrong
+
+
+if __name__ == "__main__":
+    found = [line for project in (cases_python, cases_c, cases_typescript) for line in check(project, sys.argv[1])]
+    print("\n".join(found) or "all as they say")
+    sys.exit(bool(found))
