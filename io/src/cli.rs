@@ -16,7 +16,7 @@ use clap::{
 use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
-pub use self::tool::{GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
+pub use self::tool::{GrantArgs, GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
 use crate::config::layers::WrittenFlags;
 use crate::config::table::KEYS;
@@ -151,6 +151,72 @@ pub enum CliCommand {
         /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
         #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
         targets: Vec<String>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Make the model's version of a definition true, which was refused or waits for you
+    Confirm {
+        /// The definition or the file: `src/a.c::name` or `src/a.c`
+        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
+        targets: Vec<String>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Drop the model's version of a definition, which was refused or waits for you
+    Reject {
+        /// The definition or the file: `src/a.c::name` or `src/a.c`
+        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
+        targets: Vec<String>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Grant the model's tools a capability for some minutes
+    Allow {
+        /// What to grant.
+        #[command(flatten)]
+        grant: GrantArgs,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Take back what was granted
+    Revoke {
+        /// What to take back.
+        #[command(flatten)]
+        grant: GrantArgs,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// End the model's tools that are running, and let none run
+    Stop {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Let the model's tools run again, also after a halt
+    Resume {
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -563,6 +629,44 @@ mod tests {
                 &flags.0,
                 Some(*output),
             ),
+            CliCommand::Confirm {
+                targets,
+                flags,
+                output,
+            } => with(
+                &format!("confirm {}", targets.join("+")),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Reject {
+                targets,
+                flags,
+                output,
+            } => with(
+                &format!("reject {}", targets.join("+")),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Allow {
+                grant,
+                flags,
+                output,
+            } => with(
+                &format!("allow {} {:?}", grant.words(), grant.session),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Revoke {
+                grant,
+                flags,
+                output,
+            } => with(
+                &format!("revoke {} {:?}", grant.words(), grant.session),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Stop { flags, output } => with("stop", &flags.0, Some(*output)),
+            CliCommand::Resume { flags, output } => with("resume", &flags.0, Some(*output)),
             CliCommand::Adopt {
                 paths,
                 dry_run,
@@ -641,6 +745,16 @@ mod tests {
         check("demo --log-level debug", "demo log_level=debug");
         check("accept a.c b.c::f", "accept a.c+b.c::f");
         check("accept", "MissingRequiredArgument");
+        check("confirm a.c::f b.c --json", "confirm a.c::f+b.c json");
+        check("reject a.c::f", "reject a.c::f");
+        check(
+            "allow BUILD_EXEC for 15m --session 3",
+            "allow BUILD_EXEC for 15m Some(3)",
+        );
+        check("revoke BUILD_EXEC", "revoke BUILD_EXEC None");
+        check("allow", "MissingRequiredArgument");
+        check("stop", "stop");
+        check("resume --json", "resume json");
         check("adopt . src --json", "adopt .+src json");
         check("adopt --dry-run .", "adopt . dry");
         check("adopt", "MissingRequiredArgument");

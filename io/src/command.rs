@@ -1,5 +1,6 @@
 //! From the command line to an exit code.
 
+mod acting;
 mod evidence;
 mod guardian;
 mod tool;
@@ -10,10 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
+use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
@@ -21,10 +19,9 @@ use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use tslp_store::progress::WalkProgress;
 use tslp_store::salvage;
 use tslp_store::startup::StartError;
-use tslp_workspace::target::{self, NamedTarget};
 use tslp_workspace::unread_code::in_files;
 
-use crate::adopt::{AdoptError, AdoptMode, AdoptProgress};
+use crate::adopt::AdoptMode;
 use crate::cli::{self, CliCommand, OutputFormat};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
@@ -40,9 +37,10 @@ use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
 use crate::diagnostics::{DiagnosedSubject, recent, state};
+use crate::door::client::RunningProxy;
 use crate::exit::Exit;
 use crate::out::{Out, visible_text};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use crate::{demo_tour, logging, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -102,7 +100,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
         CliCommand::Doctor { flags, output } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = config_of_running(&flags.0)?;
             show_doctor(&config, output)
         }
         CliCommand::State {
@@ -192,9 +190,30 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             targets,
             flags,
             output,
-        } => {
-            let (config, _) = read_config(&flags.0)?;
-            run_accept(&config, &targets, output)
+        } => acting::act_on_code(Verb::Accept, &targets, &flags.0, output),
+        CliCommand::Confirm {
+            targets,
+            flags,
+            output,
+        } => acting::act_on_code(Verb::Confirm, &targets, &flags.0, output),
+        CliCommand::Reject {
+            targets,
+            flags,
+            output,
+        } => acting::act_on_code(Verb::Reject, &targets, &flags.0, output),
+        CliCommand::Allow {
+            grant,
+            flags,
+            output,
+        } => acting::act_on_grant(Verb::Allow, &grant, &flags.0, output),
+        CliCommand::Revoke {
+            grant,
+            flags,
+            output,
+        } => acting::act_on_grant(Verb::Revoke, &grant, &flags.0, output),
+        CliCommand::Stop { flags, output } => acting::act_on_tools(Verb::Stop, &flags.0, output),
+        CliCommand::Resume { flags, output } => {
+            acting::act_on_tools(Verb::Resume, &flags.0, output)
         }
         CliCommand::Adopt {
             paths,
@@ -208,7 +227,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             } else {
                 AdoptMode::Append
             };
-            run_adopt(&config, &paths, mode, output)
+            acting::run_adopt(&config, &paths, mode, output)
         }
         CliCommand::Verify {
             deep,
@@ -240,7 +259,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             run_salvage(&config, &to)
         }
         CliCommand::Connect { client, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = config_of_running(&flags.0)?;
             let token = config.access.token.as_ref().map(Secret::reveal);
             let lines = connect::setup_lines(client.as_deref(), config.listen, token);
             Out::stdout().lines(lines)?;
@@ -274,11 +293,37 @@ fn read_config(flags: &WrittenFlags) -> Result<(ServeConfig, ConfigLayers), Comm
     prepare_to(flags, LedgerUse::Act)
 }
 
+/// The configuration with the address, the token and the model server of the proxy that runs, where the flags name no others.
+fn config_of_running(flags: &WrittenFlags) -> Result<ServeConfig, CommandFailure> {
+    let (mut config, layers) = read_config(flags)?;
+    let Some(running) = RunningProxy::find(&config.data_dir)? else {
+        return Ok(config);
+    };
+    let is_named = |key| matches!(layers.source_of_key(key), Some(ConfigSource::Flag(_)));
+    if !is_named("listen") {
+        config.listen = running.address;
+    }
+    if !is_named("token") {
+        config.access.token = running.token;
+    }
+    if !is_named("upstream") {
+        config.upstream.place = UpstreamSetting::Url(running.upstream);
+        config.upstream.api_key = running.upstream_api_key;
+        config.upstream.ca_file = running.upstream_ca_file;
+    }
+    Ok(config)
+}
+
 fn prepare_to(
     flags: &WrittenFlags,
     course: LedgerUse,
 ) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
-    let loaded = ServeConfig::load(flags, &Environment::of_process());
+    let environment = Environment::of_process();
+    let loaded = match course {
+        // A workspace is made by whoever serves it, in the folder where they do.
+        LedgerUse::Stay => ServeConfig::load(flags, &environment),
+        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment),
+    };
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
     Ok((config, layers))
@@ -452,94 +497,6 @@ fn show_deep(
         CheckHealth::Failed if is_sound && is_read => Exit::CheckFailed,
         CheckHealth::Failed => Exit::LedgerDamaged,
     })
-}
-
-fn run_accept(
-    config: &ServeConfig,
-    targets: &[String],
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let current_dir = Environment::of_process().current_dir;
-    let outcomes = accept::accept(config, &current_dir, targets)
-        .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
-    let json = || {
-        let targets = outcomes.iter().map(|(target, outcome)| {
-            json!({ "outcome": outcome.code(), "target": target, "words": outcome.description() })
-        });
-        json!({ "targets": targets.collect::<Vec<_>>() }).to_string()
-    };
-    let human = || {
-        let lines = outcomes
-            .iter()
-            .map(|(target, outcome)| format!("{target}: {}", outcome.description()));
-        lines.collect()
-    };
-    print_page(output, json, human)?;
-    Ok(if outcomes.iter().all(|(_, outcome)| outcome.is_fine()) {
-        Exit::Ok
-    } else {
-        Exit::Failure
-    })
-}
-
-fn run_adopt(
-    config: &ServeConfig,
-    paths: &[String],
-    mode: AdoptMode,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let current_dir = Environment::of_process().current_dir;
-    let targets: Vec<NamedTarget> = paths
-        .iter()
-        .map(|path| target::find_target(path, &current_dir, &config.workspace))
-        .collect::<Result<_, _>>()
-        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
-    let progress = AdoptProgress::on_terminal();
-    say_when_interrupted(mode)?;
-    let adopted = adopt::adopt(config, &targets, mode, &progress);
-    progress.clear();
-    let summary = adopted.map_err(|error| {
-        let exit = match &error {
-            AdoptError::Start(error) => serve::exit_of(error),
-            _ => Exit::Failure,
-        };
-        CommandFailure::new(exit, error)
-    })?;
-    print_page(
-        output,
-        || summary.json(mode).to_string(),
-        || summary.text_lines(mode),
-    )?;
-    let only_files = targets
-        .iter()
-        .all(|target| matches!(target, NamedTarget::File(_)));
-    Ok(if only_files && !summary.skipped.is_empty() {
-        Exit::Failure
-    } else {
-        Exit::Ok
-    })
-}
-
-/// Interrupted, the process ends as it would anyway, and says what that means for the work so far.
-fn say_when_interrupted(mode: AdoptMode) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    std::thread::Builder::new()
-        .name("signals".into())
-        .spawn(move || {
-            let Some(signal) = signals.forever().next() else {
-                return;
-            };
-            let words = match mode {
-                AdoptMode::Append => "interrupted: what was adopted so far is kept; run the same command again to continue",
-                AdoptMode::DryRun => "interrupted: nothing was recorded",
-            };
-            // Whoever interrupts may have closed standard error; the process ends either way.
-            let _ = writeln!(io::stderr(), "\n{words}");
-            if emulate_default_handler(signal).is_err() {
-                std::process::exit(Exit::Failure.code().into());
-            }
-        })?;
-    Ok(())
 }
 
 fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {

@@ -31,8 +31,12 @@ use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding, PendingReply};
+use tslp_replay::pending::{
+    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply,
+};
 
+use crate::acts;
+use crate::adopt::{self, AdoptSummary};
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel, CalledOff, RequestMark};
 use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
@@ -285,6 +289,23 @@ impl EngineThread {
             } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
             // The other half is for the conversation and the reply.
             ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
+            // Whoever asked may have gone; what was done counts.
+            ToEngine::Act { act, answer } => {
+                let now = self.wiring.clock.now();
+                let observer = &mut *self.observer;
+                let (results, batch) = acts::decide_act(&mut self.engine, observer, now, &act);
+                let last = batch.as_ref().and_then(Batch::last);
+                batch.into_iter().for_each(|batch| self.commit_batch(batch));
+                let _ = answer.send((results, last));
+            }
+            ToEngine::AdoptFile { file, answer } => {
+                let (mut work, mut summary) = (BatchBuilder::default(), AdoptSummary::default());
+                adopt::decide_read_file(&mut self.engine, *file, &mut work, &mut summary);
+                let batch = work.finish(self.engine.state());
+                let last = batch.last();
+                self.commit_batch(batch);
+                let _ = answer.send((summary, last));
+            }
             ToEngine::Shutdown => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
@@ -744,6 +765,10 @@ impl EngineThread {
                     self.tell_mode();
                 }
                 Event::NoticeIssued(notice) if notice.reason == Reason::ToolsResumed => {
+                    self.tell_mode();
+                }
+                Event::PolicyApproved(_) => {
+                    self.forget_rules();
                     self.tell_mode();
                 }
                 _ => {}

@@ -33,6 +33,8 @@ use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
 use crate::disk_full::{self, SpaceFound, SpaceWatcher};
+use crate::door::ProxyKeeper;
+use crate::door::server::Door;
 use crate::engine::new_engine;
 use crate::engine_thread::{EngineThread, EngineWiring};
 use crate::exit::Exit;
@@ -149,6 +151,8 @@ struct ServerThreads {
     scrub: Option<ScrubThread>,
     diagnostics: JoinHandle<()>,
     disk_space: SpaceFound,
+    /// Closed first: what comes by it has nobody to do it any more.
+    door: Option<Door>,
     /// Keeps the channel of a proxy without an engine open.
     _unheard: Option<Receiver<ToEngine>>,
     _ledger: Option<OpenLedgerGuard>,
@@ -350,6 +354,7 @@ impl BoundServer {
         let scrub = scrub
             .map(|scrub| ScrubThread::spawn(scrub, handle.clone()))
             .transpose()?;
+        let commands = to_engine.clone();
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
@@ -378,12 +383,27 @@ impl BoundServer {
                 (None, None, Some(from_loop), Some(lock))
             }
         };
+        let keeper = ProxyKeeper {
+            config: config.clone(),
+            address,
+            upstream: chosen.url.clone(),
+            engine: match (&writer, safe_mode) {
+                (Some(writer), None) => Ok((commands, Arc::clone(writer.durable()))),
+                (_, reason) => Err(format!("safe mode: {}", reason.unwrap_or_default())),
+            },
+            handle: handle.clone(),
+        };
+        let door = Door::open(&config.data_dir, keeper);
+        let door = door.inspect_err(|error| {
+            tracing::warn!(%error, "other commands can't act on this proxy while it runs: it has no door");
+        });
         Ok(Self {
             main_loop,
             address,
             handle,
             banner,
             threads: ServerThreads {
+                door: door.ok(),
                 audits,
                 to_engine: for_the_end,
                 engine,
@@ -429,6 +449,9 @@ impl BoundServer {
     /// If polling fails or the ledger's writer has stopped.
     pub(crate) fn run_until_end(self) -> Result<ServeEnd, ServeError> {
         let polled = self.main_loop.run();
+        if let Some(door) = self.threads.door {
+            door.close();
+        }
         // The loop says so itself, unless polling failed.
         let _ = self.threads.to_engine.send(ToEngine::Shutdown);
         self.threads.audits.close();

@@ -25,6 +25,8 @@ mod commands;
 mod deep;
 #[path = "e2e/dialects.rs"]
 mod dialects;
+#[path = "e2e/door.rs"]
+mod door;
 #[path = "e2e/durability.rs"]
 mod durability;
 #[path = "e2e/evidence.rs"]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::event::{Event, Recorded};
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 
 use crate::anomalies::Anomalies;
 use crate::audits::Audits;
@@ -112,6 +112,12 @@ impl State {
     #[must_use]
     pub const fn state_map(&self) -> &StateMap {
         &self.state_map
+    }
+
+    /// The session of the last prompt, if there was any.
+    #[must_use]
+    pub fn current_session(&self) -> Option<SessionId> {
+        self.sessions.of(self.counters.last_episode())
     }
 
     /// Conversations.

@@ -289,9 +289,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
-    /// Records a directive given on the command line, and returns the file to look at before it is carried out.
-    pub fn receive_command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
-        self.record_command(directive, BatchBuilder::outside(at))
+    /// Records a directive given on the command line, and returns the file to look at before it is carried out. What it says
+    /// about tools concerns this session; 0 is all of them.
+    pub fn receive_command(
+        &mut self,
+        at: UnixMillis,
+        session: SessionId,
+        directive: Directive,
+    ) -> PendingCommand {
+        self.record_command(directive, BatchBuilder::of(at, EpisodeId::OUTSIDE, session))
     }
 
     fn record_command(&mut self, directive: Directive, mut work: BatchBuilder) -> PendingCommand {

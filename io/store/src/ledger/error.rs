@@ -53,7 +53,7 @@ pub enum LedgerError {
     },
     /// Another process has the ledger.
     #[error(
-        "another tslp process{} is using {}; stop it first, or give this one another data directory",
+        "another tslp process{} is using {}, and only one at a time can write there; wait until it has ended, or stop it",
         .pid.map_or_else(String::new, |pid| format!(" (pid {pid})")), .path.display()
     )]
     InUse {
