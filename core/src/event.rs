@@ -635,12 +635,14 @@ stored_words! {
         SentenceBefore = "sentence_before",
         /// A `filepath:` comment, or a lone path comment, on the block's first line.
         FirstLineComment = "first_line_comment",
-        /// A path on the line directly before the fence.
+        /// A path on the line directly before the fence, or the only one in a heading or a sentence that leads to the fence.
         LineBefore = "line_before",
         /// The fence's info string.
         InfoString = "info_string",
         /// An edit format's header or a tool call's argument.
         Header = "header",
+        /// Nothing but the code itself: it defines what one file defines that the model was shown, or edits a text in it.
+        Shown = "shown",
     }
 }
 

@@ -268,6 +268,14 @@ reasons! {
     ForgedResult = "forged_result",
     /// The version that is shown was accepted in another conversation, and its file doesn't hold it yet.
     UnsavedElsewhere = "unsaved_elsewhere",
+    /// Disk holds a change of the model's that was refused.
+    DiskHoldsRefused = "disk_holds_refused",
+    /// The file was deleted.
+    FileGone = "file_gone",
+    /// The file was changed outside, and the conversation was shown what it holds now: that counts, without what it lost.
+    TakenAsShown = "taken_as_shown",
+    /// The user accepted that it is gone from disk.
+    DeletionAccepted = "deletion_accepted",
 }
 
 impl Reason {
@@ -315,6 +323,8 @@ impl Reason {
                 self,
                 Self::Stale
                     | Self::DiskUnreadable
+                    | Self::DiskHoldsRefused
+                    | Self::TakenAsShown
                     | Self::DuplicateDefinition
                     | Self::RenameSuspected
                     | Self::MovedOrCopied

@@ -727,6 +727,16 @@ impl EngineThread {
             return;
         }
         if self.told_stale.len() < STALE_LINES_MAX && self.told_stale.insert(path.clone()) {
+            let refused = self.engine.refused_on_disk(path);
+            for entity in &refused {
+                tracing::warn!(
+                    "the model's change of {entity} was refused, and your file has it: `tslp undo` prints the way back, \
+                     `tslp accept {entity}` keeps it"
+                );
+            }
+            if refused.len() == stale {
+                return;
+            }
             tracing::warn!(
                 "{path} changed on disk: {stale} of its entities are STALE and withheld from the model; \
                  the line `@tslp accept {path}` in a prompt takes what it holds now"

@@ -20,7 +20,7 @@ use crate::proposals::Proposals;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::sessions::Sessions;
-use crate::stale::Stale;
+use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
@@ -68,12 +68,16 @@ impl State {
         self.disk.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
-        // It compares what the State Map and the disk hold after this event.
-        self.stale
-            .apply(recorded, &self.state_map, &self.disk, changes);
         self.sessions.apply(recorded, changes);
         // A proposal takes its session from its episode's, so sessions come first.
         self.proposals.apply(recorded, &self.sessions, changes);
+        // It compares what these hold after this event.
+        let held = HeldCode {
+            state_map: &self.state_map,
+            disk: &self.disk,
+            proposals: &self.proposals,
+        };
+        self.stale.apply(recorded, held, changes);
         self.tombstones.apply(recorded, changes);
         self.episodes.apply(recorded, changes);
         self.audits.apply(recorded, changes);

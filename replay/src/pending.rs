@@ -77,7 +77,8 @@ pub struct PendingPrompt {
     pub reads: Vec<RelPath>,
     /// Files that the prompt names and that nothing is known of.
     pub touches: Vec<RelPath>,
-    /// Files that the last reply was refused for, to see whether its client has written them all the same.
+    /// Files that the last reply was refused for, to see whether its client has written them all the same, and those that the newest
+    /// messages may show as disk holds them.
     pub aftermath: Vec<RelPath>,
     pub(crate) request: Request,
     pub(crate) work: BatchBuilder,
@@ -123,7 +124,7 @@ pub struct DiskAnswers {
     pub texts: Vec<FileText>,
     /// The text of each of the touched files that may be taken; `None` of those that may not.
     pub touched: Vec<Option<String>>,
-    /// The text of each file that the last reply was refused for, in order.
+    /// The text of each file of the aftermath, in order.
     pub aftermath: Vec<FileText>,
 }
 

@@ -20,8 +20,8 @@ use crate::notice;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ContentKind, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
-    Side, Withheld,
+    ContentKind, DiskFinding, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended,
+    PromptComposed, Side, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::limits::NOTICES_PER_PROMPT_MAX;
@@ -566,10 +566,16 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             .proposals_for(entity)
             .iter()
             .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
-        // That it was not accepted stays so, whatever disk holds now.
-        (Reason::Stale, Some(part)) => view.proposals_for(part).is_empty(),
-        (Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable, _) => {
-            view.divergence(entity).is_none()
+        (
+            Reason::Stale
+            | Reason::DiskHoldsSuperseded
+            | Reason::DiskUnreadable
+            | Reason::DiskHoldsRefused,
+            _,
+        ) => view.divergence(entity).is_none(),
+        (Reason::FileGone, _) => {
+            view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+                || !view.state.state_map().tracks(&entity.path)
         }
         (Reason::UnsavedElsewhere, _) => !view.state.stale().is_unsaved(entity),
         _ => false,
@@ -616,7 +622,9 @@ fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
     let newest = view.proposals_for(entity).pop()?;
     let report = newest.report.as_ref()?;
     let fails = |rule: Reason| report.verdicts.iter().any(|it| it.rule == rule && !it.met);
-    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved))
+    let mut rules = report.verdicts.iter().map(|it| it.rule);
+    let is_correlated = rules.any(|rule| rule == Reason::CorrelatedWithOneFile);
+    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved) && !is_correlated)
 }
 
 /// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that

@@ -76,15 +76,22 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The user sent this message before, word for word. Its code for {name} {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it in a message with other words.",
             disk_comparison(disk)
         ),
-        Reason::Stale if other.is_some() => format!(
-            "The last change to {known} was not accepted: {name} was STALE, the file on disk differed from the authoritative version.\nIt has NOT modified the State Map. If it still differs, the user can paste the file, or say \"@tslp accept {name}\" to take it as it is on disk, or \"@tslp confirm {known}\" to take the change all the same.",
-        ),
         Reason::Stale => format!(
             "{name} is STALE: the file on disk differs from the authoritative version{}.\nIts code is withheld until the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
             unparsed_remark(disk)
         ),
         Reason::DiskHoldsSuperseded => format!(
             "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated, or the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
+        ),
+        Reason::DiskHoldsRefused => format!(
+            "The model's change of {name} was refused, and the file has it all the same, so its code is withheld.\nThe user can say `@tslp accept {name}` to keep what the file has; `tslp why {name}` says what it lost.",
+        ),
+        Reason::FileGone => format!(
+            "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",
+        ),
+        Reason::DeletionAccepted => format!("The user accepted that {name} is gone."),
+        Reason::TakenAsShown => format!(
+            "{name} was changed outside of this conversation, and counts as the file shows it now. It no longer has: {known}.",
         ),
         Reason::UnsavedElsewhere => format!(
             "{name} as shown was accepted in another conversation, and its file doesn't hold it yet: save that change first, or the two will overwrite each other.",

@@ -10,6 +10,7 @@ use tslp_projections::state::StateView;
 
 use super::code_reader::CodeReader;
 use super::found_code::{self, FoundCode};
+pub use super::last_turn::{last_asked, shown_before};
 use super::promote::MessagePieces;
 use super::receive::{self, PromptRepetition, ReceivedPrompt};
 use super::unfenced;
@@ -21,7 +22,6 @@ use tslp_core::directive::{self, Directive};
 use tslp_core::entity::EntityId;
 use tslp_core::event::History;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::SessionId;
 use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
 use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
@@ -225,30 +225,6 @@ pub fn mentions(
         }
     }
     mentions
-}
-
-/// The entities that the session's last prompt showed.
-#[must_use]
-pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
-    let before = view.state.sessions().turn_before(session);
-    before.map(|turn| turn.shown).unwrap_or_default()
-}
-
-/// The user's text in the session's last complete turn, without directives.
-#[must_use]
-pub fn last_asked(view: &StateView<'_>, session: SessionId) -> String {
-    let exchange = view
-        .state
-        .sessions()
-        .recent_exchanges(session)
-        .pop()
-        .unwrap_or_default();
-    let texts: Vec<String> = exchange
-        .user
-        .iter()
-        .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
-        .collect();
-    directive::without_directives(&texts.join("\n")).into_owned()
 }
 
 /// A prompt's text without the pasted code that names its file.

@@ -6,17 +6,21 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::found_code::FoundCode;
+use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::repeat::{self, RepeatedBlock};
 use super::resolve::{self, Candidate, Resolution};
+use super::shown::TakenFromDisk;
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFinding, Event, Extent, NoticeIssued};
 use tslp_core::gate::{self, Completeness, Thresholds};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_projections::stale::Divergence;
 
 /// The source of a block of the user's code, which decides how much it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +47,10 @@ pub fn write_head(
     place: &CodeSource,
 ) -> Vec<Event> {
     // Context that is on record was decided about when it came; clients send it again with every prompt.
-    if *place == CodeSource::Context && view.vault_holds(found.artifact) {
+    if *place == CodeSource::Context
+        && view.vault_holds(found.artifact)
+        && !shows_changed_file(view, found)
+    {
         return Vec::new();
     }
     let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
@@ -61,6 +68,52 @@ pub fn write_head(
         place,
         &resolution,
     )
+}
+
+/// Takes what a conversation was shown of a file on disk, with a notice if that has lost definitions.
+#[must_use]
+pub fn take_from_disk(
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    found: &FoundCode,
+    taken: &TakenFromDisk,
+) -> Vec<Event> {
+    let mut resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
+    if !becomes_true(view, found, &resolution) {
+        return Vec::new();
+    }
+    let is_taken = |candidate: &Candidate| taken.entities.contains(&candidate.entity);
+    resolution.candidates.retain(is_taken);
+    let is_whole = |candidate: &Candidate| candidate.entity.symbol.is_none();
+    let omitted = if resolution.candidates.iter().any(is_whole) {
+        // What is on disk and was true already isn't among those that are taken.
+        let mut omitted = omitted_symbols(view, found, &resolution);
+        omitted.retain(|entity| observe::slice_on_disk(view, entity).is_none());
+        omitted
+    } else {
+        resolution.extent = Extent::Fragment;
+        Vec::new()
+    };
+    if resolution.candidates.is_empty() {
+        return Vec::new();
+    }
+    let mut recorder = Recorder::new(view);
+    let containers = &MessagePieces::default();
+    let block = resolved_block(episode, found, containers, &resolution);
+    let candidates: Vec<&Candidate> = resolution.candidates.iter().collect();
+    let versions = promote::record_block(&mut recorder, &block, &candidates);
+    let lost = omitted.first().cloned();
+    make_true(&mut recorder, &block, &versions, omitted);
+    if let Some(lost) = lost {
+        recorder.push(Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason: Reason::TakenAsShown,
+            entity: Some(EntityId::file(lost.path.clone())),
+            other: Some(lost),
+        }));
+    }
+    recorder.into_events()
 }
 
 /// Decides about one of many files that the user adopts as they are on disk. Where nothing changes nothing is recorded, and
@@ -83,7 +136,30 @@ pub fn adopt_file(view: &StateView<'_>, episode: EpisodeId, found: &FoundCode) -
     let block = resolved_block(episode, found, containers, &resolution);
     let versions = promote::record_block(&mut recorder, &block, &new);
     make_true(&mut recorder, &block, &versions, omitted);
+    for entity in moved_here(view, found) {
+        promote::remove_entity(&mut recorder, entity, Reason::MovedOrCopied);
+    }
     recorder.into_events()
+}
+
+/// All that is true of deleted files whose every definition is in this one: they were renamed to it.
+fn moved_here(view: &StateView<'_>, found: &FoundCode) -> Vec<EntityId> {
+    let gone = view.state.stale().iter();
+    let gone = gone.filter(|(_, divergence)| *divergence == Divergence::Gone);
+    let gone: BTreeSet<&RelPath> = gone.map(|(entity, _)| &entity.path).collect();
+    let is_here = |path: &&&RelPath| {
+        let mut symbols = hydrate::true_symbols_of(view, path).into_iter().peekable();
+        symbols.peek().is_some()
+            && symbols.all(|entity| {
+                let truth = view.current_version(&entity).map(|current| current.slice);
+                let here = entity.symbol.as_ref().and_then(|it| found.slices.get(it));
+                truth.is_some() && here.copied() == truth
+            })
+    };
+    let moved = gone.iter().filter(is_here);
+    moved
+        .flat_map(|path| hydrate::true_entities_of(view, path))
+        .collect()
 }
 
 fn decide_block(
@@ -214,8 +290,22 @@ fn becomes_true(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution
 
 /// An edit of STALE code is refused, even the user's: the lines that it leaves unchanged are unknown.
 fn edits_what_is_stale(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
-    let diverges = |candidate: &Candidate| view.divergence(&candidate.entity).is_some();
+    let diverges = |candidate: &Candidate| {
+        let truth = view.current_version(&candidate.entity);
+        candidate.entity.symbol.is_some()
+            && truth.is_some_and(|truth| truth.slice != candidate.slice)
+            && view.divergence(&candidate.entity).is_some()
+    };
     found.edit.is_some() && resolution.candidates.iter().any(diverges)
+}
+
+/// Whether the code is what a file holds now, though something else is true.
+fn shows_changed_file(view: &StateView<'_>, found: &FoundCode) -> bool {
+    found.usable_path().is_some_and(|path| {
+        let is_held = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+        let mut entities = hydrate::true_entities_of(view, path).into_iter();
+        is_held && entities.any(|entity| view.divergence(&entity).is_some())
+    })
 }
 
 /// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
@@ -248,6 +338,12 @@ fn context_counts_for(
     entity: &EntityId,
     slice: Option<SliceHash>,
 ) -> bool {
+    // What was refused doesn't become true because a client sends its files along.
+    let is_refused = view.divergence(entity) == Some(Divergence::Refused);
+    // Nor is an accepted change undone that is yet to be saved.
+    if is_refused || view.state.stale().is_unsaved(entity) {
+        return false;
+    }
     let is_new = || view.current_version(entity).is_none();
     match view.disk_finding(&entity.path) {
         None | Some(DiskFinding::Missing) => true,

@@ -212,7 +212,7 @@ fn an_accepted_change_that_is_not_saved_yet_is_current() {
 }
 
 #[test]
-fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
+fn a_deleted_file_is_told_as_deleted_and_an_unreadable_one_is_withheld_and_counted() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
@@ -221,7 +221,9 @@ fn a_missing_file_is_not_stale_and_an_unreadable_one_is_withheld_and_counted() {
     let file = places.workspace.join("src/ring.c");
     std::fs::remove_file(&file).unwrap();
     tslp.say("explain `ring_put`");
-    assert!(upstream.next().system().starts_with("[CURRENT STATE"));
+    let system = upstream.next().system();
+    assert!(!system.contains("[CURRENT STATE"), "{system}");
+    assert!(system.contains("file was deleted"), "{system}");
     assert_eq!(tslp.state()[RING_PUT]["disk"], "missing");
     std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
     tslp.say("explain `ring_put`");

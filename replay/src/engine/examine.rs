@@ -1,5 +1,6 @@
 //! Before a prompt goes on or a reply counts: what it says, and which files have to be looked at for that.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -7,6 +8,7 @@ use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
+use tslp_core::policy::OnStale;
 use tslp_core::request::Request;
 use tslp_decide::direct::ResolvedDirective;
 use tslp_decide::found_code::{self, FoundCode, MessageEnd};
@@ -52,11 +54,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         let candidates =
             hydrate::hydration_candidates(&view, received.session, &mentions, request.tools);
-        for (entity, _) in candidates {
-            checks.add_file(&view, &entity.path);
-        }
-        for path in reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut()) {
-            checks.add_file(&view, &path);
+        let named: BTreeSet<RelPath> = candidates.into_iter().map(|(it, _)| it.path).collect();
+        let in_messages =
+            reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut());
+        for path in named.iter().chain(&in_messages) {
+            checks.add_file(&view, path);
         }
         let reads: Vec<RelPath> = accepted(&directives).cloned().collect();
         for path in &reads {
@@ -78,10 +80,26 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
-        let aftermath = match request.tools {
+        let mut aftermath = match request.tools {
             Tools::Offered => view.state.sessions().refused_files(received.session),
             Tools::None => Vec::new(),
         };
+        if self.policy.reading_acknowledges {
+            aftermath.extend(touch::by_newest_messages(self.code_reader(&view), &request));
+            let is_stale = |path: &RelPath| self.stale_in(path) > 0;
+            aftermath.extend(in_messages.into_iter().filter(is_stale));
+        }
+        if self.policy.on_stale == OnStale::Follow {
+            aftermath.extend(named.into_iter().filter(|path| self.tracks(path)));
+        }
+        let mut seen = BTreeSet::new();
+        // What the user pastes or accepts is decided about as that.
+        let is_pasted = |path: &RelPath| {
+            let mut pasted = pasted.iter().filter_map(|it| it.found.usable_path());
+            pasted.any(|pasted| pasted == path)
+        };
+        let is_own = |path: &RelPath| reads.contains(path) || is_pasted(path);
+        aftermath.retain(|path| seen.insert(path.clone()) && !is_own(path));
         for path in &aftermath {
             checks.add_file(&view, path);
         }
@@ -152,7 +170,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (found, touches) = if is_judged {
             let view = self.view();
             let code = self.code_reader(&view);
-            let found = found_code::find_code(code, &reply.text, &reply.tool_calls, cut);
+            let session = self.state.sessions().of(work.episode);
+            let found = found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
             let touches = touch::by_reply(code, &reply.text, &reply.tool_calls, &found);
             (found, touches)
         } else {

@@ -11,6 +11,7 @@ use tslp_core::reason::Reason;
 use tslp_decide::observe;
 use tslp_projections::STATE_MAP;
 use tslp_projections::proposals::Proposal;
+use tslp_projections::stale::Divergence;
 use tslp_projections::table::Value;
 
 use super::code::{
@@ -339,11 +340,11 @@ impl Player {
             | ModelAction::Lazy
             | ModelAction::Cut
             | ModelAction::Unclosed
-            | ModelAction::Broken
-            | ModelAction::WithoutPath => true,
+            | ModelAction::Broken => true,
             ModelAction::Dropped | ModelAction::Renamed => !tracked.is_empty(),
             ModelAction::Collapsed => is_tracked,
-            ModelAction::Fragment | ModelAction::WholeFile => false,
+            // Without a path it may be linked by what the model was shown.
+            ModelAction::Fragment | ModelAction::WholeFile | ModelAction::WithoutPath => false,
         };
         assert!(
             before == after || !must_not_change,
@@ -374,7 +375,15 @@ impl Player {
             && !looks_like_damage
             && (is_tracked || !is_asked_about);
         let is_on_disk = self.stage.disk().at(&entity.path).is_some();
-        if was_open && counts && !is_on_disk && !self.was_unseen_by_model(&entity.path, tracked) {
+        // Of a file that was deleted only a whole one is new code.
+        let is_part_of_nothing = action == ModelAction::Fragment
+            && self.stage.view().divergence(&entity) == Some(Divergence::Gone);
+        if was_open
+            && counts
+            && !is_on_disk
+            && !is_part_of_nothing
+            && !self.was_unseen_by_model(&entity.path, tracked)
+        {
             let current = self.stage.view().current_version(&entity);
             assert_eq!(
                 current.map(|current| current.slice),

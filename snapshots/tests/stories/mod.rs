@@ -12,6 +12,7 @@ mod tombstones;
 mod stale;
 
 mod hydration;
+mod links;
 mod loops;
 mod mentions;
 mod older_code;
