@@ -5,11 +5,11 @@ use core::fmt;
 use crate::stored::{Meaningless, stored_text};
 
 macro_rules! reasons {
-    ($($(#[$doc:meta])+ $name:ident = $code:literal,)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+) => {
         /// The reason for a decision. The codes are stable, because ledgers hold them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Reason {
-            $($(#[$doc])+ $name,)+
+            $($(#[doc = $doc])+ $name,)+
         }
 
         impl Reason {
@@ -20,6 +20,14 @@ macro_rules! reasons {
             #[must_use]
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)+ }
+            }
+
+            /// What it means, for people: its documentation, without a full stop.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                let text = match self { $(Self::$name => concat!($($doc),+),)+ };
+                let (text, _) = text.split_once(" (spec").unwrap_or((text, ""));
+                text.trim().trim_end_matches('.')
             }
 
             /// The reason with this code.
@@ -111,11 +119,11 @@ reasons! {
     SymbolsLost = "symbols_lost",
     /// The AST node count has not collapsed.
     NodesKept = "nodes_kept",
-    /// The AST node count has collapsed.
+    /// Its syntax tree has far fewer nodes than before.
     NodesCollapsed = "nodes_collapsed",
     /// The token count has not collapsed.
     TokensKept = "tokens_kept",
-    /// The token count has collapsed.
+    /// It has far fewer tokens than before.
     TokensCollapsed = "tokens_collapsed",
     /// Nothing was taken out of the code that nobody asked to take out.
     CodeKept = "code_kept",
@@ -146,7 +154,7 @@ reasons! {
     /// The user saw the code and went on from it.
     UserVerified = "user_verified",
 
-    /// Gate A is passed and no grant of gate B holds yet.
+    /// It lacks nothing, and nothing vouches for it yet: no structure, no audit, and not the user.
     GrantMissing = "grant_missing",
 
     // ETV (spec §15).
@@ -218,7 +226,7 @@ reasons! {
     AmbiguousName = "ambiguous_name",
     /// The token budget is used up.
     OverBudget = "over_budget",
-    /// The whole file is hydrated already.
+    /// It is shown as a part of its file.
     CoveredByFile = "covered_by_file",
     /// The conversation shows the current version already, where the model sees it.
     InSight = "in_sight",
@@ -226,7 +234,7 @@ reasons! {
     NoLongerCurrent = "no_longer_current",
     /// Only the file is named, and the client has tools to read it with.
     LeftToTools = "left_to_tools",
-    /// The Vault lacks the content.
+    /// Its text isn't on record.
     ContentMissing = "content_missing",
 
     // Replies and notices.
@@ -331,6 +339,35 @@ impl Reason {
                     | Self::RemovedByUser
                     | Self::ParseErrors
             )
+    }
+
+    /// Whether it is what a directive is answered with.
+    #[must_use]
+    pub const fn answers_directive(self) -> bool {
+        matches!(
+            self,
+            Self::UserAccepted
+                | Self::UserRejected
+                | Self::UserConfirmed
+                | Self::NothingToDo
+                | Self::UnknownDirective
+                | Self::NotConfirmable
+                | Self::TargetMissing
+                | Self::TargetOutside
+                | Self::TargetNotUsable
+                | Self::FileMissing
+                | Self::SymbolMissing
+                | Self::FileUnreadable
+                | Self::NotText
+                | Self::TooLargeToAccept
+                | Self::LanguageNotRead
+                | Self::NothingToAccept
+                | Self::CapabilityGranted
+                | Self::CapabilityRevoked
+                | Self::NotGrantable
+                | Self::ToolsStopped
+                | Self::ToolsResumed
+        )
     }
 
     /// Whether tools are halted for it until the Operator resumes them.

@@ -32,7 +32,9 @@ impl DoorKeeper for Notes {
         Err("nothing is there".into())
     }
 
-    fn no_longer_held(&self) {}
+    fn no_longer_held(&self) -> bool {
+        false
+    }
 }
 
 /// A line as it came, and the same bytes as fields of an envelope that is otherwise sound.

@@ -146,6 +146,8 @@ pub enum ToLoop {
         durable_at: Seq,
         /// Sent to the client in the `x-tslp-episode` response header.
         episode: EpisodeId,
+        /// The answers to the prompt's directives, for the header `x-tslp-directives`.
+        answers: Option<String>,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
     },

@@ -3,6 +3,7 @@
 mod acting;
 mod evidence;
 mod guardian;
+mod run;
 mod tool;
 
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
-use crate::config::{ServeConfig, page};
+use crate::config::{ReplyReports, ServeConfig, page};
 use crate::connect;
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
@@ -40,6 +41,7 @@ use crate::diagnostics::{DiagnosedSubject, recent, state};
 use crate::door::client::RunningProxy;
 use crate::exit::Exit;
 use crate::out::{Out, visible_text};
+use crate::serve::ServeError;
 use crate::{demo_tour, logging, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
@@ -89,10 +91,24 @@ impl From<LedgerError> for CommandFailure {
 
 fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
     match command {
-        CliCommand::Serve { flags } => {
-            let (config, _) = prepare_to(&flags.0, LedgerUse::Stay)?;
-            serve::serve_proxy(&config)
-                .map_err(|error| CommandFailure::new(error.exit_code(), error))
+        CliCommand::Serve { manner, flags } => {
+            if manner.background {
+                return run::serve_in_background();
+            }
+            let (mut config, _) = prepare_to(&flags.0, LedgerUse::Stay)?;
+            if manner.quiet {
+                config.reports = ReplyReports::Quiet;
+            }
+            config.until_unused = manner.until_unused;
+            serve::serve_proxy(&config).map_err(|error| served_already(&config, &error))
+        }
+        CliCommand::Run { flags, client } => {
+            let (name, arguments) = client.split_first().expect("one is required");
+            run::run_client(&name.to_string_lossy(), arguments, &flags.0)
+        }
+        CliCommand::Undo { undo, flags } => {
+            let (config, _) = read_config(&flags.0)?;
+            evidence::print_undo(&config, &undo)
         }
         CliCommand::Demo { flags } => {
             start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
@@ -146,7 +162,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 |rows, _| {
                     let mut episodes = recent::from_rows(rows, entries_since, limit)?;
                     if output == OutputFormat::Human {
-                        recent::add_missing_lines(&mut episodes, rows, artifact)?;
+                        recent::add_content(&mut episodes, rows, artifact)?;
                     }
                     Ok(episodes)
                 },
@@ -279,6 +295,22 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
     }
 }
 
+/// The failure of a proxy, with the address of the one that is in its place.
+fn served_already(config: &ServeConfig, error: &ServeError) -> CommandFailure {
+    let mut failure = CommandFailure::new(error.exit_code(), error);
+    let is_in_use = matches!(
+        error,
+        ServeError::Start(StartError::Ledger(LedgerError::InUse { .. }))
+    );
+    if is_in_use && let Ok(Some(running)) = RunningProxy::find(&config.data_dir) {
+        let (address, workspace) = (running.address, config.workspace.display());
+        failure.message = format!(
+            "a proxy serves {workspace} already, at http://{address}; use it (`tslp connect`), or stop it first"
+        );
+    }
+    failure
+}
+
 /// A command's use of the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LedgerUse {
@@ -286,6 +318,8 @@ enum LedgerUse {
     Stay,
     /// Do one thing and print the result: the log stays quiet unless the flags ask for it.
     Act,
+    /// The same, and a proxy may be started for it.
+    Run,
 }
 
 /// Reads the whole configuration and starts the log.
@@ -322,7 +356,8 @@ fn prepare_to(
     let loaded = match course {
         // A workspace is made by whoever serves it, in the folder where they do.
         LedgerUse::Stay => ServeConfig::load(flags, &environment),
-        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment),
+        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, false),
+        LedgerUse::Run => ServeConfig::load_from_within(flags, &environment, true),
     };
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
@@ -337,7 +372,8 @@ fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
 fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), CommandFailure> {
     let mut log = layers.settings.log.clone();
     // A command's result is its output: lines about its progress would stand in the middle of it on a terminal.
-    if course == LedgerUse::Act && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
+    if course != LedgerUse::Stay
+        && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
     {
         "warn".clone_into(&mut log.level);
     }

@@ -42,6 +42,7 @@ use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
+use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::Metrics;
@@ -70,6 +71,9 @@ const IDLE: Duration = Duration::from_millis(50);
 /// times what a model says at once. A reply that is longer is passed on and not judged.
 const REPLY_KEPT_BYTES_MAX: usize = 1 << 20;
 const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
+
+/// Longest header with answers to directives, in characters.
+const ANSWERS_MAX: usize = 1000;
 
 /// STALE files of which the log speaks at one time.
 const STALE_LINES_MAX: usize = 64;
@@ -435,6 +439,7 @@ impl EngineThread {
             },
             durable_at,
             episode: composed.episode,
+            answers: directive_answers(&composed.batch),
             rounds,
         };
         let sent = PromptToModel {
@@ -802,6 +807,25 @@ impl PromptRefusal {
         };
         OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
     }
+}
+
+/// The answers to a prompt's directives in the characters that a header may have.
+fn directive_answers(batch: &Batch) -> Option<String> {
+    let mut step = AnsweringStep::default();
+    batch.recorded.iter().for_each(|it| step.apply(&it.event));
+    let lines: Vec<String> = step
+        .answers
+        .iter()
+        .map(AnsweringStep::answer_line)
+        .collect();
+    let mut text = String::new();
+    for c in lines.join("; ").chars().take(ANSWERS_MAX) {
+        match c {
+            ' '..='~' => text.push(c),
+            other => text.extend(other.escape_default()),
+        }
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// Texts of a prompt that are on record elsewhere than under its messages: the system message's, and the proxy's own.

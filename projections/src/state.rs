@@ -5,8 +5,9 @@ mod view;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::{DiskFinding, Event, Recorded};
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::path::RelPath;
 
 use crate::anomalies::Anomalies;
 use crate::audits::Audits;
@@ -116,6 +117,12 @@ impl State {
     #[must_use]
     pub const fn state_map(&self) -> &StateMap {
         &self.state_map
+    }
+
+    /// What a file held when it was last looked at.
+    #[must_use]
+    pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
+        self.disk.finding(path)
     }
 
     /// The session of the last prompt, if there was any.

@@ -43,6 +43,14 @@ pub(super) fn with_ledger(
     from.ancestors().find(has_ledger).map(Path::to_owned)
 }
 
+/// The nearest folder from this one upwards that is the root of a working tree of git's.
+pub(super) fn tracked_by_git(from: &Path) -> Option<PathBuf> {
+    let mut folders = from.ancestors();
+    folders
+        .find(|it| it.join(".git").exists())
+        .map(Path::to_owned)
+}
+
 fn reason_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "doesn't exist".into(),

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -98,6 +99,12 @@ impl DoorClient {
             }
             _ => Ok(answer["payload"].clone()),
         }
+    }
+}
+
+impl AsFd for DoorClient {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.get_ref().as_fd()
     }
 }
 

@@ -100,10 +100,11 @@ impl DoorKeeper for ProxyKeeper {
         Ok(json!({ "lines": summary.text_lines(mode), "summary": summary.json(mode) }))
     }
 
-    fn no_longer_held(&self) {
+    fn no_longer_held(&self) -> bool {
         if self.config.until_unused {
             tracing::info!("stopping: nobody uses this proxy any more");
             self.handle.shutdown();
         }
+        self.config.until_unused
     }
 }

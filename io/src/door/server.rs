@@ -23,6 +23,9 @@ const CONNECTIONS_MAX: usize = 16;
 /// Connections that may hold a proxy.
 const HOLDS_MAX: usize = 256;
 
+/// Time after which a proxy that somebody was to hold is let go if nobody does.
+const FIRST_HOLD_TIME: Duration = Duration::from_secs(30);
+
 /// Longest wait for a whole line.
 const LINE_TIME: Duration = Duration::from_secs(5);
 
@@ -43,8 +46,8 @@ pub trait DoorKeeper: Send + Sync + 'static {
     /// If it can't be done; what was adopted before counts.
     fn adopt(&self, targets: &[String], is_wanted: &dyn Fn() -> bool) -> Result<Value, String>;
 
-    /// Nobody holds the proxy any more.
-    fn no_longer_held(&self);
+    /// Nobody holds the proxy any more. Whether it ends for that.
+    fn no_longer_held(&self) -> bool;
 }
 
 /// An open door.
@@ -59,6 +62,15 @@ struct DoorShared {
     is_closing: AtomicBool,
     connections: AtomicUsize,
     holds: AtomicUsize,
+}
+
+impl DoorShared {
+    fn let_go(&self) {
+        // From then on nobody comes in: whoever would hold it now had better start another one.
+        if self.keeper.no_longer_held() {
+            self.is_closing.store(true, Ordering::Release);
+        }
+    }
 }
 
 impl Door {
@@ -82,6 +94,15 @@ impl Door {
             connections: AtomicUsize::new(0),
             holds: AtomicUsize::new(0),
         });
+        let unheld = Arc::downgrade(&shared);
+        thread::Builder::new().name("door".into()).spawn(move || {
+            thread::sleep(FIRST_HOLD_TIME);
+            let shared = unheld.upgrade();
+            // Whoever started it may have died before they could hold it.
+            if let Some(shared) = shared.filter(|it| it.holds.load(Ordering::Acquire) == 0) {
+                shared.let_go();
+            }
+        })?;
         let thread = {
             let shared = Arc::clone(&shared);
             let work = move || take_connections(&listener, &shared);
@@ -173,7 +194,7 @@ impl Drop for Slot {
         if !self.is_hold {
             self.shared.connections.fetch_sub(1, Ordering::AcqRel);
         } else if self.shared.holds.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.shared.keeper.no_longer_held();
+            self.shared.let_go();
         }
     }
 }

@@ -174,6 +174,7 @@ fn run_engine(
                 },
                 durable_at,
                 episode: EpisodeId(seq),
+                answers: None,
                 rounds: RoundsAllowed::One,
             });
             if engine == Engine::Echo {
