@@ -101,6 +101,9 @@ impl KnownLines {
         if self.is_one_line() && !has_no_words(name_gutter) {
             return None;
         }
+        if text.goes_on_after(last, name_gutter) {
+            return None;
+        }
         // Lines that a diff removes aren't shown as existing code.
         if gutter.trim() == "-" {
             return None;
@@ -206,6 +209,18 @@ impl<'t> TextLines<'t> {
 
     fn line(&self, at: usize) -> &'t str {
         &self.text[self.lines[at].clone()]
+    }
+
+    /// Whether the next line with text belongs to the definition whose name's line has this gutter: it is indented deeper.
+    /// Without braces one version may be the beginning of another.
+    fn goes_on_after(&self, last: usize, gutter: &str) -> bool {
+        let is_blank = |line: &usize| self.blank_lines_left(*line, gutter, 1).is_some();
+        let mut lines = (last + 1..self.lines.len()).skip_while(is_blank);
+        let next = lines.next().map(|line| self.line(line));
+        let rest = next.and_then(|next| next.split_at_checked(gutter.len()));
+        rest.is_some_and(|(front, rest)| {
+            same_gutter_kind(front, gutter) && (rest.starts_with('\t') || rest.starts_with("  "))
+        })
     }
 
     /// The text before `known` in a line that ends with it.
@@ -422,6 +437,7 @@ mod tests {
         check(&code.replace("c + b", "c - b"), None);
         check(&code.replace("{\n", "{\n    log();\n"), None);
         check(code.trim_end_matches('}'), None);
+        check(&alloc::format!("{code}\n\n    log();"), None);
         check("int add(int a, int b)", None);
         check("", None);
     }

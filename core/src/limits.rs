@@ -24,7 +24,7 @@ pub const DEFINITIONS_PER_BLOCK_MAX: usize = 20_000;
 /// User and assistant pairs in the Recent Context window (spec §8.4).
 pub const RECENT_PAIRS: usize = 4;
 
-/// Bytes of one message in the Recent Context window, cut at a character boundary (spec §8.4).
+/// Bytes of one message in the Recent Context window (spec §8.4).
 pub const RECENT_MESSAGE_BYTES_MAX: usize = 4096;
 
 /// Episodes after which a tombstone leaves its projection unless the policy says otherwise (spec §9.2); the bytes stay in
@@ -57,6 +57,9 @@ pub const HYDRATION_CANDIDATES_MAX: usize = 256;
 
 /// Tokens of hydrated code when the model's context size is unknown.
 pub const HYDRATION_TOKENS_DEFAULT: u32 = 8192;
+
+/// Digits of a version's hash that a model is shown where they are unique.
+pub const HASH_DIGITS_SHOWN_MIN: usize = 12;
 
 /// Bytes per token for a count that rather overestimates: code averages 3 to 4 with current tokenizers.
 pub const BYTES_PER_TOKEN: usize = 3;

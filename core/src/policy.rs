@@ -12,7 +12,7 @@ stored_words! {
     /// How older messages are treated.
     #[derive(Default)]
     HistoryChoice, "choice of history" {
-        /// The window if no context of the client's own would be lost, otherwise the client's messages.
+        /// The client's own messages: nothing says that they don't fit the model's window.
         #[default]
         Auto = "auto",
         /// Always the Recent Context window.

@@ -62,8 +62,6 @@ const ANCESTORS_KEPT: usize = 64;
 pub struct Session {
     /// The name that its client gave it.
     pub name: Option<String>,
-    /// Whether it consists of single prompts and replies alone.
-    pub plain: bool,
     /// Messages after the last completed reply.
     pub length: u32,
     /// The points of the conversation after its last replies, by their episodes.
@@ -230,8 +228,6 @@ impl Sessions {
             .last_prompt
             .replace((prompt.transcript, prompt.length));
         let current = prompt.messages.current();
-        session.plain &= prompt.messages.older().is_empty()
-            && matches!(current, [only] if only.role == Role::User);
         session.before_last = session.last_episode;
         session.last_episode = episode;
         session.open = Some(PromptInProgress {
@@ -290,7 +286,6 @@ impl Sessions {
     fn new_session(&self, prompt: &PromptReceived) -> Session {
         let fresh = Session {
             name: prompt.session_name.clone(),
-            plain: true,
             ..Session::default()
         };
         let forked = |fork| self.fork_of(fork, prompt.length);
@@ -313,8 +308,6 @@ impl Sessions {
             .filter(|(_, length)| *length <= fork.messages)
             .cloned()
             .collect();
-        // Of a plain conversation each pair of messages is an exchange; with fewer, some were forgotten before the fork.
-        let pairs = (fork.messages / 2) as usize;
         let mut points = source.points.iter();
         // A fork after a prompt shares the replies before it.
         let shared = points.rfind(|(_, point)| point.length <= fork.messages);
@@ -327,7 +320,6 @@ impl Sessions {
         let withheld = source.withheld.iter();
         let withheld = withheld.filter(|(_, withheld)| withheld.position <= length);
         Some(Session {
-            plain: source.plain && exchanges.len() >= pairs.min(RECENT_PAIRS),
             length: fork.messages,
             exchanges,
             entities: source.entities.clone(),
@@ -658,14 +650,6 @@ impl Sessions {
     #[must_use]
     pub fn of(&self, episode: EpisodeId) -> Option<SessionId> {
         self.episodes.get(&episode).copied()
-    }
-
-    /// Whether the session consists of single user prompts and replies, without the client's own context.
-    #[must_use]
-    pub fn is_plain(&self, session: SessionId) -> bool {
-        self.sessions
-            .get(&session)
-            .is_none_or(|session| session.plain)
     }
 
     /// The last completed exchanges, oldest first, at most [`tslp_core::limits::RECENT_PAIRS`].

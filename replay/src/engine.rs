@@ -195,7 +195,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.take_touched(touches, answers.touched, &mut work);
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
-        let history = receive::history_mode(&self.policy, request.tools, received.is_own);
+        let history = receive::history_mode(&self.policy);
         let files: Vec<(RelPath, FileText)> =
             aftermath.into_iter().zip(answers.aftermath).collect();
         let refused = match request.tools {

@@ -264,7 +264,7 @@ impl<'l> PromptSummary<'l> {
         let (entity, slice) = (field("Entity: "), field("Artifact: "));
         let source = field("Source: Confirmed via ");
         let mut version =
-            self.version_of(|of, is| of.to_string() == entity && is.to_string() == slice);
+            self.version_of(|of, is| of.to_string() == entity && is.to_string().starts_with(slice));
         if source != "AST" {
             version = format!("{version} by {source}");
         }

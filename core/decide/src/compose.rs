@@ -14,28 +14,24 @@ use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
 use super::prompt_facts::Prompt;
+use super::recent_context::recent_context;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use crate::notice;
-use crate::text_index::TextIndex;
 use tslp_core::artifact::Origin;
-use tslp_core::delimiter::{RECENT_CLOSE, RECENT_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
     ContentKind, DiskFinding, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended,
     PromptComposed, Side, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::SessionId;
-use tslp_core::limits::{
-    NOTICES_PER_PROMPT_MAX, RECENT_MESSAGE_BYTES_MAX, RECENT_MESSAGE_READ_BYTES,
-};
+use tslp_core::limits::NOTICES_PER_PROMPT_MAX;
 use tslp_core::message::Role;
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::policy::{Placement, Policy};
 use tslp_core::read_message::safe_text;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
-use tslp_projections::sessions::{Amendments, Exchange};
+use tslp_projections::sessions::Amendments;
 
 /// The decision and its text.
 #[derive(Clone, Debug)]
@@ -60,7 +56,8 @@ pub fn compose(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Co
     }
 }
 
-/// Older turns are replaced by the Recent Context block, in the law's order (spec §8.4).
+/// Older turns are replaced by the Recent Context block (spec §8.4). State and notices follow it, directly before the
+/// request: a model goes by what it read last, and a refused reply in the window must not come after its correction.
 fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
     let request = prompt.request;
     let current_from = request.current_from();
@@ -86,7 +83,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     };
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let mut withheld = BTreeSet::new();
-    let recent = recent_context(view, prompt.session, &mut index, &mut withheld);
+    let recent = recent_context(view, prompt, &mut index, &mut withheld);
     let mut system = request.system_text();
     let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
     if let Some(clean) = cleaned_text(Role::System, &system, strict) {
@@ -101,18 +98,20 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         core::mem::take(&mut hydration.notices),
         &|_, _| true,
     );
-    let (preface, composed) = assemble(view, policy, prompt, hydration, &notices, recent);
-    match policy.placement {
-        // One system message for all of it: many models' templates take only one, and only in front.
-        Placement::System if preface.is_empty() => {}
-        Placement::System if system.is_empty() => system = preface,
-        Placement::System => system = format!("{system}\n\n{preface}"),
-        Placement::User => {
-            let mut current = messages.iter_mut();
-            if let Some(first) = current.find(|message| message.index == current_from) {
-                first.before = preface;
-            }
-        }
+    let (state, composed) = assemble(view, policy, prompt, hydration, &notices);
+    let mut before = String::new();
+    if let Some(recent) = recent {
+        // One system message: many models' templates take only one, and only in front.
+        let place = match policy.placement {
+            Placement::System => &mut system,
+            Placement::User => &mut before,
+        };
+        add_section(place, &recent);
+    }
+    add_section(&mut before, &state);
+    match messages.iter_mut().find(|it| it.index == current_from) {
+        Some(first) => first.before = before,
+        None => add_section(&mut system, &before),
     }
     events.push(composed);
     Composed {
@@ -199,7 +198,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
                 && !(was_shown && injected.has_said(&notice_block(view, prompt, notice)))
         },
     );
-    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, None);
+    let (text, composed) = assemble(view, policy, prompt, hydration, &notices);
     let target = target.filter(|_| !text.is_empty());
     // Stored as an injection, and put at the same place in every later prompt: what went out before must not change, or the
     // server's prompt cache is lost and the model reads another past.
@@ -241,14 +240,13 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     }
 }
 
-/// What the proxy adds to the prompt, and the record of it, in the law's order: code, what it replaces, notices, recent turns.
+/// What the proxy adds to the prompt, and the record of it: code, what it replaces, notices.
 fn assemble(
     view: &StateView<'_>,
     policy: &Policy,
     prompt: &Prompt<'_>,
     hydration: Hydration,
     notices: &[NoticeIssued],
-    recent: Option<String>,
 ) -> (String, Event) {
     let mut sections = hydration.blocks;
     // In the window the older code isn't there any more, so nothing needs to be said about it.
@@ -259,7 +257,6 @@ fn assemble(
         .iter()
         .map(|notice| notice_block(view, prompt, notice));
     sections.extend(notice_blocks);
-    sections.extend(recent);
     let composed = PromptComposed {
         history: prompt.history,
         hydrated: hydration.hydrated,
@@ -404,7 +401,7 @@ impl InjectedTexts {
 }
 
 fn add_section(sections: &mut String, section: &str) {
-    if !sections.is_empty() {
+    if !sections.is_empty() && !section.is_empty() {
         sections.push_str("\n\n");
     }
     sections.push_str(section);
@@ -630,70 +627,9 @@ fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
     fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved) && !is_correlated)
 }
 
-/// The window; what is withheld of it is added to `withheld`.
-fn recent_context(
-    view: &StateView<'_>,
-    session: SessionId,
-    index: &mut TextIndex,
-    withheld: &mut BTreeSet<EntityId>,
-) -> Option<String> {
-    let exchanges = view.state.sessions().recent_exchanges(session);
-    if exchanges.is_empty() {
-        return None;
-    }
-    let mut text = String::from(RECENT_OPEN);
-    for Exchange { user, assistant } in exchanges {
-        for (name, speaker, pieces) in [
-            ("User", Role::User, user),
-            ("Assistant", Role::Assistant, assistant),
-        ] {
-            text.push_str(&format!(
-                "\n{name}:\n{}\n",
-                recent_message(view, (session, speaker), index, &pieces, withheld)
-            ));
-        }
-    }
-    text.push_str(RECENT_CLOSE);
-    Some(text)
-}
-
-/// One message of the window: code that is no longer true withheld, delimiters defused, cut hard at its cap.
-fn recent_message(
-    view: &StateView<'_>,
-    (session, speaker): (SessionId, Role),
-    index: &mut TextIndex,
-    pieces: &[ArtifactHash],
-    withheld: &mut BTreeSet<EntityId>,
-) -> String {
-    let text = recent_text(view, pieces);
-    let strict = Sight::withhold_strictly(view, session, index, &text, withheld);
-    let text = cleaned_text(speaker, &text, strict).unwrap_or(text);
-    // Cut after code was withheld: a cut in the middle of outdated code would hide it from the search.
-    let mut cut = text.len().min(RECENT_MESSAGE_BYTES_MAX);
-    while !text.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    String::from(text[..cut].trim_end())
-}
-
-/// A message of the window as it was recorded, up to the bytes that are read of it.
-pub(super) fn recent_text(view: &StateView<'_>, pieces: &[ArtifactHash]) -> String {
-    let mut text = String::new();
-    for piece in pieces {
-        // A piece that can't be read is left out: recent turns are a reminder, and nothing is decided by them.
-        if let Some(bytes) = view.artifact_content(*piece) {
-            text.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        if text.len() > RECENT_MESSAGE_READ_BYTES {
-            break;
-        }
-    }
-    text
-}
-
 /// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
 /// would mislead, as in `withheld`. `None` if nothing changes.
-fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
+pub(super) fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
     let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
 }

@@ -12,8 +12,9 @@ use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Dropped, Hydrated, NoticeIssued};
 use tslp_core::extract::Proof;
+use tslp_core::hash::SliceHash;
 use tslp_core::ids::SessionId;
-use tslp_core::limits::{BYTES_PER_TOKEN, HYDRATION_CANDIDATES_MAX};
+use tslp_core::limits::{BYTES_PER_TOKEN, HASH_DIGITS_SHOWN_MIN, HYDRATION_CANDIDATES_MAX};
 use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -285,7 +286,7 @@ fn admit_entity(
     if delimiter::quoted_in(code) {
         return Err(Reason::QuotesDelimiters);
     }
-    let text = state_block(entity, current, code);
+    let text = state_block(view, entity, current, code);
     let tokens = tokens_of(&text);
     if tokens > tokens_left {
         return Err(Reason::OverBudget);
@@ -324,17 +325,40 @@ fn divergence_within(view: &StateView<'_>, entity: &EntityId) -> Option<Divergen
 }
 
 /// The template of spec §8.2, to the letter, except that code confirmed by a pattern (§4.1, step 2) says so.
-fn state_block(entity: &EntityId, current: &CurrentVersion, code: &str) -> String {
+fn state_block(
+    view: &StateView<'_>,
+    entity: &EntityId,
+    current: &CurrentVersion,
+    code: &str,
+) -> String {
     let source = match current.proof {
         Proof::Ast => "AST",
         Proof::Pattern | Proof::PartialPattern => "pattern",
     };
     format!(
-        "{STATE_OPEN}\n{}\nArtifact: {}\nSource: Confirmed via {source}\n\n{}\n{STATE_CLOSE}",
+        "{STATE_OPEN}\n{}\nArtifact: {:.*}\nSource: Confirmed via {source}\n\n{}\n{STATE_CLOSE}",
         entity_line(entity),
+        digits_needed(view, entity, current.slice),
         current.slice,
         code.trim_end_matches(['\n', '\r'])
     )
+}
+
+/// How many digits of a version's hash distinguish it from the entity's others, at least
+/// [`HASH_DIGITS_SHOWN_MIN`]: to a small model the whole hash is as long as a function.
+fn digits_needed(view: &StateView<'_>, entity: &EntityId, slice: SliceHash) -> usize {
+    let former = view.former_versions(entity).into_iter().map(|it| it.slice);
+    let proposed = view.proposals_for(entity).into_iter().map(|it| it.slice);
+    let others = former.chain(proposed).filter(|other| *other != slice);
+    let digits = format!("{slice}");
+    let shared = others.map(|other| {
+        let other = format!("{other}");
+        let pairs = digits.bytes().zip(other.bytes());
+        pairs.take_while(|(one, other)| one == other).count()
+    });
+    shared.max().map_or(HASH_DIGITS_SHOWN_MIN, |shared| {
+        (shared + 1).max(HASH_DIGITS_SHOWN_MIN)
+    })
 }
 
 /// The line of a state block that names its entity.

@@ -29,6 +29,7 @@ pub mod prompt;
 pub mod prompt_facts;
 pub mod propose;
 pub mod receive;
+mod recent_context;
 pub mod rename;
 pub mod repeat;
 pub mod reply;

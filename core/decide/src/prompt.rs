@@ -151,15 +151,10 @@ impl<'r> PromptReader<'r> {
             ControlFlow::Continue(())
         };
         let mut add_all = || {
-            let (tools, is_own) = (self.request.tools, self.received.is_own);
-            if receive::history_mode(policy, tools, is_own) == History::Window {
-                for exchange in view
-                    .state
-                    .sessions()
-                    .recent_exchanges(self.received.session)
-                    .iter()
-                    .rev()
-                {
+            let sessions = view.state.sessions();
+            let exchanges = sessions.recent_exchanges(self.received.session);
+            if receive::history_mode(policy) == History::Window && !exchanges.is_empty() {
+                for exchange in exchanges.iter().rev() {
                     for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
                         if let Some(text) = code.artifact_content(*piece) {
                             add_files(*piece, &String::from_utf8_lossy(&text))?;

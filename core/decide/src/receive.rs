@@ -10,7 +10,7 @@ use tslp_core::event::{
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{EpisodeId, SessionId};
-use tslp_core::message::{Attempt, Role, Tools};
+use tslp_core::message::{Attempt, Role};
 use tslp_core::policy::{HistoryChoice, Policy};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::request::Request;
@@ -25,8 +25,6 @@ pub struct ReceivedPrompt {
     pub episode: EpisodeId,
     /// The prompt's session.
     pub session: SessionId,
-    /// Whether every older message is a prompt or reply of this very session.
-    pub is_own: bool,
     /// Whether the current prompt's messages are new.
     pub repetition: PromptRepetition,
     /// User messages whose code may be a new paste: their indices in the request.
@@ -65,7 +63,6 @@ pub fn receive(view: &StateView<'_>, request: &Request) -> ReceivedPrompt {
             events: Vec::new(),
             episode: open.episode,
             session: open.session,
-            is_own: is_own(view, &conversation, &SessionChoice::Continues(open.session)),
             repetition: PromptRepetition::Answered,
             new_user_messages: Vec::new(),
             keys: conversation.message_keys(request.messages.len()),
@@ -138,8 +135,6 @@ fn record_prompt(
         events: recorder.into_events(),
         episode,
         session,
-        // After an answered prompt, the rest of the request is results of the agent's tools, which no session holds as its own.
-        is_own: repetition != PromptRepetition::Answered && is_own(view, conversation, &belonging),
         repetition,
         new_user_messages,
         keys: conversation.message_keys(request.messages.len()),
@@ -467,34 +462,13 @@ pub fn is_answered(current: impl Iterator<Item = Role>, is_known: bool) -> bool 
     false
 }
 
-/// How the older messages of a prompt are treated. `is_own`: every one of them is a prompt or reply of this very session.
+/// How the older messages of a prompt are treated.
 #[must_use]
-pub fn history_mode(policy: &Policy, tools: Tools, is_own: bool) -> History {
+pub const fn history_mode(policy: &Policy) -> History {
     match policy.history {
         HistoryChoice::Window => History::Window,
-        HistoryChoice::Client => History::Client,
-        HistoryChoice::Auto if tools == Tools::None && is_own => History::Window,
-        HistoryChoice::Auto => History::Client,
+        HistoryChoice::Auto | HistoryChoice::Client => History::Client,
     }
-}
-
-fn is_own(
-    view: &StateView<'_>,
-    conversation: &Conversation<'_>,
-    belonging: &SessionChoice,
-) -> bool {
-    match belonging {
-        SessionChoice::Continues(session) => {
-            view.state.sessions().is_plain(*session) && is_covered(view, conversation)
-        }
-        SessionChoice::Starts => conversation.older_count() == 0,
-        SessionChoice::Forks(_) => false,
-    }
-}
-
-/// Whether the ledger knows every older message as one of a session's own.
-fn is_covered(view: &StateView<'_>, conversation: &Conversation<'_>) -> bool {
-    conversation.older_count() == 0 || position_after_older(view, conversation).is_some()
 }
 
 /// The position in its session of the reply that ends the older messages, if the ledger knows every one of them as that

@@ -181,9 +181,9 @@ keys! {
     "audit_timeout_seconds": Tuning, seconds!(1..=DAY_SECONDS, audit.timeout),
         "Longest time for a shadow audit, from connecting to the answer's end.";
     "history": Common, choice!(HistoryChoice, policy.history),
-        "What becomes of a request's older messages: `window` replaces them by the Recent Context block, `client` keeps them, `auto` decides by whether anything of the client's own would be lost.";
+        "What becomes of a request's older messages: `window` replaces them by the Recent Context block, `client` keeps them, and so does `auto` as long as nothing says that they don't fit the model's window.";
     "placement": Common, choice!(Placement, policy.placement),
-        "Where the proxy's text goes: into the one system message, or in front of the prompt for models without a system role.";
+        "Where the Recent Context block of `history = \"window\"` goes: into the one system message, or in front of the prompt for models without a system role. True code and notices always go directly in front of the prompt.";
     "budget_tokens": Common, SettingAccess {
         kind: ValueKind::NumberOrWord, unit: "tokens",
         set: |s, written| {

@@ -12,7 +12,7 @@ use crate::table::Text;
 
 row! {
     /// `sessions`: conversations that can be continued.
-    pub struct SessionRow in table "sessions", version 3;
+    pub struct SessionRow in table "sessions", version 4;
     key {
         /// The session.
         session: SessionId,
@@ -26,8 +26,6 @@ row! {
         last_episode: EpisodeId,
         /// The episode before the last one.
         before_last: EpisodeId,
-        /// Whether it consists of single prompts and replies alone.
-        plain: bool,
         /// The whole conversation after the last completed reply.
         head: Option<TranscriptHash>,
         /// The last exchange.

@@ -101,7 +101,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             events: Vec::new(),
             episode: work.episode,
             session: work.session,
-            is_own: standing.is_own,
             repetition: standing.repetition,
             new_user_messages: standing.new_user_messages,
             keys: prompt

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use tslp_core::event::{Event, Fork, MessageRef, PromptReceived, Recorded};
+use tslp_core::event::{Event, MessageRef, PromptReceived, Recorded};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
@@ -15,8 +15,6 @@ use tslp_projections::store::Store;
 
 /// A prompt's relation to the conversations on record.
 pub(crate) struct PromptStanding {
-    /// Whether all of its older messages belong to its own session.
-    pub(super) is_own: bool,
     /// Whether the user's message is new, sent again, or ambiguous.
     pub(super) repetition: PromptRepetition,
     /// Indices into the recorded messages: user messages whose code may be a new paste.
@@ -43,9 +41,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Some(point.place)
         };
         if attempt == Attempt::Retry {
-            let is_plain = self.state.sessions().is_plain(session);
             return PromptStanding {
-                is_own: is_plain && (older == 0 || behind().is_some()),
                 repetition: PromptRepetition::Answered,
                 new_user_messages: Vec::new(),
             };
@@ -55,7 +51,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             events.any(|event| matches!(event, Event::Content(new) if new.hash == content))
         };
         let behind = if older == 0 { None } else { behind() };
-        let is_covered = older == 0 || behind.is_some();
         let repetition = self.repetition(session, prompt, current, is_new, behind);
         let messages = prompt.messages.iter().enumerate();
         let users = messages.filter(|(_, message)| message.role == Role::User);
@@ -65,22 +60,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 || is_new(content)
         };
         PromptStanding {
-            is_own: repetition != PromptRepetition::Answered
-                && self.is_own(session, prompt.fork, older, is_covered),
             repetition,
             new_user_messages: users
                 .filter(|(index, message)| acts(*index, message.content))
                 .map(|(index, _)| index)
                 .collect(),
-        }
-    }
-
-    fn is_own(&self, session: SessionId, fork: Option<Fork>, older: u32, is_covered: bool) -> bool {
-        let sessions = self.state.sessions();
-        match fork {
-            Some(_) => false,
-            None if !sessions.contains(session) => older == 0,
-            None => sessions.is_plain(session) && is_covered,
         }
     }
 

@@ -385,7 +385,7 @@ impl Law {
             let code = slice::joined(source, &current.spans);
             let code = String::from_utf8_lossy(&code);
             let expected = format!(
-                "Entity: {entity}\nArtifact: {}\nSource: Confirmed via AST\n\n{}",
+                "Entity: {entity}\nArtifact: {:.12}\nSource: Confirmed via AST\n\n{}",
                 current.slice,
                 code.trim_end_matches('\n')
             );

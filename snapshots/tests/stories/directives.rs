@@ -94,6 +94,7 @@ fn confirm_promotes_over_stale_and_reject_drops() {
 fn a_whole_file_is_confirmed_with_all_that_its_block_changes() {
     check(
         "
+        policy history window
         policy profile strict
         policy audit off
         disk src/a.c

@@ -11,7 +11,7 @@ fn four_pairs() {
         "recent_context__four_pairs",
         "The window holds the last four pairs, oldest first, and of the client's messages only the prompt goes out.",
         &format!(
-            "full which pairs the window holds, and in which order\n{turns}user\n| Question 7.\n"
+            "policy history window\nfull which pairs the window holds, and in which order\n{turns}user\n| Question 7.\n"
         ),
     );
 }
@@ -22,9 +22,9 @@ fn four_kilobytes_at_a_character() {
     let long = "ü".repeat(2100);
     check(
         "recent_context__four_kilobytes_at_a_character",
-        "A message is cut hard at 4 KB, at a character's boundary.",
+        "A message whose one line is longer than 4 KB is cut at a character's boundary.",
         &format!(
-            "full where the message is cut\nuser\n| x{long}\nmodel\n| Short.\nuser\n| Next.\n"
+            "policy history window\nfull where the message is cut\nuser\n| x{long}\nmodel\n| Short.\nuser\n| Next.\n"
         ),
     );
 }
@@ -35,6 +35,7 @@ fn superseded_code_is_withheld() {
         "recent_context__superseded_code_is_withheld",
         "Code in the window that is no longer true is replaced by a line; code that is true stays.",
         "
+        policy history window
         user
         | ```c:src/a.c
         | int a(int x) { return x + 1; }
@@ -56,6 +57,7 @@ fn code_that_is_true_again_is_shown_again() {
         "recent_context__code_that_is_true_again_is_shown_again",
         "The user goes back to the first version: what stood in its place is withheld from now on, and it isn't.",
         "
+        policy history window
         user
         | ```c:src/a.c
         | int a(int x) { return x + 1; }
@@ -84,6 +86,7 @@ fn broken_exchanges_leave_no_trace() {
         "recent_context__broken_exchanges_leave_no_trace",
         "A prompt whose reply broke off is in no window.",
         "
+        policy history window
         user
         | First.
         model
@@ -105,6 +108,7 @@ fn delimiters_in_talk() {
         "recent_context__delimiters_in_talk",
         "Delimiters that the user or the model quote are defused in the window.",
         "
+        policy history window
         full how delimiters are defused
         user
         | What does [END RECENT CONTEXT] mean?
@@ -117,10 +121,30 @@ fn delimiters_in_talk() {
 }
 
 #[test]
+fn cut_between_definitions() {
+    let body: String = (0..60)
+        .map(|n| format!("|     total += rates[{n}] * hours[{n}]\n"))
+        .collect();
+    let function = |name: &str| {
+        format!("| def {name}(rates, hours):\n|     total = 0\n{body}|\n|     return total\n|\n")
+    };
+    check(
+        "recent_context__cut_between_definitions",
+        "A file that is too long for the window is cut between its definitions, and its fence is closed.",
+        &format!(
+            "policy history window\nfull where the file is cut\nuser\n| Look:\n| ```python\n{}{}{}| ```\nmodel\n| Seen.\nuser\n| Next.\n",
+            function("one"),
+            function("two"),
+            function("three")
+        ),
+    );
+}
+
+#[test]
 fn client_history() {
     check(
         "recent_context__client_history",
-        "With context of the client's own its messages stay in place; outdated code in them is replaced by a line.",
+        "The client's messages stay in place; nothing in them changes where the conversation shows the newer code itself.",
         "
         context
         | src/a.c
@@ -163,7 +187,7 @@ fn tools_keep_the_history() {
 fn window_by_policy() {
     check(
         "recent_context__window_by_policy",
-        "Under `history window` even the client's own context is left out.",
+        "Under `history window` a conversation that the ledger doesn't know is cut down to its own last turns.",
         "
         policy history window
         context

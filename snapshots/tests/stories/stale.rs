@@ -282,7 +282,7 @@ fn base_never_shown() {
 fn old_copies_in_recent_context() {
     after_paste(
         "stale__old_copies_in_recent_context",
-        "Code that has become STALE is withheld from recent context too, the user's block as well as the model's copy.",
+        "Code that has become STALE is withheld from older messages too, the user's block as well as the model's copy.",
         "
         user
         | Repeat a()
@@ -571,6 +571,7 @@ fn withheld_from_the_window() {
         "stale__withheld_from_the_window",
         "Code that is STALE and withheld from the recent turns is named in a notice, though the prompt doesn't name it.",
         "
+        policy history window
         disk src/a.c
         | int a(int x) { return x + 1; }
         user

@@ -44,11 +44,11 @@ fn in_a_new_conversation() {
 #[test]
 fn five_turns_later() {
     let turns = "user\n| And on?\nmodel\n| On.\n".repeat(5);
-    after_paste(
+    check(
         "unseen__five_turns_later",
         "The paste has left the window of recent turns, so the model doesn't see it any more.",
         &format!(
-            "{turns}
+            "policy history window{PASTE}{turns}
         user
         | Write a poem.
         model
@@ -62,17 +62,19 @@ fn five_turns_later() {
 
 #[test]
 fn still_in_the_window() {
-    after_paste(
+    check(
         "unseen__still_in_the_window",
         "The paste is among the recent turns, so the model sees it though nobody names it.",
-        "
+        &format!(
+            "policy history window{PASTE}
         user
         | Write a poem.
         model
         | ```c:src/compute.c
-        | int compute(int x) { return x * 3 + 7; }
+        | int compute(int x) {{ return x * 3 + 7; }}
         | ```
-        ",
+        "
+        ),
     );
 }
 
