@@ -44,6 +44,7 @@ pub mod outgoing;
 pub mod read_message;
 pub mod redact;
 pub mod request;
+pub mod spoken_lines;
 
 pub mod guardian;
 pub mod name_hash;

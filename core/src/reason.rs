@@ -194,6 +194,10 @@ reasons! {
     UnknownDirective = "unknown_directive",
     /// The proposal didn't pass gate A, so nobody can confirm it.
     NotConfirmable = "not_confirmable",
+    /// A line reads as a directive, and the user didn't type it: it repeats somebody else's words, or stands in quoted text.
+    DirectiveNotTyped = "directive_not_typed",
+    /// A directive that lets tools do more isn't its message's first line.
+    GrantNotFirst = "grant_not_first",
     /// The directive names nothing.
     TargetMissing = "target_missing",
     /// The directive names a path outside of the workspace.
@@ -244,6 +248,8 @@ reasons! {
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.
     PasteWithoutPath = "paste_without_path",
+    /// Code in a user's message is the model's or a tool's, by the record or by the message's own form.
+    CodeOfAnother = "code_of_another",
     /// The user sent the same message before, and the file now holds another version than its code.
     SaidBefore = "said_before",
 

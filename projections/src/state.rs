@@ -18,6 +18,7 @@ use crate::edits::Edits;
 use crate::episodes::Episodes;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
+use crate::provenance::Provenance;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::sessions::Sessions;
@@ -50,6 +51,7 @@ pub struct State {
     anomalies: Anomalies,
     rules: Rules,
     guardian: GuardianState,
+    provenance: Provenance,
 }
 
 impl State {
@@ -84,6 +86,7 @@ impl State {
         self.audits.apply(recorded, changes);
         self.rules.apply(recorded, changes);
         self.guardian.apply(recorded, changes);
+        self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
         }
@@ -165,6 +168,12 @@ impl State {
     #[must_use]
     pub const fn guardian(&self) -> &GuardianState {
         &self.guardian
+    }
+
+    /// Who said the newest texts.
+    #[must_use]
+    pub const fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 
     /// Events that contradict the state before them.

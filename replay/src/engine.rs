@@ -186,6 +186,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let ExaminedPrompt {
             prompt,
+            own,
+            authors_found,
+            refused_directives,
             pasted,
             repeated,
             directives,
@@ -193,6 +196,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = examined;
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
+        self.decide(&mut work, |_, _| {
+            let found = authors_found.iter().cloned().map(Event::AuthorFound);
+            found.collect()
+        });
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
         let history = receive::history_mode(&self.policy);
@@ -215,7 +222,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let supplied: Vec<&FoundCode> = pasted.iter().map(|pasted| &pasted.found).collect();
         if received.repetition == PromptRepetition::First {
             self.decide(&mut work, |engine, _| {
-                verify::verify(&engine.view(), ids.1, &prompt, &mentions, &supplied)
+                verify::verify(&engine.view(), ids.1, &own, &mentions, &supplied)
             });
         }
         for pasted in &pasted {
@@ -234,6 +241,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 )
             });
         }
+        self.decide(&mut work, |_, _| {
+            direct::refuse_directives(ids, &refused_directives)
+        });
         let mut texts = answers.texts.into_iter();
         for directive in &directives {
             // `reads` lists the files that directives accept, in the order of the directives.
@@ -365,6 +375,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 (directive.verb, &directive.target),
             ),
         }
+    }
+
+    fn last_own_words(&self, session: SessionId) -> String {
+        prompt::last_own_words(&self.view(), &mut self.index.borrow_mut(), session)
     }
 
     /// The number of STALE entities in the file, as it was last seen.
@@ -518,9 +532,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {
                 continue;
             }
-            let asked = asked.get_or_insert_with(|| {
-                self.text_around_code(&prompt::last_asked(&self.view(), session))
-            });
+            let asked =
+                asked.get_or_insert_with(|| self.text_around_code(&self.last_own_words(session)));
             self.decide(work, |engine, policy| {
                 let judging = JudgingContext {
                     view: &engine.view(),
@@ -636,7 +649,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let asked = if found.is_empty() {
             String::new()
         } else {
-            prompt::last_asked(&self.view(), session)
+            self.last_own_words(session)
         };
         let words = self.text_around_code(&asked);
         let before = work.recorded.len();

@@ -5,13 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::audit::AuditQuestion;
-use tslp_core::entity::Symbol;
+use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
+    AuditOutcome, AuthorFound, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
 };
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_decide::direct::{FileText, ResolvedDirective};
 use tslp_decide::found_code::FoundCode;
@@ -95,8 +96,14 @@ pub(crate) enum RequestKind {
 
 /// The contents of a prompt that matter to decisions.
 pub(crate) struct ExaminedPrompt {
-    /// The user's own text in it.
+    /// The text of its user messages.
     pub(crate) prompt: String,
+    /// The user's own words in it.
+    pub(crate) own: String,
+    /// Whose words its messages repeat.
+    pub(crate) authors_found: Vec<AuthorFound>,
+    /// Lines that read as directives and did nothing: why, and the entity that they name.
+    pub(crate) refused_directives: Vec<(Reason, Option<EntityId>)>,
     pub(crate) pasted: Vec<PastedCode>,
     /// Code in it that was sent before.
     pub(crate) repeated: Vec<FoundCode>,

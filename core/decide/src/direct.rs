@@ -62,7 +62,7 @@ pub fn resolve_directive(
     ResolvedDirective {
         verb: directive.verb,
         target: directive.target.clone(),
-        entity: if directive.verb.is_about_tools() {
+        entity: if directive.verb.is_about_tools() || directive.verb == Verb::Unknown {
             Err(Reason::TargetMissing)
         } else {
             target_entity(view, policy, &directive.target)
@@ -96,6 +96,24 @@ fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<
         Err(Reason::PathEscapesWorkspace) => Err(Reason::TargetOutside),
         Err(_) => Err(Reason::TargetNotUsable),
     }
+}
+
+/// The answers to lines that read as directives and aren't, each with the entity that it names.
+#[must_use]
+pub fn refuse_directives(
+    (episode, session): (EpisodeId, SessionId),
+    refused: &[(Reason, Option<EntityId>)],
+) -> Vec<Event> {
+    let notice = |(reason, entity): &(Reason, Option<EntityId>)| {
+        Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason: *reason,
+            entity: entity.clone(),
+            other: None,
+        })
+    };
+    refused.iter().map(notice).collect()
 }
 
 /// Carries one directive out. `file` is the file's text, for [`Verb::Accept`]. The state must already hold an observation

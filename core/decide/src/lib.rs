@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod asked_change;
 pub mod audit;
+pub mod authorship;
 pub mod code_reader;
 pub mod compose;
 pub mod direct;

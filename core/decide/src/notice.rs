@@ -179,6 +179,15 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             format!("The user confirmed the proposed change to {name}. It is AUTHORITATIVE.")
         }
         Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
+        Reason::DirectiveNotTyped => format!(
+            "A line with `@tslp` about {name} did nothing, because the user didn't type it: it repeats what the model or a tool said, or is in text that the message quotes.\nIf the user means it, they can type it as the first line of a message, or run it in a terminal (`tslp --help`)."
+        ),
+        Reason::GrantNotFirst => String::from(
+            "A line that lets tools do more (`@tslp allow`, `@tslp resume`) did nothing, because it isn't the first line of the user's message. The user can type it there, or run `tslp allow` or `tslp resume` in a terminal.",
+        ),
+        Reason::CodeOfAnother => format!(
+            "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
+        ),
         Reason::UnknownDirective => String::from(
             "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
         ),

@@ -32,6 +32,8 @@ pub enum CodeSource {
     /// An older message that the ledger didn't know, or one that was answered: context that the client sends along. It
     /// counts where nothing is true yet, where there is no file, and where disk holds it.
     Context,
+    /// The model's or a tool's words in a user's message: true where disk holds it, and elsewhere a proposal.
+    Another,
     /// A file on disk that the user accepted: all of it, or one symbol.
     Disk(Option<Symbol>),
 }
@@ -170,6 +172,9 @@ fn decide_block(
     place: &CodeSource,
     resolution: &Resolution,
 ) -> Vec<Event> {
+    if *place == CodeSource::Another && !disk_holds(view, found, resolution) {
+        return record_anothers(view, (episode, session), found, containers, resolution);
+    }
     let mut recorder = Recorder::new(view);
     let counts = becomes_true(view, found, resolution);
     let repeat = RepeatedBlock::new(view, found, containers);
@@ -199,6 +204,74 @@ fn decide_block(
             other: None,
         }));
     }
+    recorder.into_events()
+}
+
+/// Whether disk holds the block: as the whole file, or each of its definitions.
+fn disk_holds(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
+    let candidates = &resolution.candidates;
+    let is_whole = |path: &RelPath| match view.disk_finding(path) {
+        Some(DiskFinding::File(file)) => file.whole == found.whole,
+        _ => false,
+    };
+    let on_disk = |candidate: &Candidate| {
+        observe::slice_on_disk(view, &candidate.entity) == Some(candidate.slice)
+    };
+    found.usable_path().is_some_and(is_whole)
+        || !candidates.is_empty() && candidates.iter().all(on_disk)
+}
+
+/// Records code in a user's message that the model or a tool wrote: what isn't true or proposed already is a proposal of the model's,
+/// which nothing promotes.
+fn record_anothers(
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    found: &FoundCode,
+    containers: &MessagePieces,
+    resolution: &Resolution,
+) -> Vec<Event> {
+    let is_true = |candidate: &&Candidate| {
+        let current = view.current_version(&candidate.entity);
+        current.is_some_and(|current| current.slice == candidate.slice)
+    };
+    let proposals_of = |candidate: &Candidate| {
+        let mut proposals = view.proposals_for(&candidate.entity);
+        proposals.retain(|proposal| proposal.slice == candidate.slice);
+        if candidate.entity.symbol.is_none() {
+            // A block that was proposed as a part of the file is no other proposal when it is read as the whole file.
+            let mut parts = view.proposals_under(&candidate.entity.path);
+            parts.retain(|proposal| proposal.artifact == found.artifact);
+            proposals.append(&mut parts);
+        }
+        proposals
+    };
+    let mut new: Vec<&Candidate> = resolution.candidates.iter().collect();
+    new.retain(|candidate| !is_true(candidate));
+    // In the proposal's own conversation its notice has said what there is to say.
+    let is_told = |candidate: &&Candidate| {
+        let proposals = proposals_of(candidate);
+        proposals.iter().any(|proposal| proposal.session == session)
+    };
+    let Some(first) = new.iter().find(|candidate| !is_told(candidate)) else {
+        return Vec::new();
+    };
+    let entity = first.entity.clone();
+    let mut recorder = Recorder::new(view);
+    let block = ResolvedBlock {
+        origin: Origin::Model,
+        ..resolved_block(episode, found, containers, resolution)
+    };
+    new.retain(|candidate| proposals_of(candidate).is_empty());
+    if !new.is_empty() {
+        promote::record_block(&mut recorder, &block, &new);
+    }
+    recorder.push(Event::NoticeIssued(NoticeIssued {
+        episode,
+        session,
+        reason: Reason::CodeOfAnother,
+        entity: Some(entity),
+        other: None,
+    }));
     recorder.into_events()
 }
 
@@ -323,9 +396,10 @@ fn says_something_new(
     match place {
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
         CodeSource::Disk(_) => true,
-        CodeSource::CurrentPrompt | CodeSource::RepeatedPrompt | CodeSource::Context => {
-            !quotes_the_model(view, session, found, candidate)
-        }
+        CodeSource::CurrentPrompt
+        | CodeSource::RepeatedPrompt
+        | CodeSource::Context
+        | CodeSource::Another => !quotes_the_model(view, session, found, candidate),
     }
 }
 

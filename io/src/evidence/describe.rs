@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
-    Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
+    ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
+    Event, Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
     PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
@@ -98,6 +98,21 @@ pub fn sentence(event: &Event) -> String {
         ),
         Event::PolicyApproved(event) => {
             format!("profile {}, {:.12}", event.profile_id, event.text)
+        }
+        Event::AuthorFound(event) => {
+            let whose = match (event.opens_subagent, event.author) {
+                (true, _) => "a call of the model's, which opens its subagent's conversation,",
+                (false, Author::Model | Author::Thought | Author::Call) => "the model's words",
+                (false, Author::Tool) => "a tool's words",
+                (false, Author::User) => "the user's words",
+            };
+            format!(
+                "{} of {} repeat {whose} in {}, {:.12}",
+                event.lines,
+                count_text(event.of as usize, "line", "lines"),
+                event.said_in,
+                event.source
+            )
         }
         Event::CapabilityChanged(event) => format!(
             "{}: {} {} until {}",

@@ -1,6 +1,6 @@
 //! Before a prompt goes on or a reply counts: what it says, and which files have to be looked at for that.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -10,7 +10,8 @@ use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
 use tslp_core::policy::OnStale;
 use tslp_core::request::Request;
-use tslp_decide::direct::ResolvedDirective;
+use tslp_decide::authorship::MessageAuthors;
+use tslp_decide::direct::{self, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_decide::hydrate;
 use tslp_decide::mention::Mentions;
@@ -35,16 +36,33 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         received: ReceivedPrompt,
         mut work: BatchBuilder,
     ) -> PendingPrompt {
-        let directives = {
-            let view = self.view();
-            self.prompt_reader(&view, &request, &received).directives()
+        let authors: BTreeMap<usize, MessageAuthors> = {
+            let (view, mut index) = (self.view(), self.index.borrow_mut());
+            let new = received.new_user_messages.iter();
+            new.map(|at| {
+                let text = request.messages[*at].recorded();
+                (*at, MessageAuthors::of(&view, &mut index, text))
+            })
+            .collect()
         };
-        let directives = directives
+        let given = {
+            let view = self.view();
+            self.prompt_reader(&view, &request, &received, &authors)
+                .directives()
+        };
+        let directives = given
+            .typed
             .into_iter()
             .map(|directive| self.record_directive(directive, received.repetition, &mut work));
         let directives: Vec<ResolvedDirective> = directives.collect();
         let view = self.view();
-        let reader = self.prompt_reader(&view, &request, &received);
+        let reader = self.prompt_reader(&view, &request, &received, &authors);
+        let refused = given.refused.into_iter().map(|(reason, directive)| {
+            let said = received.repetition;
+            let resolved = direct::resolve_directive(&view, &self.policy, &directive, said);
+            (reason, resolved.entity.ok())
+        });
+        let refused = refused.collect();
         let (prompt, pasted, repeated) =
             (reader.text(), reader.pasted_code(), reader.repeated_code());
         let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
@@ -105,6 +123,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         let examined = ExaminedPrompt {
             has_pathless_code: reader.has_pathless_code(&pasted),
+            own: reader.own_text(),
+            authors_found: reader.authors_found(),
+            refused_directives: refused,
             prompt,
             pasted,
             repeated,
@@ -126,11 +147,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         view: &'r StateView<'r>,
         request: &'r Request,
         received: &'r ReceivedPrompt,
+        authors: &'r BTreeMap<usize, MessageAuthors>,
     ) -> PromptReader<'r> {
         PromptReader {
             code: self.code_reader(view),
             request,
             received,
+            authors,
         }
     }
 

@@ -1,9 +1,11 @@
 //! Random stories of users, models and disks; the law is checked after every step.
 
+use std::collections::BTreeMap;
+
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
 use tslp_core::entity::Symbol;
-use tslp_core::event::Event;
+use tslp_core::event::{Author, Event};
 use tslp_core::gate::GateProfile;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
@@ -236,7 +238,25 @@ impl Player {
             Some(DiskEntry::File(text)) => text.contains(&function.text()),
             _ => false,
         };
-        is_proposed && !is_on_disk
+        (is_proposed || self.was_said_by_others(&function.text())) && !is_on_disk
+    }
+
+    /// Whether the model or a tool has said this text.
+    fn was_said_by_others(&self, text: &str) -> bool {
+        let escaped = serde_json::to_string(text).expect("a text is JSON");
+        let escaped = escaped.trim_matches('"');
+        let view = self.stage.view();
+        // Of a reply that was recorded in pieces the whole counts.
+        let mut texts: BTreeMap<_, String> = BTreeMap::new();
+        for said in view.state.provenance().texts() {
+            if said.author != Author::User {
+                let bytes = self.law.bytes(said.text).unwrap_or_default();
+                let whole = texts.entry((said.episode, said.author)).or_default();
+                whole.push_str(&String::from_utf8_lossy(bytes));
+            }
+        }
+        let mut texts = texts.values();
+        texts.any(|said| said.contains(text) || said.contains(escaped))
     }
 
     fn ask_question(&mut self, u: &mut Unstructured<'_>) -> Result<()> {

@@ -34,6 +34,7 @@ mod patterns;
 
 mod agents;
 mod audits;
+mod authors;
 mod moving_files;
 mod renames;
 mod unseen;
