@@ -17,7 +17,7 @@ pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
 
 /// The user's text in the session's last complete turn, without directives.
 #[must_use]
-pub fn last_asked(view: &StateView<'_>, session: SessionId) -> String {
+pub(crate) fn last_asked(view: &StateView<'_>, session: SessionId) -> String {
     let exchange = view
         .state
         .sessions()
