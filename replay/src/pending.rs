@@ -87,6 +87,10 @@ pub struct PendingPrompt {
 }
 
 /// Who made a request: the user, or the client on its own account.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one is made for each request, and nearly all are prompts"
+)]
 pub(crate) enum RequestKind {
     /// The user's.
     Prompt(ReceivedPrompt, ExaminedPrompt),

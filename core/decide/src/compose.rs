@@ -86,7 +86,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     let recent = recent_context(view, prompt, &mut index, &mut withheld);
     let mut system = request.system_text();
     let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
-    if let Some(clean) = cleaned_text(Role::System, &system, strict) {
+    if let Some(clean) = sight::cleaned_text(Role::System, &system, strict) {
         system = clean;
     }
     hydration.notify_stale(view, prompt, withheld);
@@ -383,7 +383,7 @@ impl InjectedTexts {
             let texts = texts.filter(|(.., rewritten)| rewritten.is_some() || !message.is_safe());
             texts
                 .filter_map(|(at, text, rewritten)| {
-                    Some((at, cleaned_text(message.role, text, rewritten)?))
+                    Some((at, sight::cleaned_text(message.role, text, rewritten)?))
                 })
                 .collect()
         };
@@ -625,13 +625,6 @@ fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
     let mut rules = report.verdicts.iter().map(|it| it.rule);
     let is_correlated = rules.any(|rule| rule == Reason::CorrelatedWithOneFile);
     fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved) && !is_correlated)
-}
-
-/// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
-/// would mislead, as in `withheld`. `None` if nothing changes.
-pub(super) fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
-    let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
-    safe.or(withheld)
 }
 
 /// A message of the current prompt, without injected blocks and directives.

@@ -21,8 +21,9 @@ use tslp_core::event::Withheld;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::SessionId;
 use tslp_core::limits::NAMESAKES_COMPARED_MAX;
+use tslp_core::message::Role;
 use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
-use tslp_core::read_message::ReadMessage;
+use tslp_core::read_message::{ReadMessage, safe_text};
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -617,4 +618,11 @@ fn text_without(text: &str, cuts: &[Cut]) -> String {
 /// The marker that replaces code that would mislead.
 fn withheld_marker(entity: &EntityId) -> String {
     format!("(code of {entity} withheld: it is no longer current)")
+}
+
+/// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
+/// would mislead, as in `withheld`. `None` if nothing changes.
+pub(super) fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
+    let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
+    safe.or(withheld)
 }
