@@ -466,9 +466,8 @@ fn check_taken_away(take_away: impl Fn(&Places), by_a_prompt: bool) {
     for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
         let _ = std::fs::remove_file(places.data.join(name));
     }
-    // Until then nothing is taken for an empty ledger, and what is said leads to the copy.
     let _ = std::fs::remove_file(places.data.join("ledger.anchor"));
-    let (code, said) = failure(places.in_workspace(&["recent"]));
+    let (code, said) = failure(places.in_workspace(&["verify"]));
     assert_eq!(code, 1, "{said}");
     assert!(said.contains(".rescued to "), "{said}");
     let anchor = format!("{}.anchor", copy.display());
