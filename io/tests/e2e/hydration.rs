@@ -60,7 +60,7 @@ fn the_artifact_is_the_hash_of_the_canonical_text() {
 }
 
 #[test]
-fn the_order_is_system_then_hydration_then_recent_context_then_the_prompt() {
+fn the_order_is_system_then_recent_context_then_hydration_then_the_prompt() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     tslp.say(&fenced("src/ring.c", RING));
@@ -75,7 +75,7 @@ fn the_order_is_system_then_hydration_then_recent_context_then_the_prompt() {
     assert_eq!(
         seen.system(),
         format!(
-            "Be brief.\n\n{block}\n\n[RECENT CONTEXT: READ-ONLY]\nUser:\nHello.\n\nAssistant:\nHello to you.\n[END RECENT CONTEXT]"
+            "Be brief.\n\n[RECENT CONTEXT: READ-ONLY]\nUser:\nHello.\n\nAssistant:\nHello to you.\n[END RECENT CONTEXT]\n\n{block}"
         )
     );
     assert_eq!(seen.conversation(), ["user: Now look at `ring_put`."]);
