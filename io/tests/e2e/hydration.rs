@@ -78,7 +78,9 @@ fn the_order_is_system_then_recent_context_then_hydration_then_the_prompt() {
             "Be brief.\n\n[RECENT CONTEXT: READ-ONLY]\nUser:\nHello.\n\nAssistant:\nHello to you.\n[END RECENT CONTEXT]\n\n{block}"
         )
     );
-    assert_eq!(seen.conversation(), ["user: Now look at `ring_put`."]);
+    let said = seen.conversation();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].ends_with("\n\nNow look at `ring_put`."), "{said:?}");
 }
 
 #[test]
