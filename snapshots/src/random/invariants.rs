@@ -1,15 +1,18 @@
 //! The law's invariants, checked against a naive model that knows only the events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arbitrary::Unstructured;
 use tslp_core::artifact::{ArtifactState, Origin, Transition};
 use tslp_core::delimiter::{NOTICE_OPEN, RECENT_OPEN, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, History, PromptAmended, PromptComposed, Recorded, Transitioned};
+use tslp_core::event::{
+    DiskFinding, Event, History, PromptAmended, PromptComposed, Recorded, Transitioned,
+};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, VersionId};
+use tslp_core::path::RelPath;
 use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::slice;
@@ -93,6 +96,8 @@ pub struct Law {
     replaced: BTreeMap<EntityId, VersionId>,
     /// The slice on disk when an entity's version became true.
     acknowledged: BTreeMap<EntityId, Option<SliceHash>>,
+    /// Paths at which a look found a file.
+    files_seen: BTreeSet<RelPath>,
     vault: BTreeMap<ArtifactHash, Vec<u8>>,
     captured: BTreeMap<CaptureId, ArtifactHash>,
     /// The artifact of each version.
@@ -250,6 +255,9 @@ impl Law {
                 }
             }
             Event::Transitioned(moved) => self.check_transition(moved, disk),
+            Event::DiskObserved(seen) if matches!(seen.finding, DiskFinding::File(_)) => {
+                self.files_seen.insert(seen.path.clone());
+            }
             _ => {}
         }
     }
@@ -277,7 +285,13 @@ impl Law {
                 let before = self.authoritative.insert(entity.clone(), moved.version);
                 assert_eq!(before, None, "two truths of {entity}");
                 self.acknowledged.remove(entity);
-                if let Some(DiskEntry::File(_)) = disk.at(&entity.path) {
+                let is_known = match disk.at(&entity.path) {
+                    Some(DiskEntry::File(_)) => true,
+                    Some(DiskEntry::Locked) => false,
+                    // That a file is gone is known of one that was there.
+                    None => self.files_seen.contains(&entity.path),
+                };
+                if is_known {
                     self.acknowledged
                         .insert(entity.clone(), on_disk(disk, entity));
                 }

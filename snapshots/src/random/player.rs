@@ -186,6 +186,9 @@ impl Player {
         self.stage.step(Step::User(block(u, path, &text)?));
         for (function, quoted) in functions.iter().zip(quoted) {
             let entity = function.entity_in(path);
+            // The client may have sent the model's older words with this very prompt.
+            let quoted = quoted
+                || self.was_said_by_others(&function.text()) && !self.is_on_disk(path, *function);
             let is_true = self
                 .stage
                 .view()
@@ -234,23 +237,40 @@ impl Player {
             .any(|proposal| {
                 proposal.origin == Origin::Model && proposal.slice == function.slice_hash()
             });
-        let is_on_disk = match self.stage.disk().at(&entity.path) {
+        (is_proposed || self.was_said_by_others(&function.text()))
+            && !self.is_on_disk(path, function)
+    }
+
+    fn is_on_disk(&self, path: &str, function: Function) -> bool {
+        match self.stage.disk().at(&function.entity_in(path).path) {
             Some(DiskEntry::File(text)) => text.contains(&function.text()),
             _ => false,
-        };
-        (is_proposed || self.was_said_by_others(&function.text())) && !is_on_disk
+        }
     }
 
     /// Whether the model or a tool has said this text.
     fn was_said_by_others(&self, text: &str) -> bool {
         let escaped = serde_json::to_string(text).expect("a text is JSON");
         let escaped = escaped.trim_matches('"');
-        let view = self.stage.view();
+        // Of the ledger: the law learns of a step's contents only after it.
+        let contents: BTreeMap<_, _> = self
+            .stage
+            .ledger()
+            .iter()
+            .filter_map(|recorded| match &recorded.event {
+                Event::Content(content) => Some((content.hash, &content.bytes)),
+                _ => None,
+            })
+            .collect();
         // Of a reply that was recorded in pieces the whole counts.
         let mut texts: BTreeMap<_, String> = BTreeMap::new();
-        for said in view.state.provenance().texts() {
+        for said in self.stage.state().provenance().texts() {
             if said.author != Author::User {
-                let bytes = self.law.bytes(said.text).unwrap_or_default();
+                let bytes = self
+                    .law
+                    .bytes(said.text)
+                    .or_else(|| contents.get(&said.text).map(|bytes| &***bytes));
+                let bytes = bytes.expect("who said it is known of recorded texts");
                 let whole = texts.entry((said.episode, said.author)).or_default();
                 whole.push_str(&String::from_utf8_lossy(bytes));
             }

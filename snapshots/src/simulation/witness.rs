@@ -469,6 +469,8 @@ fn is_collapsed(name: &str, slice: SliceHash) -> bool {
 #[derive(Default)]
 struct Divergences {
     looks: BTreeMap<RelPath, DiskFinding>,
+    /// Paths at which a look found a file.
+    files_seen: BTreeSet<RelPath>,
     /// The slice on disk when the entity's version became true, until disk holds that version.
     decided_over: BTreeMap<EntityId, Option<SliceHash>>,
     slices: BTreeMap<VersionId, SliceHash>,
@@ -481,6 +483,9 @@ impl Divergences {
             Event::DiskObserved(observed) => {
                 self.looks
                     .insert(observed.path.clone(), observed.finding.clone());
+                if matches!(observed.finding, DiskFinding::File(_)) {
+                    self.files_seen.insert(observed.path.clone());
+                }
                 let saved = self.true_slices.iter();
                 let saved = saved.filter(|(entity, slice)| {
                     entity.path == observed.path && self.seen_on_disk(entity) == Some(Some(**slice))
@@ -515,10 +520,13 @@ impl Divergences {
         }
     }
 
-    /// The slice of an entity at the last look: `None` if it didn't look for it, or found no file.
+    /// The slice of an entity at the last look: `None` if it didn't look for it, or there never was a file.
     fn seen_on_disk(&self, entity: &EntityId) -> Option<Option<SliceHash>> {
-        let Some(DiskFinding::File(file)) = self.looks.get(&entity.path) else {
-            return None;
+        let file = match self.looks.get(&entity.path)? {
+            DiskFinding::File(file) => file,
+            // That a file is gone is known of one that was there.
+            DiskFinding::Missing => return self.files_seen.contains(&entity.path).then_some(None),
+            DiskFinding::Unreadable(_) => return None,
         };
         match &entity.symbol {
             Some(symbol) if file.grammar.is_some() => file
