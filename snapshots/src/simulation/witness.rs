@@ -293,6 +293,11 @@ impl Witness {
             .collect()
     }
 
+    /// Whether a look ever found a file there: then it is gone, which the user has to settle, and not yet to be made.
+    pub(super) fn saw_file(&self, path: &RelPath) -> bool {
+        self.stale.files_seen.contains(path)
+    }
+
     /// The hash of an entity's true version.
     #[must_use]
     pub(super) fn true_slice(&self, entity: &EntityId) -> Option<SliceHash> {

@@ -420,7 +420,8 @@ impl<'t> World<'t> {
             && shown_then.is_some()
             && since.get(&key) == Some(&shown_then)
             && forwarded.shows_base(&speech)
-            && self.workspace.is_missing(&path);
+            && self.workspace.is_missing(&path)
+            && !self.witness.saw_file(&path);
         let kind = self.witness.check_verdict(&speech, tracked, must);
         self.count_one(kind);
         if must {
