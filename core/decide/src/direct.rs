@@ -16,7 +16,7 @@ use super::write_head::{self, CodeSource};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, Event, NoticeIssued, ReadFailure, Transitioned, Verb};
+use tslp_core::event::{DiskFinding, Event, NoticeIssued, ReadFailure, Verb};
 use tslp_core::extract::Grammars;
 use tslp_core::gate::{GateReport, Thresholds, Verdict};
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -241,17 +241,8 @@ fn accept_deletion(view: &StateView<'_>, gone: &[EntityId]) -> Vec<Event> {
             let is_part = !gone.contains(&file);
             if is_part {
                 promote::supersede_older_whole(&mut recorder, Origin::User, [&entity]);
-            }
-            let wholes = view.proposals_for(&file).into_iter().filter(|_| is_part);
-            for whole in wholes {
-                recorder.push(Event::Transitioned(Transitioned {
-                    version: whole.version,
-                    entity: whole.entity,
-                    transition: Transition::Discard,
-                    origin: Origin::User,
-                    cause: Reason::ProposalOverruled,
-                    report: None,
-                }));
+                let cause = Reason::ProposalOverruled;
+                promote::discard_proposals(&mut recorder, Origin::User, &file, cause, None);
             }
             promote::remove_entity(&mut recorder, entity, Reason::DeletionAccepted);
         }
@@ -271,20 +262,15 @@ fn unfit_for_acceptance(found: &FoundCode) -> Option<Reason> {
 }
 
 fn reject_proposals(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice {
-    let events: Vec<Event> = view
-        .proposals_for(entity)
-        .into_iter()
-        .map(|proposal| {
-            Event::Transitioned(Transitioned {
-                version: proposal.version,
-                entity: entity.clone(),
-                transition: Transition::Discard,
-                origin: Origin::User,
-                cause: Reason::UserRejected,
-                report: None,
-            })
-        })
-        .collect();
+    let mut recorder = Recorder::new(view);
+    promote::discard_proposals(
+        &mut recorder,
+        Origin::User,
+        entity,
+        Reason::UserRejected,
+        None,
+    );
+    let events = recorder.into_events();
     let reason = if events.is_empty() {
         Reason::NothingToDo
     } else {

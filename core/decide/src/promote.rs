@@ -168,7 +168,6 @@ pub fn promote(
     (version, entity): (VersionId, &EntityId),
     report: GateReport,
 ) {
-    let view = recorder.view;
     let step = |version, transition, cause, report| {
         Event::Transitioned(Transitioned {
             version,
@@ -184,23 +183,35 @@ pub fn promote(
         Origin::User => Reason::ProposalOverruled,
         Origin::Model => Reason::Replaced,
     };
-    let open = view.proposals_for(entity);
-    for proposal in open.iter().filter(|open| open.version != version) {
-        if recorder.has_moved(proposal.version) {
-            continue;
-        }
-        recorder.push(step(
-            proposal.version,
-            Transition::Discard,
-            discarded_for,
-            None,
-        ));
-    }
+    discard_proposals(recorder, origin, entity, discarded_for, Some(version));
     if let Some(current) = recorder.current_version_id(entity) {
         recorder.push(step(current, Transition::Supersede, Reason::Replaced, None));
     }
     let grant = report.conclusion.unwrap_or(Reason::StructuralParity);
     recorder.push(step(version, Transition::Promote, grant, Some(report)));
+}
+
+/// Discards the proposals that are open for an entity, but one of them.
+pub fn discard_proposals(
+    recorder: &mut Recorder<'_>,
+    origin: Origin,
+    entity: &EntityId,
+    cause: Reason,
+    kept: Option<VersionId>,
+) {
+    for proposal in recorder.view.proposals_for(entity) {
+        if kept == Some(proposal.version) || recorder.has_moved(proposal.version) {
+            continue;
+        }
+        recorder.push(Event::Transitioned(Transitioned {
+            version: proposal.version,
+            entity: proposal.entity,
+            transition: Transition::Discard,
+            origin,
+            cause,
+            report: None,
+        }));
+    }
 }
 
 /// A file as a whole stays the truth about itself only until a part of it is promoted out of other bytes; then its

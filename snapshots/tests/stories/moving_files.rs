@@ -365,6 +365,30 @@ fn refused_written_and_accepted() {
 }
 
 #[test]
+fn deleted_with_a_proposal_of_the_whole_file_open() {
+    story(
+        "deleted_with_a_proposal_of_the_whole_file_open",
+        "The user accepts that a file is gone of which the model's whole text was refused: each definition is removed, and the proposal is overruled once.",
+        &[
+            CHANGED_IN_CHAT,
+            "
+        user
+        | Tidy up src/a.c
+        model
+        | src/a.c
+        | ```c
+        | #include <a.h>
+        | int a(int x) { return x + 7; }
+        | ```
+        gone src/a.c
+        user
+        | @tslp accept src/a.c
+        ",
+        ],
+    );
+}
+
+#[test]
 fn deleted_by_hand() {
     story(
         "deleted_by_hand",
