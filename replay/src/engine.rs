@@ -186,8 +186,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let ExaminedPrompt {
             prompt,
-            own,
-            authors_found,
+            authors,
             refused_directives,
             pasted,
             repeated,
@@ -196,9 +195,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = examined;
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
-        self.decide(&mut work, |_, _| {
-            let found = authors_found.iter().cloned().map(Event::AuthorFound);
-            found.collect()
+        self.decide(&mut work, |engine, _| {
+            let view = engine.view();
+            let reader = engine.prompt_reader(&view, &request, &received, &authors);
+            let found = reader.authors_found().into_iter();
+            found.map(Event::AuthorFound).collect()
         });
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
@@ -222,7 +223,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let supplied: Vec<&FoundCode> = pasted.iter().map(|pasted| &pasted.found).collect();
         if received.repetition == PromptRepetition::First {
             self.decide(&mut work, |engine, _| {
-                verify::verify(&engine.view(), ids.1, &own, &mentions, &supplied)
+                let view = engine.view();
+                let reader = engine.prompt_reader(&view, &request, &received, &authors);
+                verify::verify(&view, ids.1, &|| reader.own_text(), &mentions, &supplied)
             });
         }
         for pasted in &pasted {

@@ -7,13 +7,14 @@ use alloc::vec::Vec;
 use tslp_core::audit::AuditQuestion;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, AuthorFound, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
+    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
 };
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_decide::authorship::MessageAuthors;
 use tslp_decide::direct::{FileText, ResolvedDirective};
 use tslp_decide::found_code::FoundCode;
 use tslp_decide::promote::MessagePieces;
@@ -102,10 +103,8 @@ pub(crate) enum RequestKind {
 pub(crate) struct ExaminedPrompt {
     /// The text of its user messages.
     pub(crate) prompt: String,
-    /// The user's own words in it.
-    pub(crate) own: String,
-    /// Whose words its messages repeat.
-    pub(crate) authors_found: Vec<AuthorFound>,
+    /// Who wrote its new user messages, by their index in the request.
+    pub(crate) authors: BTreeMap<usize, MessageAuthors>,
     /// Lines that read as directives and did nothing: why, and the entity that they name.
     pub(crate) refused_directives: Vec<(Reason, Option<EntityId>)>,
     pub(crate) pasted: Vec<PastedCode>,

@@ -1,6 +1,7 @@
 //! User verification: who saw a proposal and asks for the next change of it has taken it (spec §6, gate B).
 
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
@@ -20,12 +21,12 @@ use tslp_core::reason::Reason;
 use tslp_projections::proposals::Proposal;
 
 /// Promotes the proposals that this prompt verifies. The state must hold observations of their files, made in this episode,
-/// and the prompt must not be composed yet.
+/// and the prompt must not be composed yet. `own_text`: the user's own words in it, which most prompts aren't asked for.
 #[must_use]
 pub fn verify(
     view: &StateView<'_>,
     session: SessionId,
-    prompt: &str,
+    own_text: &dyn Fn() -> String,
     mentions: &Mentions,
     supplied: &[&FoundCode],
 ) -> Vec<Event> {
@@ -40,7 +41,8 @@ pub fn verify(
     if waiting.is_empty() {
         return Vec::new();
     }
-    let asked = AskedChanges::of(prompt);
+    let own = own_text();
+    let asked = AskedChanges::of(&own);
     let doubted = doubted_by_audit(view, session);
     let mut recorder = Recorder::new(view);
     let mut promoted: BTreeSet<EntityId> = BTreeSet::new();

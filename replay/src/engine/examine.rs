@@ -123,10 +123,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         let examined = ExaminedPrompt {
             has_pathless_code: reader.has_pathless_code(&pasted),
-            own: reader.own_text(),
-            authors_found: reader.authors_found(),
             refused_directives: refused,
             prompt,
+            authors,
             pasted,
             repeated,
             directives,
@@ -142,7 +141,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
-    fn prompt_reader<'r>(
+    pub(super) fn prompt_reader<'r>(
         &'r self,
         view: &'r StateView<'r>,
         request: &'r Request,
