@@ -105,8 +105,14 @@ impl TakenFromDisk {
 }
 
 /// The strings of texts, line by line, without blank lines: what tools show of files.
+#[derive(Default)]
 pub struct ShownLines {
     strings: Vec<Vec<String>>,
+}
+
+/// The lines of a text that aren't blank, without indentation and the blanks at their ends.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
 impl ShownLines {
@@ -114,30 +120,32 @@ impl ShownLines {
     /// that no model wrote.
     #[must_use]
     pub fn of_request(request: &Request, history: History) -> Self {
-        let mut strings = Vec::new();
+        let mut shown = Self::default();
         let is_read = |message: &&Arc<ReadMessage>| {
             matches!(message.role, Role::User | Role::Tool)
                 && (request.tools, history) == (Tools::None, History::Client)
         };
         let all = request.messages.iter().filter(is_read);
         for text in newest_texts(request).chain(all.flat_map(|message| message.texts())) {
-            json_text::change_strings(text, &mut |string| {
-                let lines = string
-                    .lines()
-                    .map(str::trim)
-                    .filter(|line| !line.is_empty());
-                strings.push(lines.map(String::from).collect());
-                None
-            });
+            shown.add(text);
         }
-        Self { strings }
+        shown
+    }
+
+    /// Adds a text; of JSON each of its strings.
+    fn add(&mut self, text: &str) {
+        json_text::change_strings(text, &mut |string| {
+            self.strings
+                .push(lines_of(string).map(String::from).collect());
+            None
+        });
     }
 
     /// Whether one of the texts shows all lines of the code, one after the other. Each may have a line number or another mark in front
     /// of it, as tools print them.
     #[must_use]
     pub fn show(&self, code: &str) -> bool {
-        let mut wanted = code.lines().map(str::trim).filter(|line| !line.is_empty());
+        let mut wanted = lines_of(code);
         let Some(first) = wanted.next() else {
             return false;
         };
@@ -164,16 +172,9 @@ mod tests {
     use super::*;
 
     fn check(text: &str, code: &str, expected: bool) {
-        let mut strings = Vec::new();
-        json_text::change_strings(text, &mut |string| {
-            let lines = string
-                .lines()
-                .map(str::trim)
-                .filter(|line| !line.is_empty());
-            strings.push(lines.map(String::from).collect());
-            None
-        });
-        assert_eq!(ShownLines { strings }.show(code), expected, "{text}");
+        let mut shown = ShownLines::default();
+        shown.add(text);
+        assert_eq!(shown.show(code), expected, "{text}");
     }
 
     #[test]

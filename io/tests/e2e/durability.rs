@@ -454,13 +454,13 @@ fn check_taken_away(take_away: impl Fn(&Places), by_a_prompt: bool) {
     assert_eq!(refused.status(), 503);
     let said = refused.text();
     assert!(said.contains("while tslp had it open"), "{said}");
-    assert!(said.contains(".rescued"), "{said}");
+    assert!(said.contains("ledger.db.rescued"), "{said}");
     tslp.kill();
     let copies = std::fs::read_dir(&places.data).unwrap();
     let mut copies = copies.map(|entry| entry.unwrap().path());
     let copy = copies.find(|path| {
         let name = path.file_name().unwrap().to_string_lossy();
-        name.contains(".rescued") && !name.ends_with(".anchor")
+        name == "ledger.db.rescued"
     });
     let copy = copy.expect("a copy");
     for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {

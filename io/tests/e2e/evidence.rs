@@ -282,14 +282,15 @@ fn what_made_an_entity_what_it_is_is_told_in_order_up_to_now() {
     let (_, state) = places.cli_json(&["state"]);
     let now = &state["entities"][RING_PUT];
     assert_eq!(&story["now"][RING_PUT], now);
-    assert_eq!(now["stale"], true);
+    assert_eq!(now["stale"], false);
+    assert_eq!(now["disk"], "not_saved");
     let words = fine(&places, &["why", "ring_put"]);
     for part in [
         RING_PUT,
         "e1 s1: c1 from the user",
         "stays PROPOSED: elided (full_definition 0/1",
         "AUTHORITATIVE → SUPERSEDED",
-        "STALE",
+        "on disk: not saved yet",
     ] {
         assert!(words.contains(part), "{part}: {words}");
     }

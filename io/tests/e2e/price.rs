@@ -55,7 +55,7 @@ fn sum(prices: &[&Value], form: &str) -> Value {
 #[test]
 fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp).with_system(&"You are a careful programmer. ".repeat(40));
     let (mut direct, mut sent) = (Vec::new(), Vec::new());
     let mut prices = Vec::new();
@@ -116,7 +116,7 @@ fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
     };
     let recent = human(&["recent"]);
     let line = format!(
-        "  price         {} of {} characters read anew, directly {} of {}; 100 of 400 tokens were cached\n",
+        "  price: {} of {} characters read anew, directly {} of {}; 100 of 400 tokens were cached\n",
         prices[1]["sent"]["anew"],
         prices[1]["sent"]["chars"],
         prices[1]["client"]["anew"],
@@ -135,7 +135,7 @@ fn what_was_read_anew_is_told_directly_and_as_sent_and_by_the_server() {
         log.contains("the server says 400 tokens in all, 100 in its cache"),
         "{log}"
     );
-    let (code, page) = places.cli_json(&["verify", "--deep"]);
+    let (code, page) = places.cli_json(&["verify", "--deep", "--history", "window"]);
     assert_eq!(
         (code, &page["deep"]["differences"]),
         (0, &json!([])),

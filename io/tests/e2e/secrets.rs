@@ -99,7 +99,7 @@ fn injected_blocks_that_a_model_repeats_are_stripped_from_what_is_sent() {
 #[test]
 fn a_conversation_goes_on_after_a_model_repeated_an_injected_block() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
     upstream.will_say(format!(
         "You showed me:\n{FORGED}[END CURRENT STATE]\nFine."

@@ -13,7 +13,7 @@ fn session(tslp: &Tslp<'_>, episode: u64) -> Value {
 #[test]
 fn two_windows_with_the_same_opening_do_not_mix() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let (mut one, mut two) = (Talk::new(&tslp), Talk::new(&tslp));
     upstream.will_say("reply in window one");
     upstream.will_say("reply in window two");
@@ -73,7 +73,7 @@ fn an_edited_turn_goes_on_in_a_session_of_its_own() {
 #[test]
 fn a_named_session_goes_on_whatever_the_history_says() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let named = [("X-Tslp-Session", "work")];
     let first = tslp.chat_with(&named, &prompt("first")).episode();
     tslp.say("elsewhere");

@@ -193,8 +193,11 @@ fn an_accepted_change_that_is_not_saved_yet_is_current() {
     upstream.next();
     tslp.say("explain `ring_put`");
     let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING_BETTER);
-    let shown = upstream.next().system();
-    assert!(shown.starts_with(&block), "{shown}");
+    let unsaved = format!(
+        "[STATE NOTICE]\n{RING_PUT} as shown was accepted in another conversation, and its file doesn't hold it yet: save that \
+         change first, or the two will overwrite each other.\n[END NOTICE]"
+    );
+    assert_eq!(upstream.next().system(), format!("{block}\n\n{unsaved}"));
     assert_eq!(tslp.state()[RING_PUT]["disk"], "not_saved");
     let doctor = tslp.page("/doctor");
     assert_eq!(

@@ -83,7 +83,7 @@ fn folders_that_cannot_be_used_are_refused() {
         &workspace,
         &inside,
         2,
-        &["lies inside the workspace", "--data-dir"],
+        &["holds the data directory", "--data-dir"],
     );
     serve(&workspace, &under_file, 2, &["can't be used", "--data-dir"]);
     // Nobody, not even root, can make a folder here.

@@ -570,7 +570,7 @@ fn code_in_a_result_is_evidence_wherever_it_comes_back() {
     let said = talk.ask("Read the notes.").said();
     upstream.will_say("ok");
     talk.ask("Go on.");
-    // Pasted by the user, it isn't theirs either; below their own fence it is.
+    // Pasted by the user, it isn't theirs either; nor below their own fence, as long as no file holds it.
     let result = said.split_once("````tool-result").unwrap().1;
     upstream.will_say("ok");
     talk.ask(&format!(
@@ -580,6 +580,12 @@ fn code_in_a_result_is_evidence_wherever_it_comes_back() {
     assert_eq!(tslp.state(), json!({}));
     upstream.will_say("ok");
     talk.ask(&fenced("src/ring.c", RING));
+    assert_eq!(tslp.state(), json!({}));
+    let notices = &tslp.last_episode()["notices"];
+    assert_eq!(notices[0]["reason"], "code_of_another", "{notices}");
+    places.write("src/ring.c", RING);
+    upstream.will_say("ok");
+    talk.ask(&format!("@tslp accept src/ring.c\nI saved it."));
     assert!(tslp.state()[RING_PUT].is_object());
     tslp.stop();
     check_record(&places);

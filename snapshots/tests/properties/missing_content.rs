@@ -9,6 +9,7 @@ use tslp_snapshots::stage::Stage;
 fn code_that_can_not_be_read_is_withheld() {
     let script = script::parse(
         "
+        policy history window
         user
         | ```c:src/a.c
         | int a(int x) { return x + 1; }

@@ -35,6 +35,7 @@ fn superseded_code_is_withheld() {
         "recent_context__superseded_code_is_withheld",
         "Code in the window that is no longer true is replaced by a line; code that is true stays.",
         "
+        full a marker in the window
         policy history window
         user
         | ```c:src/a.c

@@ -357,6 +357,7 @@ fn a_blank_behind_a_line_end_that_was_escaped() {
         "stale__a_blank_behind_a_line_end_that_was_escaped",
         "A blank behind a macro's backslash cuts the macro off, and is no difference of the file as a whole: the file isn't shown where its macro is withheld.",
         "
+        policy reading off
         disk a.h
         | int a;
         | #define M(x) \\

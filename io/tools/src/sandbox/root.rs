@@ -146,8 +146,9 @@ fn bind_devices() -> io::Result<()> {
 
 fn mount_workspace(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     let (from, to) = (&plan.workspace, path_inside(&plan.workspace));
+    let like = (from.metadata()).map_err(|error| ("the workspace", error))?;
     // A layer in both cases: its inodes are its own, so that a lock, a lease or a named pipe inside is none of the host's.
-    mount_scratch_layer(from, &to, plan.limits.scratch_bytes)
+    mount_scratch_layer(from, &to, plan.limits.scratch_bytes, like.permissions())
         .and_then(|()| match plan.layer {
             WorkspaceLayer::ReadOnly => lock_mounts(&to, true),
             WorkspaceLayer::Scratch => Ok(()),
@@ -156,7 +157,12 @@ fn mount_workspace(plan: &SandboxPlan) -> Result<(), SetupFailure> {
 }
 
 /// Lays a layer over the workspace that is gone with the namespace. Where it is kept isn't visible.
-fn mount_scratch_layer(workspace: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+fn mount_scratch_layer(
+    workspace: &Path,
+    to: &Path,
+    bytes: u64,
+    permissions: fs::Permissions,
+) -> io::Result<()> {
     fs::create_dir_all(to)?;
     let hold = make_folder("/scratch")?;
     mount_tmpfs(&hold, bytes)?;
@@ -164,7 +170,7 @@ fn mount_scratch_layer(workspace: &Path, to: &Path, bytes: u64) -> io::Result<()
     fs::create_dir(&upper)?;
     fs::create_dir(&work)?;
     // The layer's folder is the workspace's: it looks like it.
-    fs::set_permissions(&upper, workspace.metadata()?.permissions())?;
+    fs::set_permissions(&upper, permissions)?;
     let mut options = b"userxattr,lowerdir=".to_vec();
     for byte in workspace.as_os_str().as_bytes() {
         if matches!(byte, b'\\' | b':' | b',') {
