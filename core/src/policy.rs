@@ -60,20 +60,6 @@ stored_words! {
     }
 }
 
-stored_words! {
-    /// Where the user is told, at the end of a reply, what was withheld or refused.
-    #[derive(Default)]
-    NoticesInReply, "choice of notices in replies" {
-        /// In conversations whose client offers no tools.
-        #[default]
-        Chats = "chats",
-        /// Nowhere.
-        Never = "never",
-        /// In every conversation.
-        Always = "always",
-    }
-}
-
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
 ///
@@ -103,8 +89,6 @@ pub struct Policy {
     pub on_stale: OnStale,
     /// Whether code that a conversation was shown as disk holds it counts as acknowledged (spec §15.5).
     pub reading_acknowledges: bool,
-    /// Where a reply ends with what was withheld or refused.
-    pub notices_in_reply: NoticesInReply,
 }
 
 impl Default for Policy {
@@ -120,7 +104,6 @@ impl Default for Policy {
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             on_stale: OnStale::default(),
             reading_acknowledges: true,
-            notices_in_reply: NoticesInReply::default(),
         }
     }
 }
@@ -166,5 +149,4 @@ settings! {
     "tombstone_episodes": tombstone_episodes,
     "etv.on_stale": on_stale,
     "etv.reading_acknowledges": reading_acknowledges,
-    "notices.in_reply": notices_in_reply,
 }

@@ -87,8 +87,17 @@ fn what_was_written_once_is_read_as_the_same() {
         let event: Event =
             serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {json}: {ADVICE}"));
         assert_eq!(decode(*number, payload).as_ref(), Ok(&event), "{ADVICE}");
-        if number_of(event.kind()) == *number {
-            assert_eq!(Frozen::of(&event).to_line(), frozen.to_line(), "{ADVICE}");
+        if number_of(event.kind()) != *number {
+            continue;
+        }
+        let again = Frozen::of(&event);
+        match event {
+            // Settings are stored by name: written again, it has those of today.
+            Event::RulesInForce(_) => {
+                let read = decode(again.number, &again.payload);
+                assert_eq!(read.as_ref(), Ok(&event), "{ADVICE}");
+            }
+            _ => assert_eq!(again.to_line(), frozen.to_line(), "{ADVICE}"),
         }
     }
 }

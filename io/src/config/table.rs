@@ -4,7 +4,7 @@ use std::iter::once;
 
 use tslp_core::gate::GateProfile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
-use tslp_core::policy::{AuditChoice, HistoryChoice, NoticesInReply, OnStale, Placement};
+use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement};
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
@@ -201,8 +201,6 @@ keys! {
             TokenBudget::Tokens(tokens) => tokens.to_string(),
         } },
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
-    "notices.in_reply": Common, choice!(NoticesInReply, policy.notices_in_reply),
-        "Where a reply ends with a line that says what was withheld or refused and which words resolve it: in `chats`, whose client offers no tools, `never`, or `always`.";
     "parity.nodes_percent": Tuning, number!(0..=100, "percent", policy.thresholds.nodes_percent),
         "A new definition with a smaller share of the old one's syntax tree nodes counts as collapsed and stays a proposal.";
     "parity.tokens_percent": Tuning, number!(0..=100, "percent", policy.thresholds.tokens_percent),
