@@ -16,7 +16,9 @@ use clap::{
 use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
-pub use self::tool::{GrantArgs, GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
+pub use self::tool::{
+    ActArgs, GrantArgs, GuardianCommand, PolicyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
+};
 use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
 use crate::config::layers::WrittenFlags;
 use crate::config::table::KEYS;
@@ -150,83 +152,19 @@ pub enum CliCommand {
         output: OutputFormat,
     },
     /// Accept what the workspace's files hold as true, as if you had pasted it
-    Accept {
-        /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
-        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
-        targets: Vec<String>,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Accept(TargetArgs),
     /// Make the model's version of a definition true, which was refused or waits for you
-    Confirm {
-        /// The definition or the file: `src/a.c::name` or `src/a.c`
-        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
-        targets: Vec<String>,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Confirm(TargetArgs),
     /// Drop the model's version of a definition, which was refused or waits for you
-    Reject {
-        /// The definition or the file: `src/a.c::name` or `src/a.c`
-        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
-        targets: Vec<String>,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Reject(TargetArgs),
     /// Grant the model's tools a capability for some minutes
-    Allow {
-        /// What to grant.
-        #[command(flatten)]
-        grant: GrantArgs,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Allow(GrantArgs),
     /// Take back what was granted
-    Revoke {
-        /// What to take back.
-        #[command(flatten)]
-        grant: GrantArgs,
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Revoke(GrantArgs),
     /// End the model's tools that are running, and let none run
-    Stop {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Stop(ActArgs),
     /// Let the model's tools run again, also after a halt
-    Resume {
-        /// The configuration's flags.
-        #[command(flatten)]
-        flags: ConfigFlags,
-        /// For whom to print.
-        #[command(flatten)]
-        output: OutputFormat,
-    },
+    Resume(ActArgs),
     /// Accept a whole tree of files as true, as if you had pasted each; can be interrupted and repeated
     Adopt {
         /// Folders and files, from here or from the workspace's root; folders as git sees them: without ignored and hidden files
@@ -634,6 +572,13 @@ mod tests {
             let name = format!("tool {name} {allow}: {line}");
             with(&name, &args.flags.0, Some(args.output))
         };
+        let act = |name: &str, act: &ActArgs| with(name, &act.flags.0, Some(act.output));
+        let on =
+            |name: &str, on: &TargetArgs| act(&format!("{name} {}", on.targets.join("+")), &on.act);
+        let grant = |name: &str, of: &GrantArgs| {
+            let name = format!("{name} {} {:?}", of.words(), of.session);
+            act(&name, &of.act)
+        };
         match command {
             CliCommand::Serve { manner, flags } => {
                 let quiet = if manner.quiet { " quiet" } else { "" };
@@ -682,53 +627,13 @@ mod tests {
                 with(&format!("backup {}", to.display()), &flags.0, None)
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
-            CliCommand::Accept {
-                targets,
-                flags,
-                output,
-            } => with(
-                &format!("accept {}", targets.join("+")),
-                &flags.0,
-                Some(*output),
-            ),
-            CliCommand::Confirm {
-                targets,
-                flags,
-                output,
-            } => with(
-                &format!("confirm {}", targets.join("+")),
-                &flags.0,
-                Some(*output),
-            ),
-            CliCommand::Reject {
-                targets,
-                flags,
-                output,
-            } => with(
-                &format!("reject {}", targets.join("+")),
-                &flags.0,
-                Some(*output),
-            ),
-            CliCommand::Allow {
-                grant,
-                flags,
-                output,
-            } => with(
-                &format!("allow {} {:?}", grant.words(), grant.session),
-                &flags.0,
-                Some(*output),
-            ),
-            CliCommand::Revoke {
-                grant,
-                flags,
-                output,
-            } => with(
-                &format!("revoke {} {:?}", grant.words(), grant.session),
-                &flags.0,
-                Some(*output),
-            ),
-            CliCommand::Stop { flags, output } => with("stop", &flags.0, Some(*output)),
-            CliCommand::Resume { flags, output } => with("resume", &flags.0, Some(*output)),
+            CliCommand::Accept(args) => on("accept", args),
+            CliCommand::Confirm(args) => on("confirm", args),
+            CliCommand::Reject(args) => on("reject", args),
+            CliCommand::Allow(args) => grant("allow", args),
+            CliCommand::Revoke(args) => grant("revoke", args),
+            CliCommand::Stop(args) => act("stop", args),
+            CliCommand::Resume(args) => act("resume", args),
             CliCommand::Adopt {
                 paths,
                 dry_run,

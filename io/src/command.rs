@@ -202,35 +202,13 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (_, layers) = read_config(&flags.0)?;
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
-        CliCommand::Accept {
-            targets,
-            flags,
-            output,
-        } => acting::act_on_code(Verb::Accept, &targets, &flags.0, output),
-        CliCommand::Confirm {
-            targets,
-            flags,
-            output,
-        } => acting::act_on_code(Verb::Confirm, &targets, &flags.0, output),
-        CliCommand::Reject {
-            targets,
-            flags,
-            output,
-        } => acting::act_on_code(Verb::Reject, &targets, &flags.0, output),
-        CliCommand::Allow {
-            grant,
-            flags,
-            output,
-        } => acting::act_on_grant(Verb::Allow, &grant, &flags.0, output),
-        CliCommand::Revoke {
-            grant,
-            flags,
-            output,
-        } => acting::act_on_grant(Verb::Revoke, &grant, &flags.0, output),
-        CliCommand::Stop { flags, output } => acting::act_on_tools(Verb::Stop, &flags.0, output),
-        CliCommand::Resume { flags, output } => {
-            acting::act_on_tools(Verb::Resume, &flags.0, output)
-        }
+        CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
+        CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
+        CliCommand::Reject(on) => acting::act_on_code(Verb::Reject, &on),
+        CliCommand::Allow(of) => acting::act_on_grant(Verb::Allow, &of),
+        CliCommand::Revoke(of) => acting::act_on_grant(Verb::Revoke, &of),
+        CliCommand::Stop(act) => acting::act_on_tools(Verb::Stop, &act),
+        CliCommand::Resume(act) => acting::act_on_tools(Verb::Resume, &act),
         CliCommand::Adopt {
             paths,
             dry_run,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use tslp_core::guardian::Capability;
 
@@ -89,6 +89,28 @@ pub struct ToolLine {
     pub line: Vec<String>,
 }
 
+/// What every act takes: a command that changes what is true, or what tools may do.
+#[derive(Clone, Debug, Args)]
+pub struct ActArgs {
+    /// The configuration's flags.
+    #[command(flatten)]
+    pub flags: ConfigFlags,
+    /// For whom to print.
+    #[command(flatten)]
+    pub output: OutputFormat,
+}
+
+/// Code that an act is about.
+#[derive(Clone, Debug, Args)]
+pub struct TargetArgs {
+    /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
+    #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
+    pub targets: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
 /// A grant to the tools of a session.
 #[derive(Clone, Debug, Args)]
 pub struct GrantArgs {
@@ -98,6 +120,9 @@ pub struct GrantArgs {
     /// The session [default: that of the last prompt]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub session: Option<u64>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
 }
 
 impl GrantArgs {

@@ -17,10 +17,9 @@ use tslp_workspace::target::{self, NamedTarget};
 use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult};
 use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
-use crate::cli::{GrantArgs, OutputFormat};
+use crate::cli::{ActArgs, GrantArgs, OutputFormat, TargetArgs};
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
-use crate::config::layers::WrittenFlags;
 use crate::door::client::{DoorClient, DoorError};
 use crate::door::message;
 use crate::exit::Exit;
@@ -84,13 +83,12 @@ fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, CommandF
 }
 
 /// `tslp accept`, `confirm` and `reject`.
-pub(super) fn act_on_code(
-    verb: Verb,
-    written: &[String],
-    flags: &WrittenFlags,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
+pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFailure> {
+    let TargetArgs {
+        targets: written,
+        act,
+    } = on;
+    let (config, _) = read_config(&act.flags.0)?;
     let current_dir = Environment::of_process().current_dir;
     let locate = |written: &String| match acts::locate_target(&config, &current_dir, written) {
         // What the model proposed may be in no file yet.
@@ -114,29 +112,20 @@ pub(super) fn act_on_code(
                 ..result
             })
         });
-    print_results(&results.collect::<Vec<_>>(), output)
+    print_results(&results.collect::<Vec<_>>(), act.output)
 }
 
 /// `tslp allow` and `revoke`.
-pub(super) fn act_on_grant(
-    verb: Verb,
-    grant: &GrantArgs,
-    flags: &WrittenFlags,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
-    let act = Act::OnGrant(verb, grant.words(), grant.session.map(SessionId));
-    print_results(&carry_out(&config, &act)?, output)
+pub(super) fn act_on_grant(verb: Verb, of: &GrantArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.act.flags.0)?;
+    let act = Act::OnGrant(verb, of.words(), of.session.map(SessionId));
+    print_results(&carry_out(&config, &act)?, of.act.output)
 }
 
 /// `tslp stop` and `resume`.
-pub(super) fn act_on_tools(
-    verb: Verb,
-    flags: &WrittenFlags,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let (config, _) = read_config(flags)?;
-    print_results(&carry_out(&config, &Act::OnTools(verb))?, output)
+pub(super) fn act_on_tools(verb: Verb, act: &ActArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&act.flags.0)?;
+    print_results(&carry_out(&config, &Act::OnTools(verb))?, act.output)
 }
 
 /// `tslp policy approve`, of a profile that can be read.
