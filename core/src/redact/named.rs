@@ -272,11 +272,9 @@ fn password_option_after(reading: &mut ScannedText<'_>, at: usize) -> Option<Ran
     let line = reading.end_of_run(at, OPTIONS_MAX, |byte| {
         !matches!(byte, b'\n' | b'|' | b';' | b'&')
     });
-    let option = reading.text[at..line.min(reading.text.len())]
-        .windows(4)
-        .position(|option| {
-            option.starts_with(b" -p") && option[3].is_ascii_graphic() || option == b" -p "
-        })?;
+    let option = reading.text[at..line].windows(4).position(|option| {
+        option.starts_with(b" -p") && option[3].is_ascii_graphic() || option == b" -p "
+    })?;
     let opened = reading.end_of_run(at + option + 3, 2, |byte| is_space(byte) || is_quote(byte));
     let end = reading.end_of_run(opened, VALUE_BYTES_READ_MAX, is_password_byte);
     is_password(&reading.text[opened..end]).then_some(opened..end)
