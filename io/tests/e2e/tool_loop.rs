@@ -585,7 +585,7 @@ fn code_in_a_result_is_evidence_wherever_it_comes_back() {
     assert_eq!(notices[0]["reason"], "code_of_another", "{notices}");
     places.write("src/ring.c", RING);
     upstream.will_say("ok");
-    talk.ask(&format!("@tslp accept src/ring.c\nI saved it."));
+    talk.ask("@tslp accept src/ring.c\nI saved it.");
     assert!(tslp.state()[RING_PUT].is_object());
     tslp.stop();
     check_record(&places);
