@@ -15,11 +15,11 @@ use tslp_core::ids::Seq;
 use tslp_projections::TABLES;
 use tslp_store::ledger::{self, DataFiles, LedgerError};
 
-use crate::config::ServeConfig;
 use crate::config::environment::Environment;
 use crate::config::error::ConfigError;
 use crate::config::settings::Settings;
 use crate::config::upstream::UpstreamSetting;
+use crate::config::{ReplyReports, ServeConfig};
 use crate::exit::Exit;
 use crate::json_client;
 use crate::main_loop::LoopHandle;
@@ -165,7 +165,7 @@ impl<'o, W: io::Write> Tour<'o, W> {
             prompt.contains("r->count++;"),
             "the model was shown the function",
         )?;
-        self.print_line("  The model saw, in the system message:")?;
+        self.print_line("  The model saw, directly in front of your words:")?;
         self.print_quoted(&prompt, 6)?;
         let after = self.proxy.find_entity(ENTITY)?;
         ensure_that(
@@ -303,7 +303,9 @@ impl TourProxy {
             ..Settings::default()
         };
         settings.upstream.place = UpstreamSetting::Demo;
-        let config = ServeConfig::from_settings(settings, &Environment::of_process())?;
+        let mut config = ServeConfig::from_settings(settings, &Environment::of_process())?;
+        // The tour tells what becomes of each reply, and holds standard output for that until its end.
+        config.reports = ReplyReports::Quiet;
         let server = BoundServer::bind_and_open(&config)?;
         let (address, handle) = (server.listen_address(), server.loop_handle());
         let thread = thread::Builder::new()
@@ -375,16 +377,14 @@ impl TourProxy {
         Ok(entity)
     }
 
-    /// The system message that the model saw last.
+    /// The newest message that the model saw: what the proxy put in front of the user's words, and these.
     fn last_prompt(&self) -> Result<String, TourError> {
         let page = self.get("/debug/last-prompt")?;
         let messages = page["request"]["messages"].as_array();
-        let system = messages
-            .into_iter()
-            .flatten()
-            .find(|message| message["role"] == "system")
-            .ok_or_else(|| TourError::Check("the model gets a system message".into()))?;
-        Ok(text_of(&system["content"])?.to_owned())
+        let newest = messages
+            .and_then(|messages| messages.last())
+            .ok_or_else(|| TourError::Check("the model gets a message".into()))?;
+        Ok(text_of(&newest["content"])?.to_owned())
     }
 
     /// The reason why the last episode's artifact stayed PROPOSED.

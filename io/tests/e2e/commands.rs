@@ -132,6 +132,21 @@ fn a_workspace_without_a_ledger_is_described_and_none_is_made() {
 }
 
 #[test]
+fn the_guided_tour_comes_to_its_end() {
+    let output = Places::new().command(&["demo"]).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}");
+    for part in [
+        "[CURRENT STATE: AUTHORITATIVE]",
+        "Refused: `elided`",
+        "is STALE",
+        "the state is the same, byte for byte",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+#[test]
 fn the_configuration_says_what_is_in_force_and_from_where() {
     let places = Places::new();
     let file = places.path("tslp.toml");
