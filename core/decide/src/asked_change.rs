@@ -14,11 +14,11 @@ use tslp_core::word_list;
 const WORDS: &str = include_str!("change_words.txt");
 
 /// Words by what they mean, lower-cased.
-struct Vocabulary(Vec<(&'static str, BTreeSet<&'static str>)>);
+pub(super) struct Vocabulary(Vec<(&'static str, BTreeSet<&'static str>)>);
 
 impl Vocabulary {
-    fn read() -> Self {
-        let kinds = word_list::entries(WORDS).filter_map(|line| line.split_once(':'));
+    pub(super) fn read(list: &'static str) -> Self {
+        let kinds = word_list::entries(list).filter_map(|line| line.split_once(':'));
         Self(
             kinds
                 .map(|(kind, words)| (kind, words.split_whitespace().collect()))
@@ -26,9 +26,15 @@ impl Vocabulary {
         )
     }
 
-    fn has_word(&self, kind: &str, word: &str) -> bool {
+    pub(super) fn has_word(&self, kind: &str, word: &str) -> bool {
         let mut kinds = self.0.iter();
         kinds.any(|(name, words)| *name == kind && words.contains(word))
+    }
+
+    /// Whether a text holds one of these words, as those of languages without spaces do.
+    pub(super) fn is_held(&self, kind: &str, text: &str) -> bool {
+        let mut kinds = self.0.iter().filter(|(name, _)| *name == kind);
+        !text.is_ascii() && kinds.any(|(_, words)| words.iter().any(|word| text.contains(word)))
     }
 }
 
@@ -48,7 +54,7 @@ struct PromptSentence<'p> {
 impl<'p> AskedChanges<'p> {
     pub(super) fn of(prompt: &'p str) -> Self {
         Self {
-            vocabulary: Vocabulary::read(),
+            vocabulary: Vocabulary::read(WORDS),
             paragraphs: paragraphs(prompt).iter().map(|it| sentences(it)).collect(),
         }
     }
@@ -113,7 +119,7 @@ impl<'p> AskedChanges<'p> {
 }
 
 /// A word without marks around it, lower-cased.
-fn bare_word(word: &str) -> String {
+pub(super) fn bare_word(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase()
 }
@@ -131,7 +137,7 @@ fn unmarked(word: &str) -> &str {
     word.strip_suffix("()").unwrap_or(word)
 }
 
-fn is_name_of(word: &str, entity: &EntityId) -> bool {
+pub(super) fn is_name_of(word: &str, entity: &EntityId) -> bool {
     let name = unmarked(word);
     let path = entity.path.as_str();
     let (file, symbol) = match name.split_once("::") {

@@ -7,6 +7,7 @@ use tslp_projections::state::StateView;
 use tslp_projections::store::Unreadable;
 
 use super::Recorder;
+use super::asked_removal::AskedRemovals;
 use super::found_code::FoundCode;
 use super::found_edit;
 use super::namesakes;
@@ -15,7 +16,7 @@ use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
 use tslp_core::artifact::{Level, Origin, Version};
-use tslp_core::damage::{self, ComparedCode, Comparison, Damage, DefinitionContent};
+use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     DiskFinding, Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused,
@@ -31,7 +32,6 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{self, Figures, Span};
-use tslp_core::word_list;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
 use tslp_projections::state_map::CurrentVersion;
@@ -49,8 +49,8 @@ pub struct JudgingContext<'j> {
     pub session: SessionId,
     /// The user's prompt without the code in it.
     pub asked: &'j str,
-    /// Lines that the reply adds anywhere (see [`lines_gained`]).
-    pub gained: &'j BTreeSet<String>,
+    /// What the reply adds anywhere.
+    pub gained: &'j GainedCode,
     /// The parsers.
     pub grammars: &'j dyn Grammars,
     /// Whether the agent has written the code to disk.
@@ -147,35 +147,64 @@ pub fn propose(
     recorder.into_events()
 }
 
-/// Lines that a reply adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
-#[must_use]
-pub fn lines_gained(view: &StateView<'_>, found: &[FoundCode]) -> BTreeSet<String> {
-    let mut gained = BTreeSet::new();
-    for found in found {
-        let Ok(extraction) = &found.extraction else {
-            continue;
-        };
-        for definition in &extraction.definitions {
-            let after = definition.span.of(found.code.as_bytes());
-            let current = found.usable_path().and_then(|path| {
-                let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
-                view.current_version(&entity)
-            });
-            let before = match current {
-                None => Vec::new(),
+/// What a reply adds, wherever it does.
+#[derive(Debug, Default)]
+pub struct GainedCode {
+    /// Lines that it adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
+    pub lines: BTreeSet<String>,
+    /// Of each new definition its lines and its structure.
+    new: Vec<(BTreeSet<String>, Figures)>,
+}
+
+impl GainedCode {
+    /// What the blocks of a reply add.
+    #[must_use]
+    pub fn of(view: &StateView<'_>, found: &[FoundCode]) -> Self {
+        let mut gained = Self::default();
+        for found in found {
+            let extraction = found.extraction.as_ref();
+            let definitions = extraction.map_or(&[][..], |it| &it.definitions);
+            let mut reached = 0;
+            for definition in definitions {
+                let after = definition.span.of(found.code.as_bytes());
+                let after = String::from_utf8_lossy(after);
+                let after = damage::line_keys(&after);
+                let current = found.usable_path().and_then(|path| {
+                    let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
+                    view.current_version(&entity)
+                });
+                let Some(current) = current else {
+                    let after: BTreeSet<String> = after.collect();
+                    gained.lines.extend(after.iter().cloned());
+                    if definition.span.start >= reached {
+                        reached = definition.span.end;
+                        gained.new.push((after, definition.figures));
+                    }
+                    continue;
+                };
                 // A base that can't be had might hold all of these lines: then none of them excuses a removal elsewhere.
-                Some(current) => match view.artifact_slices(current.artifact, &current.spans) {
-                    Some(before) => before,
-                    None => continue,
-                },
-            };
-            let before: BTreeSet<String> =
-                damage::line_keys(&String::from_utf8_lossy(&before)).collect();
-            let after = String::from_utf8_lossy(after);
-            gained.extend(damage::line_keys(&after).filter(|key| !before.contains(key)));
+                let Some(before) = view.artifact_slices(current.artifact, &current.spans) else {
+                    continue;
+                };
+                let before: BTreeSet<String> =
+                    damage::line_keys(&String::from_utf8_lossy(&before)).collect();
+                gained
+                    .lines
+                    .extend(after.filter(|key| !before.contains(key)));
+            }
         }
+        gained
     }
-    gained
+
+    /// The structure of new definitions that mostly consist of this code's lines: it was moved there.
+    fn moved_from(&self, code: &str) -> Figures {
+        let lines: BTreeSet<String> = damage::line_keys(code).collect();
+        let is_moved = |new: &&(BTreeSet<String>, Figures)| {
+            2 * new.0.intersection(&lines).count() > new.0.len()
+        };
+        let moved = self.new.iter().filter(is_moved);
+        resolve::total_figures(moved.map(|(_, figures)| *figures))
+    }
 }
 
 /// Outermost definitions nested inside those at `spans`; ranges index the concatenated spans.
@@ -211,25 +240,6 @@ fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
         kept_percent,
     } = *comparison;
     (damage.is_none(), damage, kept_percent)
-}
-
-/// Stems of words that request removal, one per line, in the languages that people use with models.
-const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
-
-/// Whether the user asks for code to be removed. Identifiers such as `remove_all` don't count as requests.
-fn asks_for_removal(asked: &str) -> bool {
-    let is_prose = |word: &&str| {
-        let is_name =
-            |c: char| matches!(c, '_' | '`' | ':' | '(' | '/' | '.') || c.is_ascii_digit();
-        !word.trim_end_matches(['.', ':', ',']).contains(is_name)
-    };
-    let asked = asked.to_lowercase();
-    let words: Vec<&str> = asked.split_whitespace().filter(is_prose).collect();
-    word_list::entries(REMOVAL_WORDS).any(|asking| {
-        let has_no_spaces = asking.chars().any(|c| c >= '\u{3000}');
-        let says = |word: &&str| word.starts_with(asking) || has_no_spaces && word.contains(asking);
-        words.iter().any(says)
-    })
 }
 
 /// Whether the block is complete. A text that breaks off is truncated, even in a closed fence; a placeholder that the true
@@ -380,6 +390,7 @@ struct BlockJudge<'v> {
     damaged: &'v [Symbol],
     renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
+    removals: AskedRemovals,
 }
 
 impl<'v> BlockJudge<'v> {
@@ -392,6 +403,7 @@ impl<'v> BlockJudge<'v> {
         let view = judging.view;
         Self {
             unseen,
+            removals: AskedRemovals::of(judging.asked),
             judging,
             view,
             tracked: resolution
@@ -478,7 +490,9 @@ impl<'v> BlockJudge<'v> {
             completeness: block.completeness,
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
-            figures: structure.figures,
+            figures: resolve::total_figures(
+                [structure.figures, self.moved(current.as_ref())].into_iter(),
+            ),
             base: structure.base,
             users_figures: users_figures.unwrap_or(None),
             symbols_missing: saturating_u32(missing),
@@ -495,6 +509,15 @@ impl<'v> BlockJudge<'v> {
             base_verdict: self.base_verdict(block, candidate),
             disk: self.disk_verdict(block, candidate),
         }
+    }
+
+    /// The structure of what the reply moved out of this version into new definitions.
+    fn moved(&self, current: Option<&CurrentVersion>) -> Figures {
+        let code = current.filter(|_| !self.judging.gained.new.is_empty());
+        let code = code.and_then(|it| self.slices_text(it.artifact, &it.spans).ok());
+        code.map_or_else(Figures::default, |code| {
+            self.judging.gained.moved_from(&code)
+        })
     }
 
     /// The figures of the last version that the user supplied or confirmed, if the model changed it since, and the candidate
@@ -514,8 +537,8 @@ impl<'v> BlockJudge<'v> {
             || candidate.figures.nodes < current.figures.nodes;
         // Many small cuts by a model would each pass against its own last version: what it takes away is held against the
         // user's, too.
-        if candidate.entity.symbol.is_none() || !takes_away || asks_for_removal(self.judging.asked)
-        {
+        let may_shrink = || self.removals.may_shrink(&candidate.entity);
+        if candidate.entity.symbol.is_none() || !takes_away || may_shrink() {
             return Ok(None);
         }
         let former = self.view.former_versions(&candidate.entity);
@@ -548,7 +571,7 @@ impl<'v> BlockJudge<'v> {
             // Without a base nothing can be removed, and code that isn't parsed is never CONFIRMED.
             return Ok(Comparison::UNHARMED);
         };
-        let mut comparison = if candidate.entity.symbol.is_none() {
+        let comparison = if candidate.entity.symbol.is_none() {
             self.compared_imports(block.found, extraction, candidate, current)?
         } else if current.spans.len() == candidate.spans.len() {
             // Each of several definitions by itself: damage to one may be a small part of all of them together.
@@ -566,10 +589,6 @@ impl<'v> BlockJudge<'v> {
             let (old, new) = (&current.spans, &candidate.spans);
             self.compared_code(block.found, extraction, candidate, (current, old), new)?
         };
-        if comparison.damage.is_some_and(Damage::is_removal) && asks_for_removal(self.judging.asked)
-        {
-            comparison.damage = None;
-        }
         Ok(comparison)
     }
 
@@ -606,7 +625,31 @@ impl<'v> BlockJudge<'v> {
             nested: &definitions_within(extraction, new),
             remarks: &slice::within_joined(&extraction.remarks, new),
         };
-        Ok(damage::compare(content, base, new, self.judging.gained))
+        let context = ChangeContext {
+            moved_to: &self.judging.gained.lines,
+            added_last: &self.lines_added_last(&candidate.entity, current, &before),
+            is_asked: &|line| self.removals.names_line(&candidate.entity, line),
+            may_shrink: self.removals.may_shrink(&candidate.entity),
+        };
+        Ok(damage::compare(content, base, new, context))
+    }
+
+    /// Lines of the true code that the model's last accepted change added.
+    fn lines_added_last(
+        &self,
+        entity: &EntityId,
+        current: &CurrentVersion,
+        code: &str,
+    ) -> BTreeSet<String> {
+        let former = self.view.former_versions(entity).pop();
+        let former = former.filter(|_| current.origin == Origin::Model);
+        let before =
+            former.and_then(|former| self.slices_text(former.artifact, &former.spans).ok());
+        // Where the version before can't be had, nothing is known to be new.
+        let before = before.unwrap_or_else(|| code.into());
+        let before: BTreeSet<String> = damage::line_keys(&before).collect();
+        let added = damage::line_keys(code).filter(|key| !before.contains(key));
+        added.collect()
     }
 
     fn compared_imports(
@@ -622,6 +665,7 @@ impl<'v> BlockJudge<'v> {
         Ok(damage::compare_imports(
             (&before, &imports),
             (&found.code, &extraction.imports),
+            &|line| self.removals.names_line(&candidate.entity, line),
         ))
     }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tslp_core::artifact::Transition;
-use tslp_core::damage::{self, ComparedCode, Damage, DefinitionContent};
+use tslp_core::damage::{self, ChangeContext, ComparedCode, Damage, DefinitionContent};
 use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
 use tslp_core::path::RelPath;
@@ -136,7 +136,12 @@ fn share_that_must_be_kept() {
             DefinitionContent::Statements,
             code(&change.old, &base.remarks),
             code(new, &other.remarks),
-            &BTreeSet::new(),
+            ChangeContext {
+                moved_to: &BTreeSet::new(),
+                added_last: &BTreeSet::new(),
+                is_asked: &|_| false,
+                may_shrink: false,
+            },
         );
         Some(match compared.damage {
             None | Some(Damage::MuchRemoved) => Some(compared.kept_percent),
