@@ -71,12 +71,14 @@ const ALIGNED_MAX: usize = 2 << 20;
 /// Most lines ahead that are searched for the one that a line was changed to.
 const PAIRED_AHEAD_MAX: usize = 64;
 
+/// Most lines of a statement; what is longer is compared by lines.
+const WRAPPED_LINES_MAX: usize = 32;
+
 /// First words of statements that end, or do nothing.
 const ENDINGS: [&str; 4] = ["return", "break", "continue", "pass"];
 
 /// Statements that fail or end the program: their first word, or what they call, in lower case.
-const FAILURES: [&str; 21] = [
-    "exit",
+const FAILURES: [&str; 20] = [
     "_exit",
     "quit",
     "fatal",
@@ -98,6 +100,9 @@ const FAILURES: [&str; 21] = [
     "fail",
     "static_assert",
 ];
+
+/// First words of statements that leave what holds them.
+const JUMPS: [&str; 4] = ["return", "break", "continue", "goto"];
 
 /// First words of further branches of a statement.
 const BRANCHES: [&str; 11] = [
@@ -142,7 +147,7 @@ pub enum Part {
     Loop,
     /// What answers for errors, or releases what it holds.
     Handler,
-    /// What fails or ends the program.
+    /// What leaves, fails or ends the program.
     Failure,
 }
 
@@ -152,6 +157,12 @@ impl Part {
     pub fn of_line(line: &str) -> Option<Self> {
         CodeLine::of(line).part()
     }
+}
+
+/// Whether a line leaves what holds it.
+#[must_use]
+pub fn line_jumps(line: &str) -> bool {
+    CodeLine::of(line).jumps()
 }
 
 /// What a change was asked to do, and where else its code may be.
@@ -189,13 +200,11 @@ impl<'c> CodeLines<'c> {
     fn of(code: ComparedCode<'_>, compared: &'c str) -> Self {
         let mut lines = Vec::new();
         let mut starts = Vec::new();
-        let mut at = 0;
-        for line in compared.split_inclusive('\n') {
+        for line in statements_of(compared) {
             if words_of(line).next().is_some() {
                 lines.push(CodeLine::of(line));
-                starts.push(at);
+                starts.push(line.as_ptr().addr() - compared.as_ptr().addr());
             }
-            at += line.len();
         }
         let is_own = |span: &&Span| {
             let mut around = code.nested.iter();
@@ -211,6 +220,47 @@ impl<'c> CodeLines<'c> {
             code: lines,
         }
     }
+}
+
+/// The lines of code, with those that a bracket holds together as one: how a statement is wrapped is layout. What stands in braces has
+/// lines of its own.
+fn statements_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        let mut end = 0;
+        let mut open = 0_usize;
+        for line in rest.split_inclusive('\n').take(WRAPPED_LINES_MAX) {
+            if end > 0 && line.trim_start().starts_with('#') {
+                break;
+            }
+            end += line.len();
+            open = open_brackets(open, line);
+            if open == 0 || line.trim_end().ends_with(['{', ';']) {
+                break;
+            }
+        }
+        let (statement, others) = rest.split_at(end);
+        rest = others;
+        (end > 0).then_some(statement)
+    })
+}
+
+/// How many brackets are open after a line, if so many were before it.
+fn open_brackets(mut open: usize, line: &str) -> usize {
+    let mut rest = line;
+    while let Some(at) = rest.find(['(', '[', ')', ']', '"', '\'', '`', '/']) {
+        let mark = rest.as_bytes()[at];
+        rest = &rest[at + 1..];
+        match mark {
+            b'/' if rest.starts_with('/') => break,
+            b'/' => {}
+            b'(' | b'[' => open += 1,
+            b')' | b']' => open = open.saturating_sub(1),
+            // A mark that closes nowhere in the line begins no string.
+            quote => rest = rest.find(char::from(quote)).map_or(rest, |end| &rest[end + 1..]),
+        }
+    }
+    open
 }
 
 impl<'c> CodeLine<'c> {
@@ -245,7 +295,6 @@ impl<'c> CodeLine<'c> {
     }
 
     fn jumps(&self) -> bool {
-        const JUMPS: [&str; 4] = ["return", "break", "continue", "goto"];
         self.words
             .iter()
             .any(|word| JUMPS.contains(word) || FAILURES.contains(word))
@@ -263,7 +312,7 @@ impl<'c> CodeLine<'c> {
             Some(Part::Handler)
         } else if self.begins_with(&BRANCHES) {
             Some(Part::Branch)
-        } else if self.fails() {
+        } else if self.fails() || self.begins_with(&JUMPS) {
             Some(Part::Failure)
         } else {
             None
@@ -290,9 +339,14 @@ impl<'c> CodeLine<'c> {
 
     /// Whether it has a word that says what it is about, and one of `lines` has it, too.
     fn is_about(&self, lines: &[CodeLine<'_>]) -> bool {
-        let own = |word: &&&str| !COMMON_WORDS.contains(word);
-        let mut words = self.words.iter().filter(own);
-        words.any(|word| lines.iter().any(|line| line.words.contains(word)))
+        let is_name = |word: &&str| {
+            word.starts_with(|c: char| c.is_alphabetic() || c == '_' && word.len() > 1)
+                && !COMMON_WORDS.contains(word)
+        };
+        // What a string says computes nothing.
+        let said = self.text.split('"').step_by(2).flat_map(words_of);
+        said.filter(is_name)
+            .any(|word| lines.iter().any(|line| line.words.contains(&word)))
     }
 }
 
@@ -416,14 +470,13 @@ pub fn compare(
             .take_while(|(_, before)| *before <= places.end)
             .filter(|(text, _)| !known_remarks.contains(text.as_str()));
         judged.add_effect(&HunkEffect {
-            // Code that is commented out isn't hidden from the user.
-            has_remark: remarks.any(|(text, _)| !gone.iter().any(|it| text.contains(&it.key))),
-            is_stub: is_stub(old, &gone, fresh),
-            is_empty: added.is_empty() || computes_nothing(old, &gone, fresh),
-            is_recent: gone
-                .iter()
-                .any(|line| context.added_last.contains(&line.key)),
-            is_last: hunk.base.end == base.code.len(),
+            // A line that is commented out isn't hidden from the user.
+            has_remark: remarks
+                .any(|(text, _)| gone.len() > 1 || !gone.iter().any(|it| text.contains(&it.key))),
+            is_stub: is_stub(old, &gone, fresh) || computes_nothing(old, &gone, fresh),
+            is_recent: &|line| context.added_last.contains(&line.key),
+            is_end: hunk.base.end == base.code.len() && is_end_gone(old, &gone, fresh),
+            is_emptied: is_emptied(&base.code, &new.code, hunk),
             are_members: content == DefinitionContent::Members,
             gone,
             added,
@@ -454,6 +507,40 @@ fn lines_asked<'l>(base: &'l [CodeLine<'_>], is_asked: &dyn Fn(&str) -> bool) ->
     asked
 }
 
+/// Whether a base's last line is gone, and no other ends the new code.
+fn is_end_gone(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
+    let (Some(last), Some(last_gone)) = (old.last(), gone.last()) else {
+        return false;
+    };
+    let ends_too = |line: &CodeLine<'_>| line.jumps() || !last.jumps();
+    core::ptr::eq(last, *last_gone) && last.words.len() > 1 && !new.last().is_some_and(ends_too)
+}
+
+/// Whether nothing is left of what a loop, a handler or the like held.
+fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> bool {
+    let (Some(head), Some(first)) = (
+        hunk.base.start.checked_sub(1).map(|at| &base[at]),
+        base.get(hunk.base.start).filter(|_| !hunk.base.is_empty()),
+    ) else {
+        return false;
+    };
+    let left = &new[hunk.new.start..];
+    let Some(head_now) = hunk.new.start.checked_sub(1).map(|at| &new[at]) else {
+        return false;
+    };
+    let does_nothing = |line: &CodeLine<'_>| line.words == ["pass"];
+    let is_held = |line: &&CodeLine<'_>| line.depth() > head_now.depth();
+    let held: Vec<_> = left.iter().take_while(is_held).take(2).collect();
+    head.part().is_some()
+        && first.depth() > head.depth()
+        && !does_nothing(first)
+        && match held[..] {
+            [] => true,
+            [only] => does_nothing(only),
+            _ => false,
+        }
+}
+
 /// Whether one statement that has to do with none of them replaced several lines.
 fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
     let [only] = new else { return false };
@@ -462,7 +549,7 @@ fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLin
 
 /// The keys of all lines of some code, by which [`compare`] finds what was moved.
 pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
-    text.lines().map(line_key).filter(|key| !key.is_empty())
+    statements_of(text).map(line_key).filter(|key| !key.is_empty())
 }
 
 /// Compares a file's imports with those of its base; each is given as the text and the ranges of its imports. A lost import
@@ -667,12 +754,12 @@ struct HunkEffect<'l, 'c> {
     has_remark: bool,
     /// Whether a stub replaced all of them.
     is_stub: bool,
-    /// Whether nothing replaced them, or a statement that has nothing to do with them.
-    is_empty: bool,
-    /// Whether the last accepted change added one of them.
-    is_recent: bool,
-    /// Whether they were the base's last lines.
-    is_last: bool,
+    /// Whether the last accepted change added a line.
+    is_recent: &'l dyn Fn(&CodeLine<'_>) -> bool,
+    /// Whether the base's end is among them.
+    is_end: bool,
+    /// Whether they were all that something held.
+    is_emptied: bool,
     are_members: bool,
 }
 
@@ -698,17 +785,17 @@ impl DamageTally {
             Some(Damage::Elided)
         } else if replacement.is_stub {
             Some(Damage::StubInPlace)
-        } else if replacement.is_empty {
-            self.removed_weight += weight_of(gone.iter().copied());
-            self.removed_lines += gone.len();
+        } else {
+            let is_empty = added.is_empty();
+            if is_empty {
+                self.removed_weight += weight_of(gone.iter().copied());
+                self.removed_lines += gone.len();
+            }
             // An `else` alone is no lost branch: its code is still there.
             let is_branch = words > 1 && gone.iter().any(|line| line.begins_with(&BRANCHES));
             let is_loop = gone.iter().any(|line| line.part() == Some(Part::Loop));
-            let is_end = replacement.is_last && words > 1;
-            let is_part = is_branch || is_loop || is_end || replacement.is_recent;
-            (is_part || replacement.are_members).then_some(Damage::PartRemoved)
-        } else {
-            None
+            let is_part = is_branch || is_loop || replacement.is_end || replacement.are_members;
+            (is_empty && is_part || replacement.is_emptied).then_some(Damage::PartRemoved)
         };
         self.worst = match (self.worst, damage) {
             (Some(worst), Some(damage)) => Some(worst.min(damage)),
@@ -716,15 +803,16 @@ impl DamageTally {
         };
     }
 
-    /// Parts are counted over all hunks: a check may have gone to another place in another form.
+    /// Parts are counted over all hunks: a check may have gone to another place in another form. Among lines that others replaced, only what
+    /// the last change added counts: a user who has just asked for a check still wants it.
     fn count_parts(&mut self, replacement: &HunkEffect<'_, '_>) {
+        let HunkEffect { gone, added, old, new, is_recent, .. } = replacement;
         for part in [
             Part::Decorator,
             Part::Condition,
             Part::Handler,
             Part::Failure,
         ] {
-            let HunkEffect { gone, old, new, .. } = replacement;
             let is_lost = |(index, line): &(usize, &&CodeLine<'_>)| {
                 // A check in one line that skips nothing but itself is a statement like others.
                 let below = gone.get(index + 1);
@@ -733,13 +821,14 @@ impl DamageTally {
                     && line.text.trim_end().ends_with(';')
                     && !line.jumps()
                     && !has_body();
-                line.part() == Some(part) && !is_statement
+                let counts = added.is_empty() || is_recent(line);
+                line.part() == Some(part) && !is_statement && counts
             };
             let lost = gone.iter().enumerate().filter(is_lost).count();
             let count = |lines: &[CodeLine<'_>]| lines.iter().filter(|it| it.can_be(part)).count();
             // A line that is changed may do now what the lost one did.
-            let kept = count(*old) - gone.iter().filter(|it| it.can_be(part)).count();
-            let found = count(*new).saturating_sub(kept);
+            let kept = count(old) - gone.iter().filter(|it| it.can_be(part)).count();
+            let found = count(new).saturating_sub(kept);
             *self.parts_gone.entry(part).or_default() += lost as isize - found as isize;
         }
     }

@@ -2,12 +2,13 @@
 //! else: the words that name it have to be in the code that goes, or name a part of code of its kind.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::asked_change::{Vocabulary, bare_word};
-use tslp_core::damage::Part;
-use tslp_core::entity::EntityId;
+use tslp_core::damage::{self, Part};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::path::RelPath;
 
 /// What the words of a request mean, as data.
 const WORDS: &str = include_str!("removal_words.txt");
@@ -22,8 +23,10 @@ const NEGATED_AFTER: usize = 2;
 /// The removals that a prompt asks for.
 pub(super) struct AskedRemovals {
     vocabulary: Vocabulary,
-    /// The words of each removal's object, in lower case.
+    /// The words of each removal's object, as they were written.
     objects: Vec<Vec<String>>,
+    /// The words that may name definitions that go, get another name or another file.
+    leaving: Vec<String>,
     /// All words of each clause that asks for less code, as they were written.
     shrinking: Vec<Vec<String>>,
 }
@@ -31,47 +34,84 @@ pub(super) struct AskedRemovals {
 impl AskedRemovals {
     pub(super) fn of(prompt: &str) -> Self {
         let vocabulary = Vocabulary::read(WORDS);
-        let (mut objects, mut shrinking) = (Vec::new(), Vec::new());
+        let (mut objects, mut leaving, mut shrinking) = (Vec::new(), Vec::new(), Vec::new());
+        let owned = |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
+        let mut before: Vec<&str> = Vec::new();
         for clause in clauses(prompt) {
-            if let Some(verb) = asking_verb(&vocabulary, "remove", &clause) {
-                objects.push(object_of(&vocabulary, &clause, verb));
+            let removes = asking_verb(&vocabulary, "remove", &clause);
+            if let Some(verb) = removes.or_else(|| asking_verb(&vocabulary, "rename", &clause)) {
+                let object = object_of(&vocabulary, &clause, verb);
+                // A pronoun stands for what was named before.
+                let names = if object.is_empty() { &before } else { &object };
+                leaving.extend(owned(names));
+                if removes.is_some() {
+                    objects.push(owned(&object));
+                }
             }
             if asking_verb(&vocabulary, "shrink", &clause).is_some() {
-                shrinking.push(clause.iter().map(ToString::to_string).collect());
+                shrinking.push(owned(&clause));
             }
+            before.extend(clause);
         }
         Self {
             vocabulary,
             objects,
+            leaving,
             shrinking,
         }
     }
 
-    /// Whether a removal's object is this line of the entity's, or a part of code like it.
+    /// Whether a removal's object is this line: a part of code of its kind, or a name in it. What is no name of code opens plain
+    /// statements alone, because it may be what the code is about.
     pub(super) fn names_line(&self, entity: &EntityId, line: &str) -> bool {
         if self.objects.is_empty() {
             return false;
         }
-        let own = entity
-            .symbol
-            .as_ref()
-            .map(|symbol| parts_of_name(symbol.as_str()));
-        let own = own.unwrap_or_default();
-        let of_line = parts_of_name(line);
+        let own = entity.symbol_str().map(parts_of_name).unwrap_or_default();
         let kinds = kinds_of(line);
-        self.objects.iter().flatten().any(|word| {
-            let is_kind = kinds.iter().any(|kind| says(&self.vocabulary, kind, word));
-            let is_named = || !own.contains(word) && of_line.iter().any(|it| is_form_of(it, word));
-            is_kind || is_named()
+        let is_plain = kinds.is_empty() && !damage::line_jumps(line);
+        let parts = parts_of_name(line);
+        let is_named = |word: &str| {
+            let said = bare_word(word);
+            if is_code(word) {
+                identifiers(line).any(|name| name.to_lowercase() == said)
+            } else {
+                is_plain && !own.contains(&said) && parts.iter().any(|it| is_form_of(it, &said))
+            }
+        };
+        let is_kind = |word: &String, kinds: &[&str]| {
+            let word = bare_word(word);
+            kinds.iter().any(|kind| says(&self.vocabulary, kind, &word))
+        };
+        self.objects.iter().any(|object| {
+            if object.iter().any(|word| is_kind(word, &KINDS)) {
+                object.iter().any(|word| is_kind(word, &kinds))
+            } else {
+                object.iter().any(|word| is_named(word))
+            }
         })
+    }
+
+    /// Whether the prompt asks to remove, rename or move this entity.
+    pub(super) fn names(&self, entity: &EntityId) -> bool {
+        let mut words = self.leaving.iter();
+        words.any(|word| super::asked_change::is_name_of(word, entity))
+    }
+
+    /// The same of a definition, or of one that holds it.
+    pub(super) fn names_definition(&self, path: &RelPath, symbol: &Symbol) -> bool {
+        let name = symbol.as_str();
+        let holders = name.match_indices([':', '.', '#']).map(|(at, _)| &name[..at]);
+        let mut holders = holders.filter(|name| !name.is_empty());
+        let names = |name: &str| self.names(&EntityId::symbol(path.clone(), Symbol::new(name)));
+        !self.leaving.is_empty() && (names(name) || holders.any(names))
     }
 
     /// Whether the prompt asks to make this entity smaller, or anything without a name.
     pub(super) fn may_shrink(&self, entity: &EntityId) -> bool {
         let mut clauses = self.shrinking.iter();
         clauses.any(|clause| {
-            let is_code = |word: &&String| word.contains(['`', '(', '_', '/', ':']);
-            let names_other = clause.iter().any(|word| is_code(&word));
+            let names_other = clause.iter().any(|word| is_code(word));
             let names = |word: &String| super::asked_change::is_name_of(word, entity);
             !names_other || clause.iter().any(names)
         })
@@ -102,7 +142,8 @@ fn clauses(prompt: &str) -> Vec<Vec<&str>> {
 /// The position of a verb of this kind that asks for something: not negated, and not part of a condition.
 fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<usize> {
     let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
-    let is_code = |word: &str| word.contains(['`', '(', '_', '/']);
+    let is_passive =
+        |at: usize| at > 0 && words[at - 1] == "be" && vocabulary.has_word(&format!("{kind}_passive"), &words[at]);
     (0..words.len()).find(|at| {
         let before = &words[at.saturating_sub(NEGATED_BEFORE)..*at];
         let after = words.iter().skip(at + 1).take(NEGATED_AFTER);
@@ -110,7 +151,7 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
             says(vocabulary, "not", word) || word.ends_with("n't") || word.ends_with("n’t")
         };
         !is_code(clause[*at])
-            && says(vocabulary, kind, &words[*at])
+            && (says(vocabulary, kind, &words[*at]) || is_passive(*at))
             && !vocabulary.is_held("not_in", &words[*at])
             && !vocabulary.is_held("when_in", &words[*at])
             && !before.iter().chain(after).any(negates)
@@ -125,33 +166,43 @@ fn says(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
     vocabulary.has_word(kind, word) || vocabulary.is_held(&format!("{kind}_in"), word)
 }
 
-/// The words of a removal's object: after the verb up to where the clause says where, or before a verb that ends its clause.
-fn object_of(vocabulary: &Vocabulary, clause: &[&str], verb: usize) -> Vec<String> {
-    let words_of = |words: &[&str]| -> Vec<String> {
-        let words = words.iter().take(OBJECT_WORDS_MAX);
+/// Whether a word is marked as code, or looks so.
+fn is_code(word: &str) -> bool {
+    let inner = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_camel = || inner.chars().zip(inner.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase());
+    word.contains(['`', '(', '_', '/', ':']) && !inner.is_empty() && !word.ends_with(':')
+        || inner.contains(['_', '(', ':', '.'])
+        || is_camel()
+}
+
+/// The words of a removal's object that say something: after the verb up to where the clause says where, or before a verb that ends its
+/// clause.
+fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Vec<&'w str> {
+    let words_of = |words: &[&'w str]| -> Vec<&'w str> {
+        let words = words.iter().take(OBJECT_WORDS_MAX).copied();
+        let said = |word: &str, kind: &str| !word.contains('`') && says(vocabulary, kind, &bare_word(word));
         words
-            .take_while(|word| word.contains('`') || !says(vocabulary, "where", &bare_word(word)))
-            .flat_map(|word| {
-                let plain = !word.contains('`') && says(vocabulary, "plain", &bare_word(word));
-                let named = if plain {
-                    Vec::new()
-                } else {
-                    parts_of_name(word)
-                };
-                named.into_iter().chain((!plain).then(|| bare_word(word)))
-            })
+            .take_while(|word| !said(word, "where") && !said(word, "when"))
+            .filter(|word| !said(word, "plain") && !bare_word(word).is_empty())
             .collect()
     };
     let is_rid = bare_word(clause[verb]) == "rid";
     let after = words_of(&clause[(verb + 1 + usize::from(is_rid)).min(clause.len())..]);
-    if after.is_empty() || !clause[verb].is_ascii() {
-        return words_of(&clause[..=verb])
-            .into_iter()
-            .chain(after)
-            .collect();
+    // A language without spaces has its verb within a word.
+    let ends_clause = clause[verb + 1..].is_empty();
+    if !clause[verb].is_ascii() && !vocabulary.has_word("remove", &bare_word(clause[verb])) {
+        return words_of(&clause[..=verb]).into_iter().chain(after).collect();
+    }
+    if after.is_empty() && (ends_clause || verb > 0) {
+        return words_of(&clause[..verb]);
     }
     after
 }
+
+/// The kinds of parts that a removal's object may be.
+const KINDS: [&str; 8] = [
+    "decorator", "condition", "loop", "handler", "failure", "branch", "import", "comment",
+];
 
 /// The names of kinds of parts that a line is one of.
 fn kinds_of(line: &str) -> Vec<&'static str> {
@@ -171,10 +222,15 @@ fn kinds_of(line: &str) -> Vec<&'static str> {
         .collect()
 }
 
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    names.filter(|name| !name.is_empty())
+}
+
 /// The identifiers of a text and the words in them, in lower case: `loadPrice` is `loadprice`, `load` and `price`.
 fn parts_of_name(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
-    for name in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
+    for name in identifiers(text) {
         let mut part = String::new();
         let mut was_lower = false;
         for c in name.chars() {
@@ -202,8 +258,6 @@ fn is_form_of(name: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tslp_core::entity::Symbol;
-    use tslp_core::path::RelPath;
 
     fn entity() -> EntityId {
         EntityId::symbol(
@@ -257,6 +311,8 @@ mod tests {
             "    self.notify_all(x)",
             true,
         );
+        check("Remove `price`.", guard, true);
+        check("Drop `legacy_total`.", "    total += legacy", false);
         check("Delete the unused import of math.", "import math", true);
         check("Delete the unused import of math.", guard, false);
         check("Remove the TODO comment from total", guard, false);
@@ -281,8 +337,48 @@ mod tests {
             "The reducer checks deleted items.",
             "Add a check to total.",
             "Use `remove_check()` here.",
+            "Drop the lowest price before you add them up.",
+            "Let it delete the price when the quantity is 0.",
+            "Strip the price of blanks.",
+            "The price is only removed.",
+            "Why did you remove the check?",
+            "Add a button that removes the check mark's price.",
         ] {
             check(prompt, "    if price is None:", false);
+        }
+    }
+
+    #[test]
+    fn definitions_leave_where_they_are_named() {
+        let check = |prompt: &str, expected: bool| {
+            let asked = AskedRemovals::of(prompt);
+            assert_eq!(asked.names(&entity()), expected, "{prompt}");
+        };
+        for prompt in [
+            "Delete the function total.",
+            "Rename `total` to `sum`.",
+            "Benenne `total` in `sum` um.",
+            "Bitte `total` in `sum` umbenennen.",
+            "Please move Stock.total() to b.py.",
+            "`total` isn't used any more, please remove it.",
+            "total should be removed.",
+            "Renomme total en somme.",
+            "Inline `total` into `report`.",
+            "把 `total` 重命名为 `sum`",
+            "Merge `subtotal` and `total` into `sums`.",
+        ] {
+            check(prompt, true);
+        }
+        for prompt in [
+            "Don't remove total.",
+            "Change total, and remove the check in it.",
+            "Remove `subtotal`; total has to add up by itself.",
+            "Rename `subtotal` to `total`.",
+            "Let total remove what is sold out.",
+            "What happens if I delete total?",
+            "Remove the check from `total`.",
+        ] {
+            check(prompt, false);
         }
     }
 

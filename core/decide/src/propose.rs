@@ -9,7 +9,8 @@ use tslp_projections::store::Unreadable;
 use super::Recorder;
 use super::asked_removal::AskedRemovals;
 use super::found_code::FoundCode;
-use super::found_edit;
+use super::found_edit::{self, EditBase};
+use super::hydrate;
 use super::namesakes;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
@@ -18,6 +19,7 @@ use super::resolve::{self, Candidate, Resolution};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::edit::Edit;
 use tslp_core::event::{
     DiskFinding, Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused,
 };
@@ -109,6 +111,11 @@ pub fn propose(
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }
+    let judge = BlockJudge::new(judging, found, &resolution, unseen);
+    if !judge.leaving.is_empty() && found.edit.as_ref().is_some_and(|it| it.outcome.is_err()) {
+        // The file goes: there is no code to judge.
+        changed.clear();
+    }
     let block = ResolvedBlock {
         episode,
         origin: Origin::Model,
@@ -119,7 +126,6 @@ pub fn propose(
     };
     // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
     let versions = promote::record_block(&mut recorder, &block, &changed);
-    let judge = BlockJudge::new(judging, found, &resolution, unseen);
     // All reports before any promotion: a block is applied as a whole, so one failure keeps all of it out.
     let reports = judge.gate_reports(&block, &changed);
     match reports.iter().position(|report| !report.passed) {
@@ -130,11 +136,18 @@ pub fn propose(
             }
             let promoted = versions.iter().map(|version| &version.entity);
             promote::supersede_older_whole(&mut recorder, Origin::Model, promoted);
+            for entity in judge.leaving.iter().cloned() {
+                promote::supersede_older_whole(&mut recorder, Origin::Model, [&entity]);
+                let cause = Reason::Replaced;
+                promote::discard_proposals(&mut recorder, Origin::Model, &entity, cause, None);
+                promote::remove_entity(&mut recorder, entity, Reason::OmittedByUpdate);
+            }
         }
         Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
     }
     let complaint = block_complaint(found, &resolution, recorder.first_refusal())
-        .filter(|complaint| !suppresses_notice(view, found, complaint, &versions));
+        .filter(|complaint| !suppresses_notice(view, found, complaint, &versions))
+        .filter(|_| judge.leaving.is_empty() || recorder.first_refusal().is_some());
     if let Some(complaint) = complaint {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
@@ -391,6 +404,9 @@ struct BlockJudge<'v> {
     renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
     removals: AskedRemovals,
+    extent: Extent,
+    /// What the block takes away because the prompt asks for it.
+    leaving: Vec<EntityId>,
 }
 
 impl<'v> BlockJudge<'v> {
@@ -401,9 +417,11 @@ impl<'v> BlockJudge<'v> {
         unseen: BTreeSet<EntityId>,
     ) -> Self {
         let view = judging.view;
-        Self {
+        let removals = AskedRemovals::of(judging.asked);
+        let mut judge = Self {
+            extent: resolution.extent,
+            leaving: Vec::new(),
             unseen,
-            removals: AskedRemovals::of(judging.asked),
             judging,
             view,
             tracked: resolution
@@ -420,10 +438,51 @@ impl<'v> BlockJudge<'v> {
                 view,
                 judging.policy.thresholds,
                 (judging.episode, judging.asked),
+                &|known| removals.names(known),
                 found,
                 resolution,
             ),
-        }
+            removals,
+        };
+        judge.leaving = judge.leaving(found);
+        judge
+    }
+
+    /// What an edit takes away word by word because the prompt asks for it: definitions, or the whole file.
+    fn leaving(&self, found: &FoundCode) -> Vec<EntityId> {
+        let edit = found.edit.as_ref().filter(|_| found.format != Format::Fence);
+        let (Some(edit), Some(path)) = (edit, found.usable_path()) else {
+            return Vec::new();
+        };
+        let file = EntityId::file(path.clone());
+        let mut leaving = match (&edit.edit, &edit.outcome) {
+            (Ok(Edit::Delete | Edit::Move { .. }), _) if self.removals.names(&file) => {
+                hydrate::true_entities_of(self.view, path)
+            }
+            (Ok(Edit::Change(_)), Ok(applied)) => {
+                let gone = self.tracked.iter().filter(|symbol| {
+                    !self.in_block.contains(symbol)
+                        && (self.extent == Extent::WholeFile
+                            || self.is_edited(path, symbol, applied))
+                        && self.removals.names_definition(path, symbol)
+                });
+                let gone = gone.map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
+                gone.collect()
+            }
+            _ => Vec::new(),
+        };
+        leaving.retain(|entity| {
+            let divergence = self.view.divergence(entity);
+            divergence.is_none_or(|it| it == Divergence::Gone)
+        });
+        leaving
+    }
+
+    fn is_edited(&self, path: &RelPath, symbol: &Symbol, applied: &EditBase) -> bool {
+        let entity = EntityId::symbol(path.clone(), symbol.clone());
+        let current = self.view.current_version(&entity);
+        applied.defined.contains(symbol)
+            || current.is_some_and(|current| applied.changed.contains(&current.version))
     }
 
     /// Each changed definition's report, in order.
@@ -500,6 +559,7 @@ impl<'v> BlockJudge<'v> {
             comparison: users_figures.and(comparison).ok(),
             name: match rename {
                 None => NameVerdict::Kept,
+                Some(it) if self.leaving.contains(&it.known) => NameVerdict::Kept,
                 Some(it) if it.known.path == candidate.entity.path => {
                     NameVerdict::Suspected(it.percent)
                 }
@@ -742,15 +802,8 @@ impl<'v> BlockJudge<'v> {
         let path = &candidate.entity.path;
         let edit = block.found.edit.as_ref();
         let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
-        let is_edited = |symbol: &Symbol| {
-            let current = self
-                .view
-                .current_version(&EntityId::symbol(path.clone(), symbol.clone()));
-            edited.is_some_and(|applied| {
-                applied.defined.contains(symbol)
-                    || current.is_some_and(|current| applied.changed.contains(&current.version))
-            })
-        };
+        let is_edited =
+            |symbol: &Symbol| edited.is_some_and(|it| self.is_edited(path, symbol, it));
         let concerns = |symbol: &Symbol| {
             block.resolution.extent == Extent::WholeFile
                 || self.damaged.contains(symbol)
@@ -763,7 +816,9 @@ impl<'v> BlockJudge<'v> {
                 all + 1,
                 missing
                     + usize::from(
-                        !self.in_block.contains(symbol) && !self.is_renamed(path, symbol),
+                        !self.in_block.contains(symbol)
+                            && !self.is_renamed(path, symbol)
+                            && !self.leaving.iter().any(|it| it.symbol.as_ref() == Some(symbol)),
                     ),
             )
         });
