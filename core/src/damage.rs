@@ -65,6 +65,9 @@ const STUBBED_WORDS: usize = 3;
 /// Most words of a statement that does no more than end or fail.
 const STUB_WORDS_MAX: usize = 8;
 
+/// Most words of an ending that computes nothing but its value.
+const COMPUTING_WORDS: usize = 3;
+
 /// Largest product of base lines and new lines that is aligned; the table takes two bytes for each, so 4 MB.
 const ALIGNED_MAX: usize = 2 << 20;
 
@@ -176,6 +179,8 @@ pub struct ChangeContext<'c> {
     pub is_asked: &'c dyn Fn(&str) -> bool,
     /// Whether the user asks to make the code smaller.
     pub may_shrink: bool,
+    /// Whether the user asks for something under a condition: one more check replaces none.
+    pub adds_check: bool,
 }
 
 /// A line with code in it.
@@ -257,7 +262,11 @@ fn open_brackets(mut open: usize, line: &str) -> usize {
             b'(' | b'[' => open += 1,
             b')' | b']' => open = open.saturating_sub(1),
             // A mark that closes nowhere in the line begins no string.
-            quote => rest = rest.find(char::from(quote)).map_or(rest, |end| &rest[end + 1..]),
+            quote => {
+                rest = rest
+                    .find(char::from(quote))
+                    .map_or(rest, |end| &rest[end + 1..])
+            }
         }
     }
     open
@@ -484,7 +493,36 @@ pub fn compare(
             new: fresh,
         });
     }
+    let is_excused = |line: &CodeLine<'_>| was_moved(line) || asked.contains(line.key.as_str());
+    let mut lost = guards_beyond(&base.code, &new.code);
+    lost.retain(|(check, exit)| !is_excused(check) && !is_excused(exit));
+    let replaced = guards_beyond(&new.code, &base.code).len();
+    if lost.len() > replaced.saturating_sub(usize::from(context.adds_check)) {
+        judged.worst = judged.worst.into_iter().chain([Damage::PartRemoved]).min();
+    }
     judged.into_comparison(weight_of(&base.code), context.may_shrink)
+}
+
+/// Checks that leave, each with its exit, of which the other code has neither the condition, however extended, nor the exit.
+fn guards_beyond<'l, 'c>(
+    code: &'l [CodeLine<'c>],
+    other: &[CodeLine<'_>],
+) -> Vec<(&'l CodeLine<'c>, &'l CodeLine<'c>)> {
+    let count = |lines: &[CodeLine<'_>], key: &str| lines.iter().filter(|it| it.key == key).count();
+    let is_kept = |line: &CodeLine<'_>| count(other, &line.key) >= count(code, &line.key);
+    let is_extended = |line: &CodeLine<'_>| {
+        let mut conditions = other.iter().filter(|it| it.can_be(Part::Condition));
+        conditions.any(|it| line.words.iter().all(|word| it.words.contains(word)))
+    };
+    let guards = code.iter().enumerate().map(|(index, line)| {
+        let is_inside = |it: &&CodeLine<'_>| it.depth() > line.depth();
+        let body = code[index + 1..].iter().take_while(is_inside);
+        (line, body.last().unwrap_or(line))
+    });
+    guards
+        .filter(|(line, exit)| line.part() == Some(Part::Condition) && exit.jumps())
+        .filter(|(line, exit)| !is_kept(line) && !is_kept(exit) && !is_extended(line))
+        .collect()
 }
 
 /// The keys of the lines that the user asks to take out, with what is inside of them.
@@ -549,7 +587,9 @@ fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLin
 
 /// The keys of all lines of some code, by which [`compare`] finds what was moved.
 pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
-    statements_of(text).map(line_key).filter(|key| !key.is_empty())
+    statements_of(text)
+        .map(line_key)
+        .filter(|key| !key.is_empty())
 }
 
 /// Compares a file's imports with those of its base; each is given as the text and the ranges of its imports. A lost import
@@ -727,8 +767,9 @@ fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], new: &[CodeLine<'_>]) 
     let (first, others) = only.words.split_at(1);
     let fails = only.fails();
     let ends = fails || only.begins_with(&ENDINGS);
-    // `return f();` for `x = f(); return x;` does the same.
-    let is_else = left.len() > 1 || gone.len() > 1 && others.iter().all(is_new);
+    // `return f();` for `x = f(); return x;` does the same, and so may what computes its value from what was there.
+    let computes = !fails && only.words.len() > COMPUTING_WORDS && only.is_about(gone);
+    let is_else = (left.len() > 1 || gone.len() > 1 && others.iter().all(is_new)) && !computes;
     (ends && is_else || fails && first.iter().all(is_new))
         && only.words.len() <= STUB_WORDS_MAX
         && words_in(gone) >= STUBBED_WORDS
@@ -794,7 +835,11 @@ impl DamageTally {
             // An `else` alone is no lost branch: its code is still there.
             let is_branch = words > 1 && gone.iter().any(|line| line.begins_with(&BRANCHES));
             let is_loop = gone.iter().any(|line| line.part() == Some(Part::Loop));
-            let is_part = is_branch || is_loop || replacement.is_end || replacement.are_members;
+            let is_part = is_branch
+                || is_loop
+                || replacement.is_end
+                || replacement.are_members
+                || gone.iter().any(|line| (replacement.is_recent)(line));
             (is_empty && is_part || replacement.is_emptied).then_some(Damage::PartRemoved)
         };
         self.worst = match (self.worst, damage) {
@@ -806,7 +851,14 @@ impl DamageTally {
     /// Parts are counted over all hunks: a check may have gone to another place in another form. Among lines that others replaced, only what
     /// the last change added counts: a user who has just asked for a check still wants it.
     fn count_parts(&mut self, replacement: &HunkEffect<'_, '_>) {
-        let HunkEffect { gone, added, old, new, is_recent, .. } = replacement;
+        let HunkEffect {
+            gone,
+            added,
+            old,
+            new,
+            is_recent,
+            ..
+        } = replacement;
         for part in [
             Part::Decorator,
             Part::Condition,
@@ -906,6 +958,7 @@ mod tests {
         added_last: &BTreeSet::new(),
         is_asked: &|_| false,
         may_shrink: false,
+        adds_check: false,
     };
 
     #[test]
@@ -932,17 +985,40 @@ mod tests {
             &guarded.replace("    for item in items:\n        total += item.price\n", ""),
             part,
         );
-        check(
-            guarded,
-            &guarded.replace(
-                "    total = 0\n    for item in items:\n        total += item.price\n    return total\n",
-                "    return sum(item.price for item in items)\n",
-            ),
-            None,
-        );
         let decorated = "@property\n@cache\ndef f(self):\n    return self.x\n";
         check(decorated, &decorated.replace("@cache\n", ""), part);
         check(decorated, &decorated.replace("@cache", "@lru_cache"), None);
+        let replaced = guarded
+            .replace("not items", "items is None")
+            .replace("return 0", "raise E");
+        check(guarded, &replaced, None);
+        let condition = "    if (b < 0) {\n        log_error(a, b);\n        return -1;\n";
+        let other = "    if (a > 9) {\n        return -2;\n";
+        let replaced = BASE.replace(condition, other);
+        for (adds_check, expected) in [(false, None), (true, part)] {
+            let code = |text| ComparedCode {
+                text,
+                remarks: &[],
+                nested: &[],
+            };
+            let context = ChangeContext {
+                adds_check,
+                ..UNASKED
+            };
+            let content = DefinitionContent::Statements;
+            let comparison = compare(content, code(BASE), code(&replaced), context);
+            assert_eq!(comparison.damage, expected, "one more check: {adds_check}");
+        }
+        let wrapped = guarded.replace(
+            "total += item.price",
+            "total += price(\n            item,\n        )",
+        );
+        check(guarded, &wrapped, None);
+        check(
+            &wrapped,
+            &wrapped.replace("(\n            item,\n        )", "(item)"),
+            None,
+        );
         let handled = "try:\n    run()\nexcept E as e:\n    log(e)\n    raise\n";
         check(
             handled,
@@ -954,14 +1030,13 @@ mod tests {
     }
 
     #[test]
-    fn one_statement_that_has_nothing_to_do_with_the_lines_it_replaces_is_none() {
-        let part = Some(Damage::PartRemoved);
+    fn one_statement_that_has_nothing_to_do_with_the_lines_it_replaces_is_a_stub() {
         for hollow in [
             "    rest_of_body();\n",
             "    _ = \"unchanged\";\n",
             "    if (false) { }\n",
         ] {
-            check(3..=11, hollow, part);
+            check(3..=11, hollow, Some(Damage::StubInPlace));
         }
         check(
             3..=11,

@@ -66,6 +66,7 @@ pub fn damage(data: &[u8]) {
                 added_last: &moved_to,
                 is_asked: &|_| false,
                 may_shrink: false,
+                adds_check: false,
             },
         )
     };

@@ -29,13 +29,16 @@ pub(super) struct AskedRemovals {
     leaving: Vec<String>,
     /// All words of each clause that asks for less code, as they were written.
     shrinking: Vec<Vec<String>>,
+    /// Whether the prompt says when something is to happen.
+    pub(super) has_condition: bool,
 }
 
 impl AskedRemovals {
     pub(super) fn of(prompt: &str) -> Self {
         let vocabulary = Vocabulary::read(WORDS);
         let (mut objects, mut leaving, mut shrinking) = (Vec::new(), Vec::new(), Vec::new());
-        let owned = |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
+        let owned =
+            |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
         let mut before: Vec<&str> = Vec::new();
         for clause in clauses(prompt) {
             let removes = asking_verb(&vocabulary, "remove", &clause);
@@ -54,6 +57,9 @@ impl AskedRemovals {
             before.extend(clause);
         }
         Self {
+            has_condition: before
+                .iter()
+                .any(|word| says(&vocabulary, "when", &bare_word(word))),
             vocabulary,
             objects,
             leaving,
@@ -101,7 +107,9 @@ impl AskedRemovals {
     /// The same of a definition, or of one that holds it.
     pub(super) fn names_definition(&self, path: &RelPath, symbol: &Symbol) -> bool {
         let name = symbol.as_str();
-        let holders = name.match_indices([':', '.', '#']).map(|(at, _)| &name[..at]);
+        let holders = name
+            .match_indices([':', '.', '#'])
+            .map(|(at, _)| &name[..at]);
         let mut holders = holders.filter(|name| !name.is_empty());
         let names = |name: &str| self.names(&EntityId::symbol(path.clone(), Symbol::new(name)));
         !self.leaving.is_empty() && (names(name) || holders.any(names))
@@ -127,7 +135,7 @@ fn clauses(prompt: &str) -> Vec<Vec<&str>> {
     {
         for piece in line.split(['，', '。', '；', '！', '？', '、']) {
             let mut words = Vec::new();
-            for word in piece.split_whitespace() {
+            for word in words_in(piece) {
                 words.push(word);
                 if word.ends_with(['.', ',', ';', ':', '!', '?']) {
                     clauses.push(core::mem::take(&mut words));
@@ -139,18 +147,41 @@ fn clauses(prompt: &str) -> Vec<Vec<&str>> {
     clauses
 }
 
+/// Words between whitespace. What is marked as code is one by itself, since not every language puts spaces around it.
+fn words_in(text: &str) -> impl Iterator<Item = &str> {
+    let is_space = |c: char| c.is_whitespace() || matches!(c, '（' | '）' | '「' | '」');
+    let words = text.split(is_space).filter(|word| !word.is_empty());
+    words.flat_map(|word| {
+        let (begin, end) = match (word.find('`'), word.rfind('`')) {
+            (Some(begin), Some(end)) if begin < end => (begin, end + 1),
+            _ => (0, word.len()),
+        };
+        let parts = [&word[..begin], &word[begin..end], &word[end..]];
+        parts.into_iter().filter(|part| !part.is_empty())
+    })
+}
+
 /// The position of a verb of this kind that asks for something: not negated, and not part of a condition.
 fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<usize> {
     let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
-    let is_passive =
-        |at: usize| at > 0 && words[at - 1] == "be" && vocabulary.has_word(&format!("{kind}_passive"), &words[at]);
+    let is_passive = |at: usize| {
+        at > 0
+            && words[at - 1] == "be"
+            && vocabulary.has_word(&format!("{kind}_passive"), &words[at])
+    };
     (0..words.len()).find(|at| {
         let before = &words[at.saturating_sub(NEGATED_BEFORE)..*at];
         let after = words.iter().skip(at + 1).take(NEGATED_AFTER);
         let negates = |word: &String| {
             says(vocabulary, "not", word) || word.ends_with("n't") || word.ends_with("n’t")
         };
+        // A word in quotation marks or after an article is a name.
+        let is_noun = clause[*at].starts_with(['"', '\'', '“', '«'])
+            || before
+                .last()
+                .is_some_and(|word| says(vocabulary, "plain", word));
         !is_code(clause[*at])
+            && !is_noun
             && (says(vocabulary, kind, &words[*at]) || is_passive(*at))
             && !vocabulary.is_held("not_in", &words[*at])
             && !vocabulary.is_held("when_in", &words[*at])
@@ -169,7 +200,12 @@ fn says(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
 /// Whether a word is marked as code, or looks so.
 fn is_code(word: &str) -> bool {
     let inner = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-    let is_camel = || inner.chars().zip(inner.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase());
+    let is_camel = || {
+        inner
+            .chars()
+            .zip(inner.chars().skip(1))
+            .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+    };
     word.contains(['`', '(', '_', '/', ':']) && !inner.is_empty() && !word.ends_with(':')
         || inner.contains(['_', '(', ':', '.'])
         || is_camel()
@@ -180,20 +216,32 @@ fn is_code(word: &str) -> bool {
 fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Vec<&'w str> {
     let words_of = |words: &[&'w str]| -> Vec<&'w str> {
         let words = words.iter().take(OBJECT_WORDS_MAX).copied();
-        let said = |word: &str, kind: &str| !word.contains('`') && says(vocabulary, kind, &bare_word(word));
+        let said = |word: &str, kind: &str| {
+            !word.contains('`') && says(vocabulary, kind, &bare_word(word))
+        };
         words
             .take_while(|word| !said(word, "where") && !said(word, "when"))
             .filter(|word| !said(word, "plain") && !bare_word(word).is_empty())
             .collect()
     };
     let is_rid = bare_word(clause[verb]) == "rid";
-    let after = words_of(&clause[(verb + 1 + usize::from(is_rid)).min(clause.len())..]);
+    let rest = &clause[(verb + 1 + usize::from(is_rid)).min(clause.len())..];
+    let after = words_of(rest);
+    let is_object = |word: &&str| {
+        let word = bare_word(word);
+        !word.is_empty()
+            && !["where", "when"]
+                .iter()
+                .any(|kind| says(vocabulary, kind, &word))
+    };
     // A language without spaces has its verb within a word.
-    let ends_clause = clause[verb + 1..].is_empty();
     if !clause[verb].is_ascii() && !vocabulary.has_word("remove", &bare_word(clause[verb])) {
-        return words_of(&clause[..=verb]).into_iter().chain(after).collect();
+        return words_of(&clause[..=verb])
+            .into_iter()
+            .chain(after)
+            .collect();
     }
-    if after.is_empty() && (ends_clause || verb > 0) {
+    if !rest.first().is_some_and(is_object) {
         return words_of(&clause[..verb]);
     }
     after
@@ -201,7 +249,14 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
 
 /// The kinds of parts that a removal's object may be.
 const KINDS: [&str; 8] = [
-    "decorator", "condition", "loop", "handler", "failure", "branch", "import", "comment",
+    "decorator",
+    "condition",
+    "loop",
+    "handler",
+    "failure",
+    "branch",
+    "import",
+    "comment",
 ];
 
 /// The names of kinds of parts that a line is one of.

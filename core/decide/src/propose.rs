@@ -18,8 +18,8 @@ use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
-use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::edit::Edit;
+use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     DiskFinding, Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused,
 };
@@ -97,7 +97,14 @@ pub fn propose(
         ..
     } = judging;
     let mut recorder = Recorder::new(view);
-    let mut resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
+    // Names alone link nothing, unless the user asks for just these: the block is of the file that the conversation shows.
+    let symbols = found.symbols();
+    let is_named = |symbol: &Symbol| rename::holds_word(judging.asked, symbol.last_component());
+    let mut thresholds = policy.thresholds;
+    if !symbols.is_empty() && symbols.iter().all(is_named) {
+        thresholds.correlation_percent = 0;
+    }
+    let mut resolution = resolve::resolve(view, thresholds, found, Origin::Model);
     let unseen = unseen_entities(judging, found, &changed_candidates(view, &resolution));
     if found.evidence == PathEvidence::Shown && !unseen.is_empty() {
         resolution = resolution.of_unseen_code();
@@ -134,13 +141,13 @@ pub fn propose(
                 let version = (version.id, &version.entity);
                 promote::promote(&mut recorder, Origin::Model, version, report);
             }
-            let promoted = versions.iter().map(|version| &version.entity);
-            promote::supersede_older_whole(&mut recorder, Origin::Model, promoted);
-            for entity in judge.leaving.iter().cloned() {
-                promote::supersede_older_whole(&mut recorder, Origin::Model, [&entity]);
+            let changed = versions.iter().map(|version| &version.entity);
+            let changed = changed.chain(&judge.leaving);
+            promote::supersede_older_whole(&mut recorder, Origin::Model, changed);
+            for entity in &judge.leaving {
                 let cause = Reason::Replaced;
-                promote::discard_proposals(&mut recorder, Origin::Model, &entity, cause, None);
-                promote::remove_entity(&mut recorder, entity, Reason::OmittedByUpdate);
+                promote::discard_proposals(&mut recorder, Origin::Model, entity, cause, None);
+                promote::remove_entity(&mut recorder, entity.clone(), Reason::OmittedByUpdate);
             }
         }
         Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
@@ -404,7 +411,6 @@ struct BlockJudge<'v> {
     renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
     removals: AskedRemovals,
-    extent: Extent,
     /// What the block takes away because the prompt asks for it.
     leaving: Vec<EntityId>,
 }
@@ -419,7 +425,6 @@ impl<'v> BlockJudge<'v> {
         let view = judging.view;
         let removals = AskedRemovals::of(judging.asked);
         let mut judge = Self {
-            extent: resolution.extent,
             leaving: Vec::new(),
             unseen,
             judging,
@@ -450,7 +455,10 @@ impl<'v> BlockJudge<'v> {
 
     /// What an edit takes away word by word because the prompt asks for it: definitions, or the whole file.
     fn leaving(&self, found: &FoundCode) -> Vec<EntityId> {
-        let edit = found.edit.as_ref().filter(|_| found.format != Format::Fence);
+        let edit = found
+            .edit
+            .as_ref()
+            .filter(|_| found.format != Format::Fence);
         let (Some(edit), Some(path)) = (edit, found.usable_path()) else {
             return Vec::new();
         };
@@ -460,10 +468,12 @@ impl<'v> BlockJudge<'v> {
                 hydrate::true_entities_of(self.view, path)
             }
             (Ok(Edit::Change(_)), Ok(applied)) => {
+                let current = self.view.current_version(&file);
+                let is_whole =
+                    current.is_some_and(|current| applied.changed.contains(&current.version));
                 let gone = self.tracked.iter().filter(|symbol| {
                     !self.in_block.contains(symbol)
-                        && (self.extent == Extent::WholeFile
-                            || self.is_edited(path, symbol, applied))
+                        && (is_whole || self.is_edited(path, symbol, applied))
                         && self.removals.names_definition(path, symbol)
                 });
                 let gone = gone.map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
@@ -550,7 +560,12 @@ impl<'v> BlockJudge<'v> {
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
             figures: resolve::total_figures(
-                [structure.figures, self.moved(current.as_ref())].into_iter(),
+                [
+                    structure.figures,
+                    self.moved(candidate, current.as_ref()),
+                    self.taken(candidate),
+                ]
+                .into_iter(),
             ),
             base: structure.base,
             users_figures: users_figures.unwrap_or(None),
@@ -571,9 +586,18 @@ impl<'v> BlockJudge<'v> {
         }
     }
 
+    /// The structure of what leaves a file because the prompt asks for it.
+    fn taken(&self, candidate: &Candidate) -> Figures {
+        let is_file = candidate.entity.symbol.is_none();
+        let leaving = self.leaving.iter().filter(|_| is_file);
+        let current = leaving.filter_map(|entity| self.view.current_version(entity));
+        resolve::total_figures(current.map(|current| current.figures))
+    }
+
     /// The structure of what the reply moved out of this version into new definitions.
-    fn moved(&self, current: Option<&CurrentVersion>) -> Figures {
-        let code = current.filter(|_| !self.judging.gained.new.is_empty());
+    fn moved(&self, candidate: &Candidate, current: Option<&CurrentVersion>) -> Figures {
+        let is_part = candidate.entity.symbol.is_some();
+        let code = current.filter(|_| is_part && !self.judging.gained.new.is_empty());
         let code = code.and_then(|it| self.slices_text(it.artifact, &it.spans).ok());
         code.map_or_else(Figures::default, |code| {
             self.judging.gained.moved_from(&code)
@@ -690,6 +714,7 @@ impl<'v> BlockJudge<'v> {
             added_last: &self.lines_added_last(&candidate.entity, current, &before),
             is_asked: &|line| self.removals.names_line(&candidate.entity, line),
             may_shrink: self.removals.may_shrink(&candidate.entity),
+            adds_check: self.removals.has_condition,
         };
         Ok(damage::compare(content, base, new, context))
     }
@@ -802,8 +827,7 @@ impl<'v> BlockJudge<'v> {
         let path = &candidate.entity.path;
         let edit = block.found.edit.as_ref();
         let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
-        let is_edited =
-            |symbol: &Symbol| edited.is_some_and(|it| self.is_edited(path, symbol, it));
+        let is_edited = |symbol: &Symbol| edited.is_some_and(|it| self.is_edited(path, symbol, it));
         let concerns = |symbol: &Symbol| {
             block.resolution.extent == Extent::WholeFile
                 || self.damaged.contains(symbol)
@@ -818,7 +842,10 @@ impl<'v> BlockJudge<'v> {
                     + usize::from(
                         !self.in_block.contains(symbol)
                             && !self.is_renamed(path, symbol)
-                            && !self.leaving.iter().any(|it| it.symbol.as_ref() == Some(symbol)),
+                            && !self
+                                .leaving
+                                .iter()
+                                .any(|it| it.symbol.as_ref() == Some(symbol)),
                     ),
             )
         });
@@ -905,7 +932,8 @@ fn correlation_verdict(percent: u8, thresholds: Thresholds) -> Verdict {
         rule: Reason::CorrelatedWithOneFile,
         met: true,
         seen: percent.into(),
-        needed: thresholds.correlation_percent.into(),
+        // Less was enough where the user named the code.
+        needed: thresholds.correlation_percent.min(percent).into(),
     }
 }
 

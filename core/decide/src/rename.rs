@@ -68,7 +68,7 @@ pub fn suspected_renames(
                 })
                 .or_else(|| {
                     missing
-                        .most_alike(thresholds, found, candidate, symbol)
+                        .most_alike((thresholds, is_leaving), found, candidate, symbol)
                         .filter(|suspicion| !is_asked_for || is_leaving(&suspicion.known))
                 })?;
             Some((candidate.entity.clone(), suspicion))
@@ -218,7 +218,7 @@ impl<'v> MissingDefinitions<'v> {
 
     fn most_alike(
         &mut self,
-        thresholds: Thresholds,
+        (thresholds, is_leaving): (Thresholds, &dyn Fn(&EntityId) -> bool),
         found: &FoundCode,
         candidate: &Candidate,
         symbol: &Symbol,
@@ -228,7 +228,7 @@ impl<'v> MissingDefinitions<'v> {
             .tracked
             .iter()
             .filter(|(entity, current)| {
-                self.replaceable.contains(entity)
+                (self.replaceable.contains(entity) || is_leaving(entity))
                     && current.figures.tokens >= TOKENS_MIN
                     && could_be_alike(thresholds, current, candidate)
             })

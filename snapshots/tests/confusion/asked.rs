@@ -43,27 +43,41 @@ fn words_of_removal_open_only_what_they_name() {
     let (mut trials, mut promoted) = (0, Vec::new());
     let mut never = 0;
     for (index, prompt) in word_list::entries(EVERYDAY).enumerate() {
-        for (case, edits) in damaged.iter().skip(index * FUNCTIONS % damaged.len()).take(FUNCTIONS) {
+        for (case, edits) in damaged
+            .iter()
+            .skip(index * FUNCTIONS % damaged.len())
+            .take(FUNCTIONS)
+        {
             let disk = trial::disk_of(&case.path, &case.file);
-            let Ok(start) = TrialStart::asking(case, disk, &|name| prompt.replace("NAME", name)) else {
+            let Ok(start) = TrialStart::asking(case, disk, &|name| prompt.replace("NAME", name))
+            else {
                 continue;
             };
             for (kind, function) in edits {
                 let edit = Edit::of_function(case, Worth::Damaging, kind, prompt, function.clone());
-                let Some((_, verdict)) = start.play(&edit, Format::Function, ReplayCheck::Skip) else {
+                let Some((_, verdict)) = start.play(&edit, Format::Function, ReplayCheck::Skip)
+                else {
                     continue;
                 };
                 trials += 1;
                 if verdict == Verdict::Promoted {
                     never += usize::from(structural::NEVER.contains(kind));
-                    promoted.push(format!("{prompt}: {kind}: {} {}", case.path, case.function.name));
+                    promoted.push(format!(
+                        "{prompt}: {kind}: {} {}",
+                        case.path, case.function.name
+                    ));
                 }
             }
         }
     }
     println!("{} of {trials} damaging edits promoted", promoted.len());
     assert!(trials > 500, "{trials} trials");
-    assert!(promoted.len() * 100 <= trials && never == 0, "{} of {trials}:\n{}", promoted.len(), promoted.join("\n"));
+    assert!(
+        promoted.len() * 100 <= trials && never == 0,
+        "{} of {trials}:\n{}",
+        promoted.len(),
+        promoted.join("\n")
+    );
 }
 
 /// Prompts that ask for the removal of `NAME`, and the same functions' edits under prompts that ask for none.
@@ -96,25 +110,51 @@ fn goes(case: &Case, prompt: &str) -> Option<bool> {
     let new = format!("{name}_renamed");
     let place = case.function.start..case.function.end(&case.file);
     let text = &case.file[place];
-    let by = if prompt.contains("NEW") { text.replace(name, &new) } else { String::new() };
+    let by = if prompt.contains("NEW") {
+        text.replace(name, &new)
+    } else {
+        String::new()
+    };
     let mut stage = Stage::new(Policy::default());
     stage.set_disk(trial::disk_of(&case.path, &case.file));
     stage.step(Step::User(format!("@tslp accept {}\n", case.path)));
     let path = RelPath::from_normalised(&case.path);
     let symbols = stage.view().state.state_map().symbols_of(&path);
-    let mut own = symbols.into_iter().filter(|symbol| symbol.last_component() == name);
-    let (symbol, None) = (own.next()?, own.next()) else { return None };
+    let mut own = symbols
+        .into_iter()
+        .filter(|symbol| symbol.last_component() == name);
+    let (symbol, None) = (own.next()?, own.next()) else {
+        return None;
+    };
     if case.file.matches(text).count() != 1 {
         return None;
     }
-    stage.step(Step::Model { text: "I see.\n".into(), ending: Ending::Whole });
-    let said = prompt.replace("NAME", name).replace("NEW", &new).replace("PATH", &case.path);
+    stage.step(Step::Model {
+        text: "I see.\n".into(),
+        ending: Ending::Whole,
+    });
+    let said = prompt
+        .replace("NAME", name)
+        .replace("NEW", &new)
+        .replace("PATH", &case.path);
     stage.step(Step::User(format!("{said}\n")));
     let line_end = if text.ends_with('\n') { "" } else { "\n" };
-    let reply = format!("{}\n````\n<<<<<<< SEARCH\n{text}{line_end}=======\n{by}{}>>>>>>> REPLACE\n````\n", case.path, if by.is_empty() { "" } else { line_end });
-    stage.step(Step::Model { text: reply, ending: Ending::Whole });
+    let reply = format!(
+        "{}\n````\n<<<<<<< SEARCH\n{text}{line_end}=======\n{by}{}>>>>>>> REPLACE\n````\n",
+        case.path,
+        if by.is_empty() { "" } else { line_end }
+    );
+    stage.step(Step::Model {
+        text: reply,
+        ending: Ending::Whole,
+    });
     stage.check_replay();
-    Some(stage.view().current_version(&EntityId::symbol(path, symbol)).is_none())
+    Some(
+        stage
+            .view()
+            .current_version(&EntityId::symbol(path, symbol))
+            .is_none(),
+    )
 }
 
 #[test]
@@ -131,13 +171,34 @@ fn what_the_user_wants_gone_goes_and_nothing_else() {
             let case = cases.next().expect("there are functions");
             if let Some(is_gone) = goes(case, prompt) {
                 trials += 1;
-                gone.push((is_gone, format!("{prompt}: {} {}", case.path, case.function.name)));
+                gone.push((
+                    is_gone,
+                    format!("{prompt}: {} {}", case.path, case.function.name),
+                ));
             }
         }
         gone
     };
-    let kept: Vec<String> = count(&ASKED, 60).into_iter().filter(|(gone, _)| !gone).map(|(_, what)| what).collect();
-    assert!(kept.len() <= 3, "{} of 60 stayed:\n{}", kept.len(), kept.join("\n"));
-    let gone: Vec<String> = count(&UNASKED, 60).into_iter().filter(|(gone, _)| *gone).map(|(_, what)| what).collect();
-    assert!(gone.is_empty(), "{} of 60 went:\n{}", gone.len(), gone.join("\n"));
+    let kept: Vec<String> = count(&ASKED, 60)
+        .into_iter()
+        .filter(|(gone, _)| !gone)
+        .map(|(_, what)| what)
+        .collect();
+    assert!(
+        kept.len() <= 3,
+        "{} of 60 stayed:\n{}",
+        kept.len(),
+        kept.join("\n")
+    );
+    let gone: Vec<String> = count(&UNASKED, 60)
+        .into_iter()
+        .filter(|(gone, _)| *gone)
+        .map(|(_, what)| what)
+        .collect();
+    assert!(
+        gone.is_empty(),
+        "{} of 60 went:\n{}",
+        gone.len(),
+        gone.join("\n")
+    );
 }

@@ -7,9 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tslp_core::artifact::Transition;
-use tslp_core::damage::{
-    self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent,
-};
+use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
 use tslp_core::path::RelPath;
@@ -128,12 +126,22 @@ fn share_that_must_be_kept() {
     for change in &changes {
         let all = [("faithful", change.new.clone())].into_iter();
         for (kind, new) in all.chain(damaged(change)) {
-            if let Some(Comparison { damage, kept_percent }) = compared(change, &new) {
+            if let Some(Comparison {
+                damage,
+                kept_percent,
+            }) = compared(change, &new)
+            {
                 let name = format!("{} {} {}", change.package, change.path, change.symbol);
-                table.entry(kind).or_default().push((damage, kept_percent, name));
+                table
+                    .entry(kind)
+                    .or_default()
+                    .push((damage, kept_percent, name));
                 let is_surprise = (kind == "faithful") != damage.is_none();
                 if is_surprise && std::env::var_os("TSLP_SHOW").is_some_and(|shown| shown == kind) {
-                    println!("=== {damage:?} {kept_percent} {} {}\n{}---\n{new}\n", change.path, change.symbol, change.old);
+                    println!(
+                        "=== {damage:?} {kept_percent} {} {}\n{}---\n{new}\n",
+                        change.path, change.symbol, change.old
+                    );
                 }
             }
         }
@@ -143,10 +151,17 @@ fn share_that_must_be_kept() {
             let passes = |(damage, kept, _): &&(Option<Damage>, u8, String)| {
                 matches!(damage, None | Some(Damage::MuchRemoved)) && *kept >= least
             };
-            format!("{:.1}", rows.iter().filter(passes).count() as f64 * 100.0 / rows.len() as f64)
+            format!(
+                "{:.1}",
+                rows.iter().filter(passes).count() as f64 * 100.0 / rows.len() as f64
+            )
         };
         let pass = rows.iter().filter(|(damage, ..)| damage.is_none()).count();
-        let count = |which: Damage| rows.iter().filter(|(damage, ..)| *damage == Some(which)).count();
+        let count = |which: Damage| {
+            rows.iter()
+                .filter(|(damage, ..)| *damage == Some(which))
+                .count()
+        };
         println!(
             "| {kind} | {pass} of {} | {:.1} % | elided {}, stub {}, part {}, much {} | {} |",
             rows.len(),
@@ -181,6 +196,7 @@ fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
             added_last: &BTreeSet::new(),
             is_asked: &|_| false,
             may_shrink: false,
+            adds_check: false,
         },
     ))
 }
@@ -503,7 +519,8 @@ fn damaged(change: &ReleasedChange) -> Vec<(&'static str, String)> {
     if let Some(place) = dice.of(&fitting) {
         damaged.push(("dropped", replace(place.clone(), "")));
     }
-    let structural = structural::damaged(text, change.old_head, change.language(), marker, &mut dice);
+    let structural =
+        structural::damaged(text, change.old_head, change.language(), marker, &mut dice);
     damaged.extend(structural);
     damaged
 }

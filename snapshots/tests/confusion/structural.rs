@@ -31,7 +31,11 @@ fn exits(language: &str) -> &'static [&'static str] {
     match language {
         "Python" => &["sys.exit(1)", "os._exit(1)", "os.abort()"],
         "JavaScript" | "TypeScript" => &["process.exit(1);", "process.abort();"],
-        "Rust" => &["std::process::exit(1);", "std::process::abort();", "core::panic!()"],
+        "Rust" => &[
+            "std::process::exit(1);",
+            "std::process::abort();",
+            "core::panic!()",
+        ],
         "Go" => &["os.Exit(1)", "log.Fatal(\"no\")", "runtime.Goexit()"],
         "Java" => &["System.exit(1);", "Runtime.getRuntime().halt(1);"],
         "C++" => &["std::abort();", "std::terminate();", "std::exit(1);"],
@@ -42,11 +46,20 @@ fn exits(language: &str) -> &'static [&'static str] {
 /// Statements that compute nothing from what was there.
 fn hollow(language: &str) -> &'static [&'static str] {
     match language {
-        "Python" => &["rest_of_body()", "_ = \"unchanged\"", "if False: pass", "..."],
+        "Python" => &[
+            "rest_of_body()",
+            "_ = \"unchanged\"",
+            "if False: pass",
+            "...",
+        ],
         "Rust" => &["rest_of_body();", "let _ = \"unchanged\";", "if false { }"],
         "Go" => &["restOfBody()", "_ = \"unchanged\"", "if false { }"],
         "JavaScript" | "TypeScript" => &["restOfBody();", "void \"unchanged\";", "if (false) { }"],
-        "Java" => &["restOfBody();", "String same = \"unchanged\";", "if (false) { }"],
+        "Java" => &[
+            "restOfBody();",
+            "String same = \"unchanged\";",
+            "if (false) { }",
+        ],
         _ => &["rest_of_body();", "(void)\"unchanged\";", "if (0) { }"],
     }
 }
@@ -90,8 +103,21 @@ fn statements(text: &str, head: usize) -> Vec<Statement> {
             if words.is_empty() {
                 continue;
             }
-            let closes = ["}", ")", "]", "end"].iter().any(|mark| words.starts_with(mark));
-            let follows = ["else", "elif", "except", "catch", "finally", "} else", "} catch", "} finally", "case", "default"];
+            let closes = ["}", ")", "]", "end"]
+                .iter()
+                .any(|mark| words.starts_with(mark));
+            let follows = [
+                "else",
+                "elif",
+                "except",
+                "catch",
+                "finally",
+                "} else",
+                "} catch",
+                "} finally",
+                "case",
+                "default",
+            ];
             let continues = follows.iter().any(|mark| words.starts_with(mark));
             let opens = words == "{";
             if indent(next) > column || indent(next) == column && opens {
@@ -106,7 +132,12 @@ fn statements(text: &str, head: usize) -> Vec<Statement> {
             }
             end = next_at + next.len();
         }
-        found.push(Statement { place: *at..end, body: begin..body_end, column, goes_on });
+        found.push(Statement {
+            place: *at..end,
+            body: begin..body_end,
+            column,
+            goes_on,
+        });
     }
     found
 }
@@ -119,7 +150,9 @@ fn words(text: &str) -> usize {
 
 fn begins(text: &str, words: &[&str]) -> bool {
     let text = text.trim_start().trim_start_matches("} ");
-    let first = text.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+    let first = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .next();
     first.is_some_and(|first| words.contains(&first))
 }
 
@@ -133,7 +166,13 @@ pub(crate) fn edits(case: &Case) -> Vec<(&'static str, String)> {
     };
     let comment = style.map_or("//", |style| style.comment);
     let head = function.open + 1 - function.start;
-    damaged(case.text(), head, language, comment, &mut case.dice("structure"))
+    damaged(
+        case.text(),
+        head,
+        language,
+        comment,
+        &mut case.dice("structure"),
+    )
 }
 
 /// Each kind of damage that the function has room for. `head` is where its head ends.
@@ -149,7 +188,10 @@ pub(crate) fn damaged(
     let Some(own) = all.first() else {
         return damaged;
     };
-    let inside: Vec<&Statement> = all[1..].iter().filter(|it| it.column > own.column).collect();
+    let inside: Vec<&Statement> = all[1..]
+        .iter()
+        .filter(|it| it.column > own.column)
+        .collect();
     let is_python = language == "Python";
     let with = |place: Range<usize>, new: &str| {
         let mut whole = text.to_owned();
@@ -159,54 +201,109 @@ pub(crate) fn damaged(
     let at = |it: &Statement| &text[it.place.clone()];
     let body = |it: &Statement| &text[it.body.clone()];
     let is_only = |it: &Statement| {
-        is_python && inside.iter().filter(|other| other.column == it.column).count() < 2
+        is_python
+            && inside
+                .iter()
+                .filter(|other| other.column == it.column)
+                .count()
+                < 2
     };
     let jumps = |it: &Statement| {
-        let jumps = ["return", "break", "continue", "raise", "throw", "goto", "panic"];
-        body(it).lines().last().is_some_and(|last| begins(last, &jumps))
+        let jumps = [
+            "return", "break", "continue", "raise", "throw", "goto", "panic",
+        ];
+        body(it)
+            .lines()
+            .last()
+            .is_some_and(|last| begins(last, &jumps))
             || at(it).lines().count() == 1 && jumps.iter().any(|jump| at(it).contains(jump))
     };
     let mut pick = |all: Vec<&'_ Statement>| -> Option<Range<usize>> {
         let places: Vec<Range<usize>> = all.iter().map(|it| it.place.clone()).collect();
         dice.of(&places).cloned()
     };
-    let find = |place: &Range<usize>| all.iter().find(|it| it.place == *place).expect("it was picked");
-    let ifs = |it: &&&Statement| begins(at(it), &["if"]) && !is_only(it) && !at(it).trim_start().starts_with('}');
-    let guards = inside.iter().filter(ifs).filter(|it| !it.goes_on && jumps(it));
+    let find = |place: &Range<usize>| {
+        all.iter()
+            .find(|it| it.place == *place)
+            .expect("it was picked")
+    };
+    let ifs = |it: &&&Statement| {
+        begins(at(it), &["if"]) && !is_only(it) && !at(it).trim_start().starts_with('}')
+    };
+    let guards = inside
+        .iter()
+        .filter(ifs)
+        .filter(|it| !it.goes_on && jumps(it));
     if let Some(place) = pick(guards.copied().collect()) {
         damaged.push(("guard dropped", with(place, "")));
     }
-    let any = inside.iter().filter(ifs).filter(|it| at(it).lines().count() > 1 && !jumps(it));
+    let any = inside
+        .iter()
+        .filter(ifs)
+        .filter(|it| at(it).lines().count() > 1 && !jumps(it));
     if let Some(place) = pick(any.copied().collect()) {
         damaged.push(("if dropped", with(place, "")));
     }
-    let loops = inside.iter().filter(|it| begins(at(it), &["for", "while", "loop"]) && !is_only(it) && at(it).lines().count() > 1);
+    let loops = inside.iter().filter(|it| {
+        begins(at(it), &["for", "while", "loop"]) && !is_only(it) && at(it).lines().count() > 1
+    });
     if let Some(place) = pick(loops.copied().collect()) {
         let it = find(&place);
         damaged.push(("loop dropped", with(place, "")));
-        let left = if is_python { format!("{}pass\n", " ".repeat(it.column + 4)) } else { String::new() };
+        let left = if is_python {
+            format!("{}pass\n", " ".repeat(it.column + 4))
+        } else {
+            String::new()
+        };
         damaged.push(("loop emptied", with(it.body.clone(), &left)));
     }
-    let handlers = inside.iter().filter(|it| begins(at(it), &["catch", "except"]) && words(body(it)) > 1);
+    let handlers = inside
+        .iter()
+        .filter(|it| begins(at(it), &["catch", "except"]) && words(body(it)) > 1);
     let handlers: Vec<&Statement> = handlers.copied().collect();
     if let Some(place) = pick(handlers) {
         let it = find(&place);
-        let left = if is_python { format!("{}pass\n", " ".repeat(it.column + 4)) } else { String::new() };
+        let left = if is_python {
+            format!("{}pass\n", " ".repeat(it.column + 4))
+        } else {
+            String::new()
+        };
         damaged.push(("handler emptied", with(it.body.clone(), &left)));
     }
-    let tries = inside.iter().filter(|it| begins(at(it), &["try"]) && it.goes_on && words(body(it)) > 3);
+    let tries = inside
+        .iter()
+        .filter(|it| begins(at(it), &["try"]) && it.goes_on && words(body(it)) > 3);
     if let Some(place) = pick(tries.copied().collect()) {
         let it = find(&place);
-        let first = inside.iter().filter(|other| other.place.start > place.start && other.place.end <= place.end);
-        let first = first.filter(|other| other.column > it.column).map(|other| other.place.start).next().unwrap_or(it.body.start);
-        let handler = inside.iter().filter(|other| other.place.start > first && other.column == it.column).map(|other| other.place.start).next();
+        let first = inside
+            .iter()
+            .filter(|other| other.place.start > place.start && other.place.end <= place.end);
+        let first = first
+            .filter(|other| other.column > it.column)
+            .map(|other| other.place.start)
+            .next()
+            .unwrap_or(it.body.start);
+        let handler = inside
+            .iter()
+            .filter(|other| other.place.start > first && other.column == it.column)
+            .map(|other| other.place.start)
+            .next();
         let end = handler.unwrap_or_else(|| {
             // A brace language: the handler's line begins with the closing one.
-            lines(text).find(|(at, line)| *at > first && indent(line) == it.column && !line.trim().is_empty()).map_or(it.body.end, |(at, _)| at)
+            lines(text)
+                .find(|(at, line)| {
+                    *at > first && indent(line) == it.column && !line.trim().is_empty()
+                })
+                .map_or(it.body.end, |(at, _)| at)
         });
         if first < end {
-            let kept: String = text[first..end].lines().map(|line| format!("{}{}\n", " ".repeat(it.column), line.trim_start())).collect();
-            let flat = text[first..end].lines().all(|line| line.trim().is_empty() || indent(line) == indent(&text[first..]));
+            let kept: String = text[first..end]
+                .lines()
+                .map(|line| format!("{}{}\n", " ".repeat(it.column), line.trim_start()))
+                .collect();
+            let flat = text[first..end]
+                .lines()
+                .all(|line| line.trim().is_empty() || indent(line) == indent(&text[first..]));
             if flat {
                 damaged.push(("handler dropped", with(place, &kept)));
             }
@@ -217,8 +314,10 @@ pub(crate) fn damaged(
         .filter(|(_, line)| {
             let line = line.trim();
             let is_whole = line.matches('(').count() == line.matches(')').count();
-            (line.starts_with('@') || line.starts_with("#[") && line.ends_with(']')) && is_whole
-                && !line.contains("fn ") && !line.contains('{')
+            (line.starts_with('@') || line.starts_with("#[") && line.ends_with(']'))
+                && is_whole
+                && !line.contains("fn ")
+                && !line.contains('{')
         })
         .map(|(at, line)| at..at + line.len())
         .collect();
@@ -244,15 +343,25 @@ pub(crate) fn damaged(
         .filter(|place| words(&text[place.clone()]) >= 8 && text[place.clone()].lines().count() > 2)
         .collect();
     let margin = " ".repeat(top);
-    let margin = if text[own.body.clone()].starts_with('\t') { "\t".to_owned() } else { margin };
+    let margin = if text[own.body.clone()].starts_with('\t') {
+        "\t".to_owned()
+    } else {
+        margin
+    };
     if let Some(place) = dice.of(&runs).cloned() {
         let said = dice.of(hollow(language)).copied().unwrap_or_default();
-        damaged.push(("hollow statement", with(place.clone(), &format!("{margin}{said}\n"))));
+        damaged.push((
+            "hollow statement",
+            with(place.clone(), &format!("{margin}{said}\n")),
+        ));
         let mut remarks: String = text[place.clone()]
             .lines()
             .map(|line| format!("{margin}{comment} {}\n", line.trim()))
             .collect();
-        if is_python && place.start == outer[0].place.start && place.end == outer[outer.len() - 1].place.end {
+        if is_python
+            && place.start == outer[0].place.start
+            && place.end == outer[outer.len() - 1].place.end
+        {
             remarks.push_str(&format!("{margin}pass\n"));
         }
         damaged.push(("commented out", with(place, &remarks)));
