@@ -395,6 +395,7 @@ impl MainLoop {
     }
 
     fn hand_over_prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
+        self.hand_over_all_replies();
         let body_bytes = body.len() as u64;
         debug_assert!(body_bytes <= self.config.limits.chat_body_bytes_max);
         let headers = &exchange.head.headers;
