@@ -80,6 +80,37 @@ pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
     })
 }
 
+/// Whether a file that the user's client shows holds nothing but what the model listed, and lacks definitions: the client has
+/// written the listing as the whole file, and nobody decided that they go.
+#[must_use]
+pub fn is_listing_of_model(view: &StateView<'_>, found: &FoundCode) -> bool {
+    let Some(path) = found.usable_path().filter(|_| found.edit.is_none()) else {
+        return false;
+    };
+    let is_on_disk = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+    let symbols = view.state.state_map().symbols_of(path);
+    let is_lost = |symbol: &Symbol| !found.slices.contains_key(symbol);
+    if !is_on_disk || !found.is_clean() || !symbols.iter().any(is_lost) {
+        return false;
+    }
+    let symbols = symbols
+        .into_iter()
+        .map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let current = symbols.filter_map(|entity| view.current_version(&entity));
+    let current = current
+        .filter(|it| it.origin == Origin::Model)
+        .map(|it| it.artifact);
+    let proposed = view.proposals_under(path).into_iter();
+    let proposed = proposed
+        .filter(|it| it.origin == Origin::Model)
+        .map(|it| it.artifact);
+    let artifacts: BTreeSet<ArtifactHash> = current.chain(proposed).collect();
+    artifacts.into_iter().any(|artifact| {
+        artifact == found.artifact
+            || view.with_content(artifact, slice::hash_of_whole) == Some(found.whole)
+    })
+}
+
 /// Decides about one block of the model's.
 #[must_use]
 pub fn propose(
