@@ -217,7 +217,7 @@ impl<'t> TextLines<'t> {
         let is_blank = |line: &usize| self.blank_lines_left(*line, gutter, 1).is_some();
         let mut lines = (last + 1..self.lines.len()).skip_while(is_blank);
         let next = lines.next().map(|line| self.line(line));
-        let rest = next.and_then(|next| Some(next.split_at_checked(gutter.len())?));
+        let rest = next.and_then(|next| next.split_at_checked(gutter.len()));
         rest.is_some_and(|(front, rest)| {
             same_gutter_kind(front, gutter) && (rest.starts_with('\t') || rest.starts_with("  "))
         })

@@ -293,12 +293,6 @@ impl<'l> PromptSummary<'l> {
 
     /// The notice's reason and entity, or its first line if no notice on record has this text.
     fn notice_of(&mut self, block: &str) -> String {
-        let replaced = notice::replaced_notice(&[]);
-        let replaced = replaced.split(": ").next().unwrap_or(&replaced);
-        if let Some(names) = block.strip_prefix(replaced) {
-            let names = names.lines().next().unwrap_or(names);
-            return format!("notice replaced{names}");
-        }
         for recorded in self.ledger.iter().rev() {
             let Event::NoticeIssued(issued) = &recorded.event else {
                 continue;

@@ -18,21 +18,25 @@ use tslp_projections::proposals::Proposal;
 pub struct LostCode {
     /// Definitions of the file that the proposed text doesn't have.
     pub symbols: Vec<String>,
-    /// Lines of the current version that the proposed one doesn't have, without indentation.
+    /// Lines of the current version that the proposed one doesn't have.
     pub lines: Vec<String>,
     /// The number of further such lines.
     pub more_lines: usize,
+    /// All of the current version, where a prompt shows it nowhere else: a small model can't put single lines back.
+    pub whole: Option<String>,
     /// The placeholder that replaces them, and its line in the proposed text, from 1.
     pub placeholder: Option<(String, usize)>,
 }
 
 impl LostCode {
     /// The code that the notice's proposal has lost; `None` if the notice reports no loss, or there is nothing to name.
+    /// `bytes_max` is how much of the current version may be shown, at most all of it.
     #[must_use]
     pub fn of_notice(
         view: &StateView<'_>,
         grammars: &dyn Grammars,
         notice: &NoticeIssued,
+        bytes_max: usize,
     ) -> Option<Self> {
         let entity = notice.entity.as_ref();
         let entity = entity.filter(|_| notice.reason.is_lost_code())?;
@@ -40,7 +44,11 @@ impl LostCode {
         let mut refused = proposals.filter(|proposal| {
             proposal.origin == Origin::Model && proposal.refused_for() == Some(notice.reason)
         });
-        let lost = Self::of_proposal(view, grammars, entity, &refused.next()?)?;
+        let mut lost = Self::of_proposal(view, grammars, entity, &refused.next()?)?;
+        let current = view.current_version(entity);
+        let code = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
+        let code = code.filter(|code| code.len() <= bytes_max);
+        lost.whole = code.and_then(|code| String::from_utf8(code).ok());
         (lost != Self::default()).then_some(lost)
     }
 
@@ -69,6 +77,7 @@ impl LostCode {
             },
             lines,
             more_lines,
+            whole: None,
             placeholder: extraction
                 .and_then(|extraction| new_placeholder(&extraction, &whole, &before)),
         })
@@ -96,8 +105,8 @@ pub fn missing_lines(before: &str, after: &str) -> (Vec<String>, usize) {
         *kept.entry(line.trim()).or_default() += 1;
     }
     let mut missing: Vec<&str> = Vec::new();
-    for line in before.lines().map(str::trim) {
-        match kept.get_mut(line) {
+    for line in before.lines().map(str::trim_end) {
+        match kept.get_mut(line.trim()) {
             Some(count) if *count > 0 => *count -= 1,
             _ if line.chars().any(char::is_alphanumeric) => missing.push(line),
             _ => {}

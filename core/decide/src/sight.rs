@@ -7,7 +7,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use alloc::{format, vec};
+use alloc::vec;
 use core::ops::Range;
 use tslp_projections::state::StateView;
 
@@ -15,7 +15,7 @@ use super::observe;
 use crate::text_facts::TextFacts;
 use crate::text_index::{Definition, KnownVersion, KnownWord, Shape, TextIndex, WantedWord};
 use tslp_core::artifact::Origin;
-use tslp_core::capture::json_text;
+use tslp_core::capture::{self, json_text};
 use tslp_core::entity::EntityId;
 use tslp_core::event::Withheld;
 use tslp_core::hash::{ArtifactHash, SliceHash};
@@ -111,12 +111,11 @@ pub(super) struct Sight<'v> {
     last_whole: Vec<Option<usize>>,
 }
 
-/// A piece of a text that a marker takes the place of.
+/// A definition that goes out of a text.
 struct Cut {
     /// Which of the strings, where the text is JSON.
     string: usize,
     bytes: Range<usize>,
-    entity: EntityId,
 }
 
 /// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
@@ -218,10 +217,19 @@ impl<'v> Sight<'v> {
     }
 
     fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
+        Some(self.versions[self.newest_shown(entity)?.1].slice)
+    }
+
+    /// The last message that shows a known version of the symbol.
+    pub(super) fn last_shown(&self, entity: &EntityId) -> Option<usize> {
+        self.newest_shown(entity).map(|(message, _)| message)
+    }
+
+    /// The last message that shows a known version of the symbol, and that version.
+    fn newest_shown(&self, entity: &EntityId) -> Option<(usize, usize)> {
         let shown = self.versions_of(entity);
         let shown = shown.filter_map(|version| Some((self.last_whole[version]?, version)));
-        let (_, newest) = shown.max_by_key(|(last, _)| *last)?;
-        Some(self.versions[newest].slice)
+        shown.max_by_key(|(last, _)| *last)
     }
 
     fn versions_of<'s>(&'s self, entity: &'s EntityId) -> impl Iterator<Item = usize> + 's {
@@ -279,19 +287,10 @@ impl<'v> Sight<'v> {
             let version_of = |fit: &Fit| &self.versions[fit.version];
             let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
             let withheld_fit = was_withheld.or_else(|| {
-                let is_right = |fit: &Fit| {
-                    let version = version_of(fit);
-                    self.current_code(&version.entity).slice == Some(version.slice)
-                };
-                if !may_change(sighting.message) || sighting.best().any(is_right) {
+                if !may_change(sighting.message) {
                     return None;
                 }
-                let misleads = |fit: &&Fit| {
-                    let version = version_of(fit);
-                    !added.contains(&version.entity)
-                        && self.misleads(version, sighting.message, position)
-                };
-                let found = sighting.best().find(misleads)?;
+                let found = self.misleading_fit(sighting, position, added)?;
                 withholding.new.insert(Withheld {
                     entity: version_of(found).entity.clone(),
                     slice: version_of(found).slice,
@@ -304,7 +303,6 @@ impl<'v> Sight<'v> {
                 cuts.entry(place).or_default().push(Cut {
                     string: sighting.string,
                     bytes: fit.bytes.clone(),
-                    entity: version_of(fit).entity.clone(),
                 });
             }
         }
@@ -317,6 +315,38 @@ impl<'v> Sight<'v> {
             }
         }
         withholding
+    }
+
+    /// The symbols of which a message that `is_older` shows a version that misleads.
+    pub(super) fn misleading(
+        &self,
+        position: &dyn Fn(usize) -> u32,
+        is_older: &dyn Fn(usize) -> bool,
+        added: &BTreeSet<EntityId>,
+    ) -> BTreeSet<EntityId> {
+        let older = self.sightings.iter().filter(|it| is_older(it.message));
+        let fits = older.filter_map(|it| self.misleading_fit(it, position, added));
+        fits.map(|fit| self.versions[fit.version].entity.clone())
+            .collect()
+    }
+
+    fn misleading_fit<'s>(
+        &'s self,
+        sighting: &'s Sighting,
+        position: &dyn Fn(usize) -> u32,
+        added: &BTreeSet<EntityId>,
+    ) -> Option<&'s Fit> {
+        let is_right = |fit: &Fit| {
+            let version = &self.versions[fit.version];
+            self.current_code(&version.entity).slice == Some(version.slice)
+        };
+        if sighting.best().any(is_right) {
+            return None;
+        }
+        sighting.best().find(|fit| {
+            let version = &self.versions[fit.version];
+            !added.contains(&version.entity) && self.misleads(version, sighting.message, position)
+        })
     }
 
     fn misleads(
@@ -366,12 +396,10 @@ impl<'v> Sight<'v> {
             if let Some(first) = fits.clone().next()
                 && !fits.any(is_true_here)
             {
-                let entity = &sight.versions[first.version].entity;
-                withheld.insert(entity.clone());
+                withheld.insert(sight.versions[first.version].entity.clone());
                 cuts.push(Cut {
                     string: sighting.string,
                     bytes: first.bytes.clone(),
-                    entity: entity.clone(),
                 });
             }
         }
@@ -582,39 +610,38 @@ fn add_versions(
     }
 }
 
-/// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
+/// The text without the cuts. Nothing takes their place, since a small model writes what it sees in the place of code: where
+/// a block of code shows the definition the whole block goes, elsewhere its lines.
 fn text_without(text: &str, cuts: &[Cut]) -> String {
-    let mut cuts: Vec<_> = cuts.iter().collect();
-    cuts.sort_by_key(|cut| {
-        (
-            cut.string,
-            cut.bytes.start,
-            core::cmp::Reverse(cut.bytes.end),
-        )
-    });
     let mut strings = 0;
     let changed = json_text::change_strings(text, &mut |string| {
-        let index = strings;
+        let own = cuts.iter().filter(|cut| cut.string == strings);
+        let own: Vec<&Cut> = own.collect();
         strings += 1;
-        let own = cuts.iter().filter(|cut| cut.string == index);
-        let (mut out, mut copied) = (String::new(), 0);
-        for Cut { bytes, entity, .. } in own {
-            if bytes.start < copied {
-                continue;
-            }
-            out.push_str(&string[copied..bytes.start]);
-            out.push_str(&withheld_marker(entity));
-            copied = bytes.end;
+        if own.is_empty() {
+            return None;
         }
-        (copied > 0).then(|| {
-            out.push_str(&string[copied..]);
-            out
-        })
+        let blocks = capture::blocks(string);
+        let mut gone: Vec<Range<usize>> = own
+            .into_iter()
+            .map(|cut| {
+                let mut around = blocks.iter().map(|block| &block.outer);
+                let block = around.find(|outer| outer.contains(&cut.bytes.start));
+                block.cloned().unwrap_or_else(|| {
+                    let start = string[..cut.bytes.start].rfind('\n').map_or(0, |at| at + 1);
+                    let end = string[cut.bytes.end..].find('\n');
+                    start..end.map_or(string.len(), |at| cut.bytes.end + at + 1)
+                })
+            })
+            .collect();
+        gone.sort_by_key(|range| range.start);
+        let (mut out, mut copied) = (String::new(), 0);
+        for range in gone {
+            out.push_str(string.get(copied..range.start).unwrap_or_default());
+            copied = copied.max(range.end);
+        }
+        out.push_str(&string[copied..]);
+        Some(out)
     });
     changed.unwrap_or_else(|| text.into())
-}
-
-/// The marker that replaces code that would mislead.
-fn withheld_marker(entity: &EntityId) -> String {
-    format!("(code of {entity} withheld: it is no longer current)")
 }
