@@ -512,6 +512,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
+    /// The settings that decisions are made by.
+    #[must_use]
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     /// The session of an episode that is among the recent ones; side requests have none.
     pub fn session_of(&self, episode: EpisodeId) -> Option<SessionId> {
         self.state.sessions().of(episode)

@@ -42,6 +42,7 @@ pub mod text_index;
 pub mod tools;
 pub mod touch;
 pub mod unfenced;
+pub mod user_line;
 pub mod verify;
 pub mod write_head;
 
