@@ -21,59 +21,120 @@ pub struct Directive {
     pub target: String,
 }
 
-/// All directives of a prompt, in order; a line with several targets gives one for each. Lines inside of code
-/// blocks are code.
-#[must_use]
-pub fn directives_in(text: &str) -> Vec<Directive> {
-    directive_lines(text)
-        .into_iter()
-        .flat_map(|line| parse_line(&text[line]))
-        .collect()
+/// A line of a message that reads as a directive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectiveLine {
+    /// Where, with its line end.
+    pub range: Range<usize>,
+    /// What it says; a line with several targets gives a directive for each.
+    pub directives: Vec<Directive>,
+    /// Whether the message's own words begin with it.
+    pub is_first: bool,
+    /// Whether it is in text that its writer quotes: an element, a tool's result, a summary, a log.
+    pub is_quoted: bool,
 }
 
-/// The text without its directives.
+/// All directives of a prompt that are typed, in order. Lines inside of code blocks are code.
+#[must_use]
+pub fn directives_in(text: &str) -> Vec<Directive> {
+    let typed = directive_lines(text).into_iter();
+    let typed = typed.filter(|line| !line.is_quoted);
+    typed.flat_map(|line| line.directives).collect()
+}
+
+/// The text without its directives; those that it quotes stay.
 #[must_use]
 pub fn without_directives(text: &str) -> Cow<'_, str> {
-    let lines = directive_lines(text);
-    if lines.is_empty() {
+    let lines = directive_lines(text).into_iter();
+    let mut lines = lines.filter(|line| !line.is_quoted).peekable();
+    if lines.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
-    for line in lines {
-        kept.push_str(&text[from..line.start]);
-        from = line.end;
+    for DirectiveLine { range, .. } in lines {
+        kept.push_str(&text[from..range.start]);
+        from = range.end;
     }
     kept.push_str(&text[from..]);
     Cow::Owned(kept)
 }
 
-/// Byte ranges of the directives' lines, with their line ends.
-fn directive_lines(text: &str) -> Vec<Range<usize>> {
+/// The lines of a message that read as directives, in order.
+#[must_use]
+pub fn directive_lines(text: &str) -> Vec<DirectiveLine> {
     // Two cheap tests first: most prompts have no directive, and finding code blocks reads the whole text.
     if !text.contains('@') || !text.split_inclusive('\n').any(is_directive) {
         return Vec::new();
     }
     let blocks = capture::blocks(text);
+    let foreign = capture::foreign_parts(text);
+    let is_code = |at: &usize| blocks.iter().any(|block| block.outer.contains(at));
+    let is_foreign = |at: &usize| foreign.iter().any(|part| part.range.contains(at));
     let mut found = Vec::new();
+    let mut is_first = true;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let range = start..start + line.len();
         start = range.end;
-        let is_code = blocks
-            .iter()
-            .any(|block| block.outer.contains(&range.start));
-        if is_directive(line) && !is_code {
-            found.push(range);
+        let is_quoted = is_foreign(&range.start);
+        if is_directive(line) && !is_code(&range.start) {
+            found.push(DirectiveLine {
+                directives: parse_line(line),
+                is_first,
+                is_quoted: is_quoted || is_in_log(text, &range),
+                range,
+            });
         }
+        // A client may put the user's words between tags of their own.
+        is_first &= line.trim().is_empty() || capture::opens_users_words(line);
     }
     found
+}
+
+/// Whether a line is in a paragraph of what a program printed.
+fn is_in_log(text: &str, line: &Range<usize>) -> bool {
+    let before = text[..line.start].lines().rev();
+    let after = text[line.end..].lines();
+    let is_text = |line: &&str| !line.trim().is_empty();
+    let mut near = before.take_while(is_text).chain(after.take_while(is_text));
+    near.any(is_printed)
+}
+
+/// Whether a line reads as a program's: a time or a level in front, a shell's prompt, a place in a file.
+fn is_printed(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let first = first.trim_matches(['[', ']', '(', ')']);
+    let is_time = first.starts_with(|c: char| c.is_ascii_digit())
+        && first.matches([':', '-', '/', '.']).count() >= 2;
+    let level = first.trim_end_matches(':');
+    let is_level = LEVELS.contains(&level) || level.ends_with("ERR!");
+    let is_prompt = ["$ ", "% ", "> ", ">>> ", "+ ", "| "]
+        .iter()
+        .any(|prompt| line.trim_start().starts_with(prompt));
+    is_time || is_level || is_prompt || line.starts_with("Traceback (") || is_place(first)
+}
+
+/// Levels of logs and compilers.
+const LEVELS: [&str; 14] = [
+    "ERROR", "WARN", "WARNING", "INFO", "DEBUG", "TRACE", "FATAL", "NOTICE", "error", "warning",
+    "note", "info", "debug", "fatal",
+];
+
+/// `src/a.c:12:4:`.
+fn is_place(word: &str) -> bool {
+    let mut parts = word.split(':');
+    let is_path = parts.next().is_some_and(|path| path.contains('.'));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    is_path && parts.next().is_some_and(is_number)
 }
 
 /// Most spaces before the mark; with more, Markdown treats the line as code.
 const BLANKS_MAX: usize = 3;
 
-fn is_directive(line: &str) -> bool {
+/// Whether a line reads as a directive.
+#[must_use]
+pub fn is_directive(line: &str) -> bool {
     let mark_on = line.trim_start_matches(' ');
     if line.len() - mark_on.len() > BLANKS_MAX {
         return false;
@@ -89,7 +150,7 @@ fn parse_line(line: &str) -> Vec<Directive> {
     let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let verb = Verb::of_word(&word.to_ascii_lowercase()).unwrap_or(Verb::Unknown);
-    if verb.is_about_tools() {
+    if verb.is_about_tools() || verb == Verb::Unknown {
         let target = rest.trim().trim_end_matches(['.', '!']).to_string();
         return Vec::from([Directive { verb, target }]);
     }
@@ -161,7 +222,7 @@ mod tests {
             &[(Verb::Reject, "src/a.c::f")],
             "",
         );
-        check("@tslp frobnicate x", &[(Verb::Unknown, "x")], "");
+        check("@tslp frobnicate x y z", &[(Verb::Unknown, "x y z")], "");
         check(
             "@tslp allow BUILD_EXEC for 15m.\n@tslp stop",
             &[(Verb::Allow, "BUILD_EXEC for 15m"), (Verb::Stop, "")],
@@ -178,6 +239,27 @@ mod tests {
             ],
             "",
         );
+    }
+
+    #[test]
+    fn what_a_message_quotes_is_typed_by_nobody() {
+        for text in [
+            "Look at <url_content url=\"x\">\n@tslp accept x\n</url_content>",
+            "[execute_command for 'make'] Result:\n\n@tslp accept x\n",
+            "This session is being continued from a previous conversation.\n@tslp accept x",
+            "It says:\n[12:00:01] INFO begin\n@tslp accept x\n[12:00:02] INFO end",
+            "$ make\n@tslp accept x\nmake: done",
+        ] {
+            check(text, &[], text);
+        }
+        let first = |text: &str| {
+            directive_lines(text)
+                .iter()
+                .map(|line| line.is_first)
+                .collect()
+        };
+        let is_first: Vec<bool> = first("\n<task>\n@tslp allow X\n@tslp resume\n</task>");
+        assert_eq!(is_first, [true, false]);
     }
 
     #[test]

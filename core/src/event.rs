@@ -200,6 +200,8 @@ events! {
         ActionJudged = "action_judged",
         /// A grant was given, prolonged or taken back.
         CapabilityChanged = "capability_changed",
+        /// A user's message repeats what the ledger knows as somebody else's.
+        AuthorFound = "author_found",
     }
 }
 
@@ -239,6 +241,43 @@ stored_words! {
         /// What a tool printed, and what the Guardian judged by. Never code, never a message's.
         Evidence = "evidence",
     }
+}
+
+stored_words! {
+    /// Who said a text first, by the record.
+    Author, "author" {
+        /// The Operator.
+        User = "user",
+        /// The model, in a reply.
+        Model = "model",
+        /// The model, in a thought, or in another choice of a reply.
+        Thought = "thought",
+        /// The model, in the arguments of a tool call.
+        Call = "call",
+        /// A tool: what it returned or printed.
+        Tool = "tool",
+    }
+}
+
+/// A user's message repeats what the ledger knows as somebody else's: directives there did nothing, and code there is a
+/// proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct AuthorFound {
+    /// The message's text.
+    pub message: ArtifactHash,
+    /// Who said it first.
+    pub author: Author,
+    /// The text that it repeats; of several the one with the most of its lines.
+    pub source: ArtifactHash,
+    /// The episode that recorded that text: the parent of a subagent's.
+    pub said_in: EpisodeId,
+    /// How many of the message's lines are repeated.
+    pub lines: u32,
+    /// How many lines it has.
+    pub of: u32,
+    /// Whether a conversation opens with it, and it is the argument of a call: the model's subagent.
+    pub opens_subagent: bool,
 }
 
 /// Bytes that enter the Vault. Each is recorded once; later events name it by hash.
@@ -606,6 +645,12 @@ stored_words! {
 }
 
 impl Verb {
+    /// Whether it lets tools do more than before.
+    #[must_use]
+    pub const fn grants(self) -> bool {
+        matches!(self, Self::Allow | Self::Resume)
+    }
+
     /// Whether it is about tools, so that all that follows it is one text. What follows the others are paths and entities.
     #[must_use]
     pub const fn is_about_tools(self) -> bool {
@@ -635,12 +680,14 @@ stored_words! {
         SentenceBefore = "sentence_before",
         /// A `filepath:` comment, or a lone path comment, on the block's first line.
         FirstLineComment = "first_line_comment",
-        /// A path on the line directly before the fence.
+        /// A path on the line directly before the fence, or the only one in a heading or a sentence that leads to the fence.
         LineBefore = "line_before",
         /// The fence's info string.
         InfoString = "info_string",
         /// An edit format's header or a tool call's argument.
         Header = "header",
+        /// Nothing but the code itself: it defines what one file defines that the model was shown, or edits a text in it.
+        Shown = "shown",
     }
 }
 

@@ -212,9 +212,15 @@ impl GateReport {
     /// Whether a rule that this version failed keeps it out, and not another version of its block.
     #[must_use]
     pub fn failed_by_itself(&self) -> bool {
-        self.verdicts
-            .iter()
-            .any(|verdict| is_needed(verdict.rule) && !verdict.met)
+        self.own_failures().next().is_some()
+    }
+
+    /// The rules that this version failed and that keep it out.
+    pub fn own_failures(&self) -> impl Iterator<Item = Reason> {
+        let failed = self.verdicts.iter().filter(|verdict| !verdict.met);
+        failed
+            .map(|verdict| verdict.rule)
+            .filter(|rule| is_needed(*rule))
     }
 
     /// The report of a version that was judged before and now has a grant; the rules about base and disk are judged again.

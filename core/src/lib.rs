@@ -44,9 +44,11 @@ pub mod outgoing;
 pub mod read_message;
 pub mod redact;
 pub mod request;
+pub mod spoken_lines;
 
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;
+pub mod visible;
 pub mod word;
 pub mod word_list;

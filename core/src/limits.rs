@@ -67,6 +67,16 @@ pub const BYTES_PER_TOKEN: usize = 3;
 /// Definitions of one block that are named one by one where their code isn't taken again; of more the file is.
 pub const SAID_BEFORE_NAMED_MAX: usize = 3;
 
+/// Texts whose author is known, of which a user's message may repeat a passage: an agent's step has three, so this does for some 700
+/// steps. A message is compared with all of them, at about a microsecond each.
+pub const AUTHORED_TEXTS_KEPT: usize = 2048;
+
+/// Bytes of one such text that are compared: what is repeated is an order, a summary or a file, not a log.
+pub const AUTHORED_TEXT_BYTES_MAX: usize = 128 << 10;
+
+/// Memory for the pairs of lines of such texts, twice; a text takes about a fifth of its own bytes.
+pub const INDEX_PAIRS_BYTES: usize = 1 << 20;
+
 /// Texts of the proxy's own that one session's messages are sent with; beyond that the oldest are left out, which costs a
 /// model server one reading of the whole prompt.
 pub const INJECTIONS_PER_SESSION_MAX: usize = 512;

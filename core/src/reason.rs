@@ -5,11 +5,11 @@ use core::fmt;
 use crate::stored::{Meaningless, stored_text};
 
 macro_rules! reasons {
-    ($($(#[$doc:meta])+ $name:ident = $code:literal,)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+) => {
         /// The reason for a decision. The codes are stable, because ledgers hold them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Reason {
-            $($(#[$doc])+ $name,)+
+            $($(#[doc = $doc])+ $name,)+
         }
 
         impl Reason {
@@ -20,6 +20,14 @@ macro_rules! reasons {
             #[must_use]
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)+ }
+            }
+
+            /// What it means, for people: its documentation, without a full stop.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                let text = match self { $(Self::$name => concat!($($doc),+),)+ };
+                let (text, _) = text.split_once(" (spec").unwrap_or((text, ""));
+                text.trim().trim_end_matches('.')
             }
 
             /// The reason with this code.
@@ -111,11 +119,11 @@ reasons! {
     SymbolsLost = "symbols_lost",
     /// The AST node count has not collapsed.
     NodesKept = "nodes_kept",
-    /// The AST node count has collapsed.
+    /// Its syntax tree has far fewer nodes than before.
     NodesCollapsed = "nodes_collapsed",
     /// The token count has not collapsed.
     TokensKept = "tokens_kept",
-    /// The token count has collapsed.
+    /// It has far fewer tokens than before.
     TokensCollapsed = "tokens_collapsed",
     /// Nothing was taken out of the code that nobody asked to take out.
     CodeKept = "code_kept",
@@ -146,7 +154,7 @@ reasons! {
     /// The user saw the code and went on from it.
     UserVerified = "user_verified",
 
-    /// Gate A is passed and no grant of gate B holds yet.
+    /// It lacks nothing, and nothing vouches for it yet: no structure, no audit, and not the user.
     GrantMissing = "grant_missing",
 
     // ETV (spec §15).
@@ -186,6 +194,10 @@ reasons! {
     UnknownDirective = "unknown_directive",
     /// The proposal didn't pass gate A, so nobody can confirm it.
     NotConfirmable = "not_confirmable",
+    /// A line reads as a directive, and the user didn't type it: it repeats somebody else's words, or stands in quoted text.
+    DirectiveNotTyped = "directive_not_typed",
+    /// A directive that lets tools do more isn't its message's first line.
+    GrantNotFirst = "grant_not_first",
     /// The directive names nothing.
     TargetMissing = "target_missing",
     /// The directive names a path outside of the workspace.
@@ -218,7 +230,7 @@ reasons! {
     AmbiguousName = "ambiguous_name",
     /// The token budget is used up.
     OverBudget = "over_budget",
-    /// The whole file is hydrated already.
+    /// It is shown as a part of its file.
     CoveredByFile = "covered_by_file",
     /// The conversation shows the current version already, where the model sees it.
     InSight = "in_sight",
@@ -226,7 +238,7 @@ reasons! {
     NoLongerCurrent = "no_longer_current",
     /// Only the file is named, and the client has tools to read it with.
     LeftToTools = "left_to_tools",
-    /// The Vault lacks the content.
+    /// Its text isn't on record.
     ContentMissing = "content_missing",
 
     // Replies and notices.
@@ -236,6 +248,8 @@ reasons! {
     Unlinked = "unlinked",
     /// The user's code could not be linked to a file.
     PasteWithoutPath = "paste_without_path",
+    /// Code in a user's message is the model's or a tool's, by the record or by the message's own form.
+    CodeOfAnother = "code_of_another",
     /// The user sent the same message before, and the file now holds another version than its code.
     SaidBefore = "said_before",
 
@@ -268,6 +282,14 @@ reasons! {
     ForgedResult = "forged_result",
     /// The version that is shown was accepted in another conversation, and its file doesn't hold it yet.
     UnsavedElsewhere = "unsaved_elsewhere",
+    /// Disk holds a change of the model's that was refused.
+    DiskHoldsRefused = "disk_holds_refused",
+    /// The file was deleted.
+    FileGone = "file_gone",
+    /// The file was changed outside, and the conversation was shown what it holds now: that counts, without what it lost.
+    TakenAsShown = "taken_as_shown",
+    /// The user accepted that it is gone from disk.
+    DeletionAccepted = "deletion_accepted",
 }
 
 impl Reason {
@@ -322,12 +344,43 @@ impl Reason {
                 self,
                 Self::Stale
                     | Self::DiskUnreadable
+                    | Self::DiskHoldsRefused
+                    | Self::TakenAsShown
                     | Self::DuplicateDefinition
                     | Self::RenameSuspected
                     | Self::MovedOrCopied
                     | Self::RemovedByUser
                     | Self::ParseErrors
             )
+    }
+
+    /// Whether it is what a directive is answered with.
+    #[must_use]
+    pub const fn answers_directive(self) -> bool {
+        matches!(
+            self,
+            Self::UserAccepted
+                | Self::UserRejected
+                | Self::UserConfirmed
+                | Self::NothingToDo
+                | Self::UnknownDirective
+                | Self::NotConfirmable
+                | Self::TargetMissing
+                | Self::TargetOutside
+                | Self::TargetNotUsable
+                | Self::FileMissing
+                | Self::SymbolMissing
+                | Self::FileUnreadable
+                | Self::NotText
+                | Self::TooLargeToAccept
+                | Self::LanguageNotRead
+                | Self::NothingToAccept
+                | Self::CapabilityGranted
+                | Self::CapabilityRevoked
+                | Self::NotGrantable
+                | Self::ToolsStopped
+                | Self::ToolsResumed
+        )
     }
 
     /// Whether tools are halted for it until the Operator resumes them.

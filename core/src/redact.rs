@@ -151,6 +151,53 @@ mod tests {
     }
 
     #[test]
+    fn keys_after_escapes_and_in_other_forms_are_replaced() {
+        let key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+        for escape in [
+            "\\u003e",
+            "\\u0026",
+            "\\U003C",
+            "\\b",
+            "\\f",
+            "\\n",
+            "\\v",
+            "\\x1b",
+            "%3D",
+            "\\\\u003e",
+        ] {
+            let found =
+                without_credentials(&format!("{{\"text\":\"a{escape}{key}\"}}")).into_owned();
+            assert_eq!(found, format!("{{\"text\":\"a{escape}{MARKER}\"}}"));
+        }
+        for (before, secret, after) in [
+            ("key = ", "sk-AbCdEfGhIjKlMnOpQrStUvWx", "\n"),
+            ("{\"passwd\": \"", "Tr0ub4dor", "\"}"),
+            ("{\\\"passwd\\\":\\\"", "Tr0ub4dor", "\\\"}"),
+            ("\"auth\": \"", "dXNlcjpodW50ZXIy", "\""),
+            ("mysql -u root -p", "hunter2", " shop"),
+            ("mysqldump -h db -p'", "hunter2!", "' shop > x"),
+            ("sshpass -p ", "hunter2", " ssh host"),
+        ] {
+            let text = format!("{before}{secret}{after}");
+            assert_eq!(
+                without_credentials(&text),
+                format!("{before}{MARKER}{after}"),
+                "{text}"
+            );
+        }
+        for harmless in [
+            "mysql -u root -p shop",
+            "mysql --port 3306 -P3306",
+            "{\"auth\": \"required\"}",
+            "the author = \"dXNlcjpodW50ZXIy\"",
+            "sk-loading-spinner-with-long-name",
+            "C:\\nested\\boxes",
+        ] {
+            assert_eq!(without_credentials(harmless), harmless);
+        }
+    }
+
+    #[test]
     fn private_keys_are_replaced_to_their_end_or_the_texts() {
         let pem = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb";
         assert_eq!(without_credentials(pem), format!("a\n{MARKER}\nb"));

@@ -728,3 +728,23 @@ pub const CODE_LINES: &[&str] = &[
     "\0",
     "    ",
 ];
+
+/// Lines through the door, whole and in pieces.
+pub const DOOR: &[&str] = &[
+    r#"{"type": "accept", "version": 1, "id": "7", "goal": "g", "producer": "p", "timestamp": "2026-01-31T12:00:00Z", "provenance": {}, "payload": "#,
+    r#"{"targets": ["src/a.c::f"]}}"#,
+    r#"{"grant": "BUILD_EXEC for 5m", "session": 3}}"#,
+    r#"{"text": "profile_id = 1"}}"#,
+    r#""type": "adopt","#,
+    r#""version": 2,"#,
+    r#""escalate": {"escalate": true},"#,
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "null",
+    "0",
+    "\"",
+    "\\ud800",
+];

@@ -12,6 +12,7 @@ mod edits;
 mod code;
 
 mod chat;
+mod door;
 mod http;
 mod shell;
 
@@ -19,6 +20,7 @@ pub mod inputs;
 
 pub use chat::{chat_request, reply_stream};
 pub use code::{extract_c, extract_cpp, extract_grammars, extract_patterns};
+pub use door::door_line;
 pub use edits::{capture_edits, capture_tags, edit_apply, tool_call};
 pub use events::{decode_event, fold_events, stories};
 pub use http::{http_body, http_request, http_response};
@@ -78,6 +80,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     fuzz_target("http_body", http_body, 4_000, inputs::CHUNKS),
     fuzz_target("command_line", command_line, 12_000, inputs::COMMANDS),
     fuzz_target("policy", policy, 20_000, inputs::POLICY),
+    fuzz_target("door_line", door_line, 4_000, inputs::DOOR),
 ];
 
 const fn fuzz_target(

@@ -55,5 +55,5 @@ smoke! {
     extract_c extract_cpp extract_grammars extract_patterns
     chat_request reply_stream
     http_request http_response http_body
-    command_line policy
+    command_line policy door_line
 }

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use tslp_core::artifact::Transition;
-use tslp_core::event::{Event, ReadFailure};
+use tslp_core::event::ReadFailure;
 use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_decide::found_code::FoundCode;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
+use tslp_projections::store::Store;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, BatchBuilder};
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
@@ -61,9 +61,6 @@ const COMMIT_CACHE_KIB: i64 = 2048;
 
 /// Pages waiting in the WAL from which on they are moved at once.
 const CHECKPOINT_PAGES: u64 = 2048;
-
-/// Most files named that couldn't be read completely.
-const UNREAD_MAX: usize = 20;
 
 /// The lines of a file that couldn't be read, if there are any.
 fn unread_lines(path: &RelPath, found: Option<&FoundCode>) -> Option<String> {
@@ -118,6 +115,53 @@ pub fn adopt(
     mode: AdoptMode,
     progress: &AdoptProgress,
 ) -> Result<AdoptSummary, AdoptError> {
+    let start = || Adopter::start_adopting(config, mode);
+    let (adopter, walked) = decide_tree(config, targets, progress, start)?;
+    adopter.finish_writing(walked)
+}
+
+/// The same for an engine that runs elsewhere: `decide` has it decide about one file.
+///
+/// # Errors
+/// See [`AdoptError`], and what `decide` fails with.
+pub fn adopt_through(
+    config: &ServeConfig,
+    targets: &[NamedTarget],
+    decide: impl FnMut(ReadFile) -> Result<AdoptSummary, AdoptError>,
+) -> Result<AdoptSummary, AdoptError> {
+    let start = || {
+        let summary = AdoptSummary::default();
+        Ok(ElsewhereDecider { decide, summary })
+    };
+    let (mut decider, walked) = decide_tree(config, targets, &AdoptProgress::hidden(), start)?;
+    decider.summary.add(walked);
+    Ok(decider.summary)
+}
+
+/// Decides about one file after the other, in the order of the walk.
+trait FileDecider {
+    fn decide_file(&mut self, file: ReadFile) -> Result<(), AdoptError>;
+}
+
+struct ElsewhereDecider<D> {
+    decide: D,
+    summary: AdoptSummary,
+}
+
+impl<D: FnMut(ReadFile) -> Result<AdoptSummary, AdoptError>> FileDecider for ElsewhereDecider<D> {
+    fn decide_file(&mut self, file: ReadFile) -> Result<(), AdoptError> {
+        self.summary.add((self.decide)(file)?);
+        Ok(())
+    }
+}
+
+/// Walks and reads, and has the files decided about; gives the summary of those that the walk left out, too.
+fn decide_tree<D: FileDecider>(
+    config: &ServeConfig,
+    targets: &[NamedTarget],
+    progress: &AdoptProgress,
+    start: impl FnOnce() -> Result<D, AdoptError>,
+) -> Result<(D, AdoptSummary), AdoptError> {
     let (to_readers, walked) = bounded(WALKED_QUEUE);
     let (to_engine, looked) = bounded(FILES_QUEUE);
     thread::scope(|scope| {
@@ -141,16 +185,72 @@ pub fn adopt(
         // Dropped here, so that a thread which waits for the other end notices.
         drop((queue, to_engine));
         // A ledger is opened and folded while the first files are read.
-        let decided = Adopter::start_adopting(config, mode).and_then(|mut adopter| {
-            adopter.decide_all(looked, progress)?;
-            Ok(adopter)
+        let decided = start().and_then(|mut decider| {
+            decide_all(&mut decider, looked, progress)?;
+            Ok(decider)
         });
         let walked = walker.join().map_err(|_| AdoptError::Defect)?;
         for worker in workers {
             worker.join().map_err(|_| AdoptError::Defect)?;
         }
-        decided?.finish_writing(walked)
+        Ok((decided?, walked))
     })
+}
+
+/// Files come in any order and are decided about in the order of their numbers.
+fn decide_all(
+    decider: &mut impl FileDecider,
+    looked: Receiver<ReadFile>,
+    progress: &AdoptProgress,
+) -> Result<(), AdoptError> {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    for file in looked {
+        debug_assert!(file.number >= next, "a file is decided about once");
+        early.insert(file.number, file);
+        while let Some(file) = early.remove(&next) {
+            next += 1;
+            progress.file_decided();
+            decider.decide_file(file)?;
+        }
+    }
+    Ok(())
+}
+
+/// Decides about one file that was read, and counts what came of it.
+pub fn decide_read_file<S: Store>(
+    engine: &mut Engine<TreeSitterGrammars, S>,
+    file: ReadFile,
+    work: &mut BatchBuilder,
+    summary: &mut AdoptSummary,
+) {
+    let ReadFile {
+        path,
+        bytes,
+        content,
+        memory,
+        ..
+    } = file;
+    let skip = content.skip_reason();
+    // An observation is recorded only if it concerns code or a true entity.
+    let matters = skip.is_none_or(SkipReason::is_over_a_bound);
+    if matters || engine.tracks(&path) {
+        let (finding, found) = content.into_finding(engine.symbols_of(&path));
+        let before = work.recorded().len();
+        let now = SystemClock.now();
+        engine.adopt_file(now, path.clone(), finding, found.as_deref(), work);
+        match skip {
+            Some(skip) => summary.count_skipped(path.as_str(), skip),
+            None => {
+                let unread = unread_lines(&path, found.as_deref());
+                summary.count_file(bytes, unread, &work.recorded()[before..]);
+            }
+        }
+    } else if let Some(skip) = skip {
+        summary.count_skipped(path.as_str(), skip);
+    }
+    // Only now may the readers take as much for another file.
+    drop(memory);
 }
 
 /// A reader for each worker: as many as there are cores.
@@ -213,6 +313,26 @@ enum DecisionSink {
     },
 }
 
+impl FileDecider for Adopter<'_> {
+    fn decide_file(&mut self, file: ReadFile) -> Result<(), AdoptError> {
+        let (bytes, before) = (file.bytes, self.waiting.recorded().len());
+        let summary = &mut self.summary;
+        decide_read_file(&mut self.engine, file, &mut self.waiting, summary);
+        // No later decision reads a file's bytes from memory; the store returns them.
+        self.engine.forget_contents(self.engine.state().head());
+        if let DecisionSink::Writer { writer, .. } = &self.sink {
+            self.engine.rows_made_durable(writer.durable().reached());
+        }
+        if self.waiting.recorded().len() > before {
+            self.waiting_bytes += bytes;
+        }
+        if self.waiting.recorded().len() >= COMMIT_EVENTS || self.waiting_bytes >= COMMIT_BYTES {
+            self.send_waiting()?;
+        }
+        Ok(())
+    }
+}
+
 impl<'c> Adopter<'c> {
     fn start_adopting(config: &'c ServeConfig, mode: AdoptMode) -> Result<Self, AdoptError> {
         let files = DataFiles::of(&config.data_dir);
@@ -246,100 +366,6 @@ impl<'c> Adopter<'c> {
             waiting_bytes: 0,
             summary: AdoptSummary::default(),
         })
-    }
-
-    /// Files come in any order and are decided about in the order of their numbers.
-    fn decide_all(
-        &mut self,
-        looked: Receiver<ReadFile>,
-        progress: &AdoptProgress,
-    ) -> Result<(), AdoptError> {
-        let mut early = BTreeMap::new();
-        let mut next = 0;
-        for file in looked {
-            debug_assert!(file.number >= next, "a file is decided about once");
-            early.insert(file.number, file);
-            while let Some(file) = early.remove(&next) {
-                next += 1;
-                progress.file_decided();
-                self.decide_file(file)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn decide_file(&mut self, looked: ReadFile) -> Result<(), AdoptError> {
-        let ReadFile {
-            path,
-            bytes,
-            content,
-            memory,
-            ..
-        } = looked;
-        let skip = content.skip_reason();
-        // An observation is recorded only if it concerns code or a true entity.
-        let matters = skip.is_none_or(SkipReason::is_over_a_bound);
-        if matters || self.engine.tracks(&path) {
-            let (finding, found) = content.into_finding(self.engine.symbols_of(&path));
-            let before = self.waiting.recorded().len();
-            self.engine.adopt_file(
-                SystemClock.now(),
-                path.clone(),
-                finding,
-                found.as_deref(),
-                &mut self.waiting,
-            );
-            // No later decision reads a file's bytes from memory; the store returns them.
-            self.engine.forget_contents(self.engine.state().head());
-            if let DecisionSink::Writer { writer, .. } = &self.sink {
-                self.engine.rows_made_durable(writer.durable().reached());
-            }
-            match skip {
-                Some(skip) => self.summary.count_skipped(path.as_str(), skip),
-                None => self.count_file(bytes, unread_lines(&path, found.as_deref()), before),
-            }
-            // The events that wait for the writer share its text: from here on it is theirs alone.
-            drop(found);
-            if self.waiting.recorded().len() > before {
-                self.waiting_bytes += bytes;
-            }
-            if self.waiting.recorded().len() >= COMMIT_EVENTS || self.waiting_bytes >= COMMIT_BYTES
-            {
-                self.send_waiting()?;
-            }
-        } else if let Some(skip) = skip {
-            self.summary.count_skipped(path.as_str(), skip);
-        }
-        // Only now may the readers take as much for another file.
-        drop(memory);
-        Ok(())
-    }
-
-    /// Counts a file whose events are those waiting after the first `before`.
-    fn count_file(&mut self, bytes: usize, unread: Option<String>, before: usize) {
-        let recorded = &self.waiting.recorded()[before..];
-        let moved = |wanted: Transition| {
-            let transitions = recorded.iter().filter(|recorded| {
-                matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == wanted)
-            });
-            transitions.count() as u64
-        };
-        let (promoted, removed) = (moved(Transition::Promote), moved(Transition::Remove));
-        let summary = &mut self.summary;
-        summary.bytes += bytes as u64;
-        if let Some(unread) = unread {
-            summary.files_damaged += 1;
-            if summary.unread.len() < UNREAD_MAX {
-                summary.unread.push(unread);
-            }
-        }
-        summary.entities += promoted;
-        summary.entities_removed += removed;
-        if promoted + removed > 0 {
-            summary.files_adopted += 1;
-        } else {
-            summary.files_true_already += 1;
-        }
     }
 
     fn send_waiting(&mut self) -> Result<(), AdoptError> {
@@ -395,7 +421,7 @@ impl<'c> Adopter<'c> {
             written.map_err(|failure| AdoptError::Writer(failure.message))?;
             drop(lock);
         }
-        self.summary.add_walked(walked);
+        self.summary.add(walked);
         Ok(self.summary)
     }
 }

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
+use crossbeam_channel::Sender;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
+use tslp_workspace::tree::reading::ReadFile;
 
+use crate::acts::{Act, ActResult};
+use crate::adopt::AdoptSummary;
 use crate::auditor::queue::RequestMark;
 use crate::config::secret::Secret;
 pub use tslp_wire::http::head::OwnAnswer;
@@ -84,6 +88,20 @@ pub enum ToEngine {
     },
     /// The model server reported the size of its context, in tokens.
     ContextTokens(u32),
+    /// The user acts through the door. The answer comes with the position from which on it is durable.
+    Act {
+        /// What to do.
+        act: Act,
+        /// Where the result goes.
+        answer: Sender<(Vec<ActResult>, Option<Seq>)>,
+    },
+    /// The user adopts a file, of a tree that somebody else walks.
+    AdoptFile {
+        /// The file as it was read.
+        file: Box<ReadFile>,
+        /// Where the result goes, as for an act.
+        answer: Sender<(AdoptSummary, Option<Seq>)>,
+    },
     /// No more requests will come; messages sent before this one are still handled.
     Shutdown,
 }
@@ -128,6 +146,8 @@ pub enum ToLoop {
         durable_at: Seq,
         /// Sent to the client in the `x-tslp-episode` response header.
         episode: EpisodeId,
+        /// The answers to the prompt's directives, for the header `x-tslp-directives`.
+        answers: Option<String>,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
     },

@@ -16,7 +16,7 @@ use clap::{
 use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
-pub use self::tool::{GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
+pub use self::tool::{GrantArgs, GuardianCommand, PolicyCommand, ToolArgs, ToolCommand, ToolLine};
 use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
 use crate::config::layers::WrittenFlags;
 use crate::config::table::KEYS;
@@ -29,6 +29,9 @@ use crate::out::Out;
 pub enum CliCommand {
     /// Run the proxy (what `tslp` does without a command)
     Serve {
+        /// How it is run.
+        #[command(flatten)]
+        manner: ServeManner,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -158,6 +161,72 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
+    /// Make the model's version of a definition true, which was refused or waits for you
+    Confirm {
+        /// The definition or the file: `src/a.c::name` or `src/a.c`
+        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
+        targets: Vec<String>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Drop the model's version of a definition, which was refused or waits for you
+    Reject {
+        /// The definition or the file: `src/a.c::name` or `src/a.c`
+        #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
+        targets: Vec<String>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Grant the model's tools a capability for some minutes
+    Allow {
+        /// What to grant.
+        #[command(flatten)]
+        grant: GrantArgs,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Take back what was granted
+    Revoke {
+        /// What to take back.
+        #[command(flatten)]
+        grant: GrantArgs,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// End the model's tools that are running, and let none run
+    Stop {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Let the model's tools run again, also after a halt
+    Resume {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
     /// Accept a whole tree of files as true, as if you had pasted each; can be interrupted and repeated
     Adopt {
         /// Folders and files, from here or from the workspace's root; folders as git sees them: without ignored and hidden files
@@ -209,6 +278,29 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
+    /// Run a client through the proxy of this workspace, which is started if none runs: `tslp run claude`, `tslp run aider a.c`
+    Run {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// The client, and its own arguments
+        #[arg(
+            required = true,
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "CLIENT [ARGS]"
+        )]
+        client: Vec<OsString>,
+    },
+    /// Print a patch that takes files back to what was true before the model changed them; nothing is written
+    Undo {
+        /// What to take back.
+        #[command(flatten)]
+        undo: UndoArgs,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Judge command lines as a model's are judged, and run them in the sandbox (docs/tools.md)
     #[command(subcommand)]
     Tool(ToolCommand),
@@ -229,6 +321,34 @@ pub enum CliCommand {
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
+}
+
+/// How a proxy is run.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ServeManner {
+    /// Print no line for each reply
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// End when no client holds it any more
+    #[arg(long, hide = true)]
+    pub until_unused: bool,
+    /// Go on without this process
+    #[arg(long, hide = true)]
+    pub background: bool,
+}
+
+/// What is to be taken back; the last reply by default.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct UndoArgs {
+    /// What the last reply with code for this file has changed in it
+    #[arg(value_name = "PATH", value_hint = ValueHint::FilePath, conflicts_with_all = ["last_reply", "episode"])]
+    pub path: Option<String>,
+    /// What the last reply with code has changed (the default)
+    #[arg(long, conflicts_with = "episode")]
+    pub last_reply: bool,
+    /// What this episode's reply and all later ones have changed
+    #[arg(long, value_name = "N", value_parser = episode_number)]
+    pub episode: Option<u64>,
 }
 
 /// Flags of a command that works on a workspace.
@@ -262,6 +382,8 @@ struct CommandLine {
     #[command(subcommand)]
     command: Option<CliCommand>,
     #[command(flatten)]
+    manner: ServeManner,
+    #[command(flatten)]
     flags: ConfigFlags,
 }
 
@@ -271,9 +393,12 @@ struct CommandLine {
 /// If it is wrong, or asks for help or the version: [`print_refusal`] prints either.
 pub fn parse_command(line: impl IntoIterator<Item = OsString>) -> Result<CliCommand, clap::Error> {
     let line = CommandLine::try_parse_from(line)?;
-    Ok(line
-        .command
-        .unwrap_or(CliCommand::Serve { flags: line.flags }))
+    let CommandLine {
+        command,
+        manner,
+        flags,
+    } = line;
+    Ok(command.unwrap_or(CliCommand::Serve { manner, flags }))
 }
 
 /// An episode as people write it.
@@ -510,7 +635,10 @@ mod tests {
             with(&name, &args.flags.0, Some(args.output))
         };
         match command {
-            CliCommand::Serve { flags } => with("serve", &flags.0, None),
+            CliCommand::Serve { manner, flags } => {
+                let quiet = if manner.quiet { " quiet" } else { "" };
+                with(&format!("serve{quiet}"), &flags.0, None)
+            }
             CliCommand::Demo { flags } => with("demo", &flags.0, None),
             CliCommand::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
             CliCommand::State {
@@ -563,6 +691,44 @@ mod tests {
                 &flags.0,
                 Some(*output),
             ),
+            CliCommand::Confirm {
+                targets,
+                flags,
+                output,
+            } => with(
+                &format!("confirm {}", targets.join("+")),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Reject {
+                targets,
+                flags,
+                output,
+            } => with(
+                &format!("reject {}", targets.join("+")),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Allow {
+                grant,
+                flags,
+                output,
+            } => with(
+                &format!("allow {} {:?}", grant.words(), grant.session),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Revoke {
+                grant,
+                flags,
+                output,
+            } => with(
+                &format!("revoke {} {:?}", grant.words(), grant.session),
+                &flags.0,
+                Some(*output),
+            ),
+            CliCommand::Stop { flags, output } => with("stop", &flags.0, Some(*output)),
+            CliCommand::Resume { flags, output } => with("resume", &flags.0, Some(*output)),
             CliCommand::Adopt {
                 paths,
                 dry_run,
@@ -592,6 +758,16 @@ mod tests {
                 };
                 with(&command, &flags.0, None)
             }
+            CliCommand::Run { flags, client } => with(
+                &format!("run {}", client.join(&OsString::from("+")).display()),
+                &flags.0,
+                None,
+            ),
+            CliCommand::Undo { undo, flags } => with(
+                &format!("undo {:?} {:?}", undo.path, undo.episode),
+                &flags.0,
+                None,
+            ),
             CliCommand::Tool(ToolCommand::Check(args)) => tool("check", args),
             CliCommand::Tool(ToolCommand::Run(args)) => tool("run", args),
             CliCommand::Policy(PolicyCommand::Approve {
@@ -625,6 +801,8 @@ mod tests {
         check("", "serve");
         check("--upstream demo", "serve upstream=demo");
         check("serve --upstream demo", "serve upstream=demo");
+        check("-q", "serve quiet");
+        check("serve --quiet", "serve quiet");
         check(
             "--config a.toml --listen 127.0.0.1:0",
             "serve listen=127.0.0.1:0 file=a.toml",
@@ -641,6 +819,29 @@ mod tests {
         check("demo --log-level debug", "demo log_level=debug");
         check("accept a.c b.c::f", "accept a.c+b.c::f");
         check("accept", "MissingRequiredArgument");
+        check("confirm a.c::f b.c --json", "confirm a.c::f+b.c json");
+        check("reject a.c::f", "reject a.c::f");
+        check(
+            "allow BUILD_EXEC for 15m --session 3",
+            "allow BUILD_EXEC for 15m Some(3)",
+        );
+        check("revoke BUILD_EXEC", "revoke BUILD_EXEC None");
+        check("allow", "MissingRequiredArgument");
+        check("stop", "stop");
+        check(
+            "run --upstream demo claude -p --model x --upstream y",
+            "run claude+-p+--model+x+--upstream+y upstream=demo",
+        );
+        check("run", "MissingRequiredArgument");
+        check("undo", "undo None None");
+        check(
+            "undo --last-reply --data-dir d",
+            "undo None None data_dir=d",
+        );
+        check("undo --episode e7", "undo None Some(7)");
+        check("undo src/a.c", "undo Some(\"src/a.c\") None");
+        check("undo src/a.c --episode 7", "ArgumentConflict");
+        check("resume --json", "resume json");
         check("adopt . src --json", "adopt .+src json");
         check("adopt --dry-run .", "adopt . dry");
         check("adopt", "MissingRequiredArgument");

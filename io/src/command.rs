@@ -1,7 +1,9 @@
 //! From the command line to an exit code.
 
+mod acting;
 mod evidence;
 mod guardian;
+mod run;
 mod tool;
 
 use std::collections::BTreeSet;
@@ -10,10 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
+use tslp_core::event::Verb;
 use tslp_core::path::RelPath;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
@@ -21,16 +20,15 @@ use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, ReaderFactory};
 use tslp_store::progress::WalkProgress;
 use tslp_store::salvage;
 use tslp_store::startup::StartError;
-use tslp_workspace::target::{self, NamedTarget};
 use tslp_workspace::unread_code::in_files;
 
-use crate::adopt::{AdoptError, AdoptMode, AdoptProgress};
+use crate::adopt::AdoptMode;
 use crate::cli::{self, CliCommand, OutputFormat};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
-use crate::config::{ServeConfig, page};
+use crate::config::{ReplyReports, ServeConfig, page};
 use crate::connect;
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
@@ -40,9 +38,11 @@ use crate::diagnostics::state::{EntityState, RecordedAt};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
 use crate::diagnostics::{DiagnosedSubject, recent, state};
+use crate::door::client::RunningProxy;
 use crate::exit::Exit;
 use crate::out::{Out, visible_text};
-use crate::{accept, adopt, demo_tour, logging, maintenance, probe, serve};
+use crate::serve::ServeError;
+use crate::{demo_tour, logging, maintenance, probe, serve};
 
 /// Runs the command; `line` begins with the program's own name.
 #[must_use]
@@ -91,10 +91,24 @@ impl From<LedgerError> for CommandFailure {
 
 fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
     match command {
-        CliCommand::Serve { flags } => {
-            let (config, _) = prepare_to(&flags.0, LedgerUse::Stay)?;
-            serve::serve_proxy(&config)
-                .map_err(|error| CommandFailure::new(error.exit_code(), error))
+        CliCommand::Serve { manner, flags } => {
+            if manner.background {
+                return run::serve_in_background();
+            }
+            let (mut config, _) = prepare_to(&flags.0, LedgerUse::Stay)?;
+            if manner.quiet {
+                config.reports = ReplyReports::Quiet;
+            }
+            config.until_unused = manner.until_unused;
+            serve::serve_proxy(&config).map_err(|error| served_already(&config, &error))
+        }
+        CliCommand::Run { flags, client } => {
+            let (name, arguments) = client.split_first().expect("one is required");
+            run::run_client(&name.to_string_lossy(), arguments, &flags.0)
+        }
+        CliCommand::Undo { undo, flags } => {
+            let (config, _) = read_config(&flags.0)?;
+            evidence::print_undo(&config, &undo)
         }
         CliCommand::Demo { flags } => {
             start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
@@ -102,7 +116,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
         CliCommand::Doctor { flags, output } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = config_of_running(&flags.0)?;
             show_doctor(&config, output)
         }
         CliCommand::State {
@@ -148,7 +162,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 |rows, _| {
                     let mut episodes = recent::from_rows(rows, entries_since, limit)?;
                     if output == OutputFormat::Human {
-                        recent::add_missing_lines(&mut episodes, rows, artifact)?;
+                        recent::add_content(&mut episodes, rows, artifact)?;
                     }
                     Ok(episodes)
                 },
@@ -192,9 +206,30 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             targets,
             flags,
             output,
-        } => {
-            let (config, _) = read_config(&flags.0)?;
-            run_accept(&config, &targets, output)
+        } => acting::act_on_code(Verb::Accept, &targets, &flags.0, output),
+        CliCommand::Confirm {
+            targets,
+            flags,
+            output,
+        } => acting::act_on_code(Verb::Confirm, &targets, &flags.0, output),
+        CliCommand::Reject {
+            targets,
+            flags,
+            output,
+        } => acting::act_on_code(Verb::Reject, &targets, &flags.0, output),
+        CliCommand::Allow {
+            grant,
+            flags,
+            output,
+        } => acting::act_on_grant(Verb::Allow, &grant, &flags.0, output),
+        CliCommand::Revoke {
+            grant,
+            flags,
+            output,
+        } => acting::act_on_grant(Verb::Revoke, &grant, &flags.0, output),
+        CliCommand::Stop { flags, output } => acting::act_on_tools(Verb::Stop, &flags.0, output),
+        CliCommand::Resume { flags, output } => {
+            acting::act_on_tools(Verb::Resume, &flags.0, output)
         }
         CliCommand::Adopt {
             paths,
@@ -208,7 +243,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             } else {
                 AdoptMode::Append
             };
-            run_adopt(&config, &paths, mode, output)
+            acting::run_adopt(&config, &paths, mode, output)
         }
         CliCommand::Verify {
             deep,
@@ -240,7 +275,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             run_salvage(&config, &to)
         }
         CliCommand::Connect { client, flags } => {
-            let (config, _) = read_config(&flags.0)?;
+            let config = config_of_running(&flags.0)?;
             let token = config.access.token.as_ref().map(Secret::reveal);
             let lines = connect::setup_lines(client.as_deref(), config.listen, token);
             Out::stdout().lines(lines)?;
@@ -260,6 +295,22 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
     }
 }
 
+/// The failure of a proxy, with the address of the one that is in its place.
+fn served_already(config: &ServeConfig, error: &ServeError) -> CommandFailure {
+    let mut failure = CommandFailure::new(error.exit_code(), error);
+    let is_in_use = matches!(
+        error,
+        ServeError::Start(StartError::Ledger(LedgerError::InUse { .. }))
+    );
+    if is_in_use && let Ok(Some(running)) = RunningProxy::find(&config.data_dir) {
+        let (address, workspace) = (running.address, config.workspace.display());
+        failure.message = format!(
+            "a proxy serves {workspace} already, at http://{address}; use it (`tslp connect`), or stop it first"
+        );
+    }
+    failure
+}
+
 /// A command's use of the ledger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LedgerUse {
@@ -267,6 +318,8 @@ enum LedgerUse {
     Stay,
     /// Do one thing and print the result: the log stays quiet unless the flags ask for it.
     Act,
+    /// The same, and a proxy may be started for it.
+    Run,
 }
 
 /// Reads the whole configuration and starts the log.
@@ -274,11 +327,38 @@ fn read_config(flags: &WrittenFlags) -> Result<(ServeConfig, ConfigLayers), Comm
     prepare_to(flags, LedgerUse::Act)
 }
 
+/// The configuration with the address, the token and the model server of the proxy that runs, where the flags name no others.
+fn config_of_running(flags: &WrittenFlags) -> Result<ServeConfig, CommandFailure> {
+    let (mut config, layers) = read_config(flags)?;
+    let Some(running) = RunningProxy::find(&config.data_dir)? else {
+        return Ok(config);
+    };
+    let is_named = |key| matches!(layers.source_of_key(key), Some(ConfigSource::Flag(_)));
+    if !is_named("listen") {
+        config.listen = running.address;
+    }
+    if !is_named("token") {
+        config.access.token = running.token;
+    }
+    if !is_named("upstream") {
+        config.upstream.place = UpstreamSetting::Url(running.upstream);
+        config.upstream.api_key = running.upstream_api_key;
+        config.upstream.ca_file = running.upstream_ca_file;
+    }
+    Ok(config)
+}
+
 fn prepare_to(
     flags: &WrittenFlags,
     course: LedgerUse,
 ) -> Result<(ServeConfig, ConfigLayers), CommandFailure> {
-    let loaded = ServeConfig::load(flags, &Environment::of_process());
+    let environment = Environment::of_process();
+    let loaded = match course {
+        // A workspace is made by whoever serves it, in the folder where they do.
+        LedgerUse::Stay => ServeConfig::load(flags, &environment),
+        LedgerUse::Act => ServeConfig::load_from_within(flags, &environment, false),
+        LedgerUse::Run => ServeConfig::load_from_within(flags, &environment, true),
+    };
     let (config, layers) = loaded.map_err(|error| CommandFailure::new(Exit::Usage, error))?;
     start_logging(&layers, course)?;
     Ok((config, layers))
@@ -292,7 +372,8 @@ fn config_layers(flags: &WrittenFlags) -> Result<ConfigLayers, CommandFailure> {
 fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), CommandFailure> {
     let mut log = layers.settings.log.clone();
     // A command's result is its output: lines about its progress would stand in the middle of it on a terminal.
-    if course == LedgerUse::Act && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
+    if course != LedgerUse::Stay
+        && layers.source_of_key("log_level") == Some(&ConfigSource::Default)
     {
         "warn".clone_into(&mut log.level);
     }
@@ -454,94 +535,6 @@ fn show_deep(
     })
 }
 
-fn run_accept(
-    config: &ServeConfig,
-    targets: &[String],
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let current_dir = Environment::of_process().current_dir;
-    let outcomes = accept::accept(config, &current_dir, targets)
-        .map_err(|error| CommandFailure::new(serve::exit_of(&error), error))?;
-    let json = || {
-        let targets = outcomes.iter().map(|(target, outcome)| {
-            json!({ "outcome": outcome.code(), "target": target, "words": outcome.description() })
-        });
-        json!({ "targets": targets.collect::<Vec<_>>() }).to_string()
-    };
-    let human = || {
-        let lines = outcomes
-            .iter()
-            .map(|(target, outcome)| format!("{target}: {}", outcome.description()));
-        lines.collect()
-    };
-    print_page(output, json, human)?;
-    Ok(if outcomes.iter().all(|(_, outcome)| outcome.is_fine()) {
-        Exit::Ok
-    } else {
-        Exit::Failure
-    })
-}
-
-fn run_adopt(
-    config: &ServeConfig,
-    paths: &[String],
-    mode: AdoptMode,
-    output: OutputFormat,
-) -> Result<Exit, CommandFailure> {
-    let current_dir = Environment::of_process().current_dir;
-    let targets: Vec<NamedTarget> = paths
-        .iter()
-        .map(|path| target::find_target(path, &current_dir, &config.workspace))
-        .collect::<Result<_, _>>()
-        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
-    let progress = AdoptProgress::on_terminal();
-    say_when_interrupted(mode)?;
-    let adopted = adopt::adopt(config, &targets, mode, &progress);
-    progress.clear();
-    let summary = adopted.map_err(|error| {
-        let exit = match &error {
-            AdoptError::Start(error) => serve::exit_of(error),
-            _ => Exit::Failure,
-        };
-        CommandFailure::new(exit, error)
-    })?;
-    print_page(
-        output,
-        || summary.json(mode).to_string(),
-        || summary.text_lines(mode),
-    )?;
-    let only_files = targets
-        .iter()
-        .all(|target| matches!(target, NamedTarget::File(_)));
-    Ok(if only_files && !summary.skipped.is_empty() {
-        Exit::Failure
-    } else {
-        Exit::Ok
-    })
-}
-
-/// Interrupted, the process ends as it would anyway, and says what that means for the work so far.
-fn say_when_interrupted(mode: AdoptMode) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    std::thread::Builder::new()
-        .name("signals".into())
-        .spawn(move || {
-            let Some(signal) = signals.forever().next() else {
-                return;
-            };
-            let words = match mode {
-                AdoptMode::Append => "interrupted: what was adopted so far is kept; run the same command again to continue",
-                AdoptMode::DryRun => "interrupted: nothing was recorded",
-            };
-            // Whoever interrupts may have closed standard error; the process ends either way.
-            let _ = writeln!(io::stderr(), "\n{words}");
-            if emulate_default_handler(signal).is_err() {
-                std::process::exit(Exit::Failure.code().into());
-            }
-        })?;
-    Ok(())
-}
-
 fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> {
     let to = outside_workspace(config, to)?;
     if to.starts_with(&config.data_dir) {
@@ -552,8 +545,7 @@ fn run_salvage(config: &ServeConfig, to: &Path) -> Result<Exit, CommandFailure> 
         return Err(CommandFailure::new(Exit::Usage, message));
     }
     let reader = diagnosed_subject(config).readers.open()?;
-    let (options, bar) = (OpenOptions::default(), WalkProgress::new);
-    let salvaged = salvage::salvage_ledger(&options, &reader, &to, &config.workspace, bar)
+    let salvaged = salvage::salvage_ledger(&reader, &to, &config.workspace, WalkProgress::new)
         .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
     let mut out = Out::stdout();
     out.line(format_args!(
@@ -589,6 +581,10 @@ fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, Command
 fn need_ledger(config: &ServeConfig) -> Result<(), CommandFailure> {
     if has_ledger(config) {
         return Ok(());
+    }
+    let files = DataFiles::of(&config.data_dir);
+    if files.rescued().exists() {
+        return Err(CommandFailure::new(Exit::Failure, files.copy_waits()));
     }
     let message = format!(
         "there is no ledger in {}: `tslp serve` makes one",

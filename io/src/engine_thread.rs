@@ -32,13 +32,18 @@ use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::{Batch, DiskAnswers, DiskCheck, FileFinding, PendingReply};
+use tslp_replay::pending::{
+    Batch, BatchBuilder, DiskAnswers, DiskCheck, FileFinding, PendingReply,
+};
 
+use crate::acts;
+use crate::adopt::{self, AdoptSummary};
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel, CalledOff, RequestMark};
 use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
+use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::Metrics;
@@ -67,6 +72,9 @@ const IDLE: Duration = Duration::from_millis(50);
 /// times what a model says at once. A reply that is longer is passed on and not judged.
 const REPLY_KEPT_BYTES_MAX: usize = 1 << 20;
 const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
+
+/// Longest header with answers to directives, in characters.
+const ANSWERS_MAX: usize = 1000;
 
 /// STALE files of which the log speaks at one time.
 const STALE_LINES_MAX: usize = 64;
@@ -290,6 +298,23 @@ impl EngineThread {
             } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
             // The other half is for the conversation and the reply.
             ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
+            // Whoever asked may have gone; what was done counts.
+            ToEngine::Act { act, answer } => {
+                let now = self.wiring.clock.now();
+                let observer = &mut *self.observer;
+                let (results, batch) = acts::decide_act(&mut self.engine, observer, now, &act);
+                let last = batch.as_ref().and_then(Batch::last);
+                batch.into_iter().for_each(|batch| self.commit_batch(batch));
+                let _ = answer.send((results, last));
+            }
+            ToEngine::AdoptFile { file, answer } => {
+                let (mut work, mut summary) = (BatchBuilder::default(), AdoptSummary::default());
+                adopt::decide_read_file(&mut self.engine, *file, &mut work, &mut summary);
+                let batch = work.finish(self.engine.state());
+                let last = batch.last();
+                self.commit_batch(batch);
+                let _ = answer.send((summary, last));
+            }
             ToEngine::Shutdown => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
@@ -426,6 +451,7 @@ impl EngineThread {
             },
             durable_at,
             episode: composed.episode,
+            answers: directive_answers(&composed.batch),
             rounds,
         };
         let sent = PromptToModel {
@@ -735,6 +761,16 @@ impl EngineThread {
             return;
         }
         if self.told_stale.len() < STALE_LINES_MAX && self.told_stale.insert(path.clone()) {
+            let refused = self.engine.refused_on_disk(path);
+            for entity in &refused {
+                tracing::warn!(
+                    "the model's change of {entity} was refused, and your file has it: `tslp undo` prints the way back, \
+                     `tslp accept {entity}` keeps it"
+                );
+            }
+            if refused.len() == stale {
+                return;
+            }
             tracing::warn!(
                 "{path} changed on disk: {stale} of its entities are STALE and withheld from the model; \
                  the line `@tslp accept {path}` in a prompt takes what it holds now"
@@ -775,6 +811,10 @@ impl EngineThread {
                 Event::NoticeIssued(notice) if notice.reason == Reason::ToolsResumed => {
                     self.tell_mode();
                 }
+                Event::PolicyApproved(_) => {
+                    self.forget_rules();
+                    self.tell_mode();
+                }
                 _ => {}
             }
         }
@@ -796,6 +836,25 @@ impl PromptRefusal {
         };
         OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
     }
+}
+
+/// The answers to a prompt's directives in the characters that a header may have.
+fn directive_answers(batch: &Batch) -> Option<String> {
+    let mut step = AnsweringStep::default();
+    batch.recorded.iter().for_each(|it| step.apply(&it.event));
+    let lines: Vec<String> = step
+        .answers
+        .iter()
+        .map(AnsweringStep::answer_line)
+        .collect();
+    let mut text = String::new();
+    for c in lines.join("; ").chars().take(ANSWERS_MAX) {
+        match c {
+            ' '..='~' => text.push(c),
+            other => text.extend(other.escape_default()),
+        }
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// Texts of a prompt that are on record elsewhere than under its messages: the system message's, and the proxy's own.

@@ -23,9 +23,9 @@ mod connect;
 pub mod memory;
 pub mod metrics;
 
-pub mod accept;
+pub mod acts;
 pub mod adopt;
-pub mod approve;
+pub mod door;
 pub mod maintenance;
 pub mod scrub_thread;
 mod state_check;

@@ -1,6 +1,6 @@
 //! The log: to standard error, filtered by target and level, for people or as JSON.
 
-use std::io;
+use std::io::{self, Write};
 
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -8,6 +8,7 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{Layer, fmt, registry};
 
 use crate::config::settings::{LogConfig, LogFormat};
+use crate::out::{visible_json, visible_text};
 
 /// The words for levels, quietest first.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -37,7 +38,16 @@ pub fn check_level(text: &str) -> Result<String, String> {
 /// # Errors
 /// If something in this process has started it before.
 pub fn start_logging(config: &LogConfig) -> Result<(), TryInitError> {
-    let lines = fmt::layer().with_writer(io::stderr).with_ansi(false);
+    let visible = match config.format {
+        LogFormat::Text => visible_text,
+        LogFormat::Json => visible_json,
+    };
+    let lines = fmt::layer()
+        .with_writer(move || VisibleLog {
+            sink: io::stderr(),
+            visible,
+        })
+        .with_ansi(false);
     let lines = match config.format {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
@@ -45,6 +55,33 @@ pub fn start_logging(config: &LogConfig) -> Result<(), TryInitError> {
     registry()
         .with(lines.with_filter(target_filter(&config.level)))
         .try_init()
+}
+
+/// Writes lines with nothing in them that a terminal would obey: what is logged may come from outside.
+struct VisibleLog<W> {
+    sink: W,
+    visible: fn(&str) -> String,
+}
+
+impl<W: Write> Write for VisibleLog<W> {
+    /// Takes whole lines, as the formatter hands them over.
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(lines);
+        let mut shown = String::with_capacity(text.len());
+        for line in text.split_inclusive('\n') {
+            let (body, end) = line
+                .strip_suffix('\n')
+                .map_or((line, ""), |body| (body, "\n"));
+            shown.push_str(&(self.visible)(body));
+            shown.push_str(end);
+        }
+        self.sink.write_all(shown.as_bytes())?;
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
 }
 
 /// The filter of a level that [`check_level`] has accepted; of any other, nothing but errors passes.
@@ -87,6 +124,21 @@ mod tests {
         check("info,,debug", false);
         check("tslp_io=loud", false);
         check("a b=info", false);
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_is_written_out() {
+        let logged = |visible: fn(&str) -> String| {
+            let mut log = VisibleLog {
+                sink: Vec::new(),
+                visible,
+            };
+            log.write_all("to http://a\u{202e}b\u{9b}2J\n".as_bytes())
+                .unwrap();
+            String::from_utf8(log.sink).unwrap()
+        };
+        assert_eq!(logged(visible_text), "to http://a\\u{202e}b\\u{9b}2J\n");
+        assert_eq!(logged(visible_json), "to http://a\\u202eb\\u009b2J\n");
     }
 
     #[test]

@@ -25,16 +25,19 @@ use tslp_workspace::observer::{Observer, SystemClock};
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
-use crate::config::ServeConfig;
 use crate::config::settings::TokenBudget;
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
+use crate::config::{ReplyReports, ServeConfig};
 use crate::demo_model::DemoModel;
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::{DiagnosedSubject, DiagnosticsThread};
 use crate::disk_full::{self, SpaceFound, SpaceWatcher};
+use crate::door::ProxyKeeper;
+use crate::door::server::Door;
 use crate::engine::new_engine;
 use crate::engine_thread::{EngineThread, EngineWiring};
+use crate::evidence::replies::ReplyReporter;
 use crate::exit::Exit;
 use crate::loop_config::{DebugPages, GuardConfig, LoopConfig, ModelUpstream, UpstreamConfig};
 use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
@@ -147,8 +150,11 @@ struct ServerThreads {
     writer: Option<LedgerWriter>,
     /// The writer may wait for its verdict.
     scrub: Option<ScrubThread>,
+    reports: Option<ReportThread>,
     diagnostics: JoinHandle<()>,
     disk_space: SpaceFound,
+    /// Closed first: what comes by it has nobody to do it any more.
+    door: Option<Door>,
     /// Keeps the channel of a proxy without an engine open.
     _unheard: Option<Receiver<ToEngine>>,
     _ledger: Option<OpenLedgerGuard>,
@@ -350,6 +356,14 @@ impl BoundServer {
         let scrub = scrub
             .map(|scrub| ScrubThread::spawn(scrub, handle.clone()))
             .transpose()?;
+        let commands = to_engine.clone();
+        let reports = match (&started, config.reports) {
+            (Ok((opened, _)), ReplyReports::Printed) => {
+                let reporter = ReplyReporter::from_here(opened.readers.open()?)?;
+                Some(ReportThread::spawn(reporter)?)
+            }
+            _ => None,
+        };
         let (engine, writer, unheard, ledger) = match started {
             Ok((opened, state)) => {
                 let lock = Arc::clone(&opened.lock);
@@ -360,6 +374,7 @@ impl BoundServer {
                     metrics,
                     space_watcher,
                     to_engine: to_engine.clone(),
+                    report: reports.as_ref().map(ReportThread::waker),
                 };
                 let (engine, writer) = start_engine(config, opened, state, surroundings)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
@@ -378,17 +393,33 @@ impl BoundServer {
                 (None, None, Some(from_loop), Some(lock))
             }
         };
+        let keeper = ProxyKeeper {
+            config: config.clone(),
+            address,
+            upstream: chosen.url.clone(),
+            engine: match (&writer, safe_mode) {
+                (Some(writer), None) => Ok((commands, Arc::clone(writer.durable()))),
+                (_, reason) => Err(format!("safe mode: {}", reason.unwrap_or_default())),
+            },
+            handle: handle.clone(),
+        };
+        let door = Door::open(&config.data_dir, keeper);
+        let door = door.inspect_err(|error| {
+            tracing::warn!(%error, "other commands can't act on this proxy while it runs: it has no door");
+        });
         Ok(Self {
             main_loop,
             address,
             handle,
             banner,
             threads: ServerThreads {
+                door: door.ok(),
                 audits,
                 to_engine: for_the_end,
                 engine,
                 writer,
                 scrub,
+                reports,
                 diagnostics,
                 _unheard: unheard,
                 disk_space,
@@ -429,6 +460,9 @@ impl BoundServer {
     /// If polling fails or the ledger's writer has stopped.
     pub(crate) fn run_until_end(self) -> Result<ServeEnd, ServeError> {
         let polled = self.main_loop.run();
+        if let Some(door) = self.threads.door {
+            door.close();
+        }
         // The loop says so itself, unless polling failed.
         let _ = self.threads.to_engine.send(ToEngine::Shutdown);
         self.threads.audits.close();
@@ -438,6 +472,9 @@ impl BoundServer {
             join_thread(engine, "engine");
         }
         let written = self.threads.writer.map(LedgerWriter::join).transpose();
+        if let Some(reports) = self.threads.reports {
+            reports.finish();
+        }
         if let Some(scrub) = self.threads.scrub {
             scrub.stop_and_join();
         }
@@ -451,6 +488,39 @@ impl BoundServer {
             }
             Err(failure) => Err(ServeError::Writer(failure.message)),
         }
+    }
+}
+
+/// Prints a line for each reply. It reads the ledger, so neither a slow terminal nor a closed one is in anybody's way.
+struct ReportThread {
+    wake: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl ReportThread {
+    fn spawn(mut reporter: ReplyReporter) -> io::Result<Self> {
+        let (wake, woken) = bounded(1);
+        let thread = thread::Builder::new()
+            .name("reports".into())
+            .spawn(move || {
+                // Once more after the end: what was written last is reported, too.
+                while let (is_over, Ok(lines)) = (woken.recv().is_err(), reporter.new_lines()) {
+                    if Out::stdout().lines(lines).is_err() || is_over {
+                        return;
+                    }
+                }
+            })?;
+        Ok(Self { wake, thread })
+    }
+
+    fn waker(&self) -> Sender<()> {
+        self.wake.clone()
+    }
+
+    /// Ends it, once the writer has.
+    fn finish(self) {
+        drop(self.wake);
+        join_thread(self.thread, "reports");
     }
 }
 
@@ -579,6 +649,8 @@ struct EngineSurroundings<'s> {
     space_watcher: SpaceWatcher,
     /// The way to the engine, for the threads that answer it.
     to_engine: Sender<ToEngine>,
+    /// Told of what has become durable, if anybody wants to know of replies.
+    report: Option<Sender<()>>,
 }
 
 fn start_engine(
@@ -592,12 +664,19 @@ fn start_engine(
     let (commits, queue) = writer::commit_queue(COMMIT_QUEUE);
     let tell = handle.clone();
     let mut space_watcher = Some(surroundings.space_watcher);
+    let report = surroundings.report;
     let writer = writer::spawn_writer(
         opened.log,
         queue,
         WriterLimits::default(),
         Box::new(move |durability| match durability {
-            Durability::Reached(seq) => tell.send(ToLoop::Durable(seq)),
+            Durability::Reached(seq) => {
+                tell.send(ToLoop::Durable(seq));
+                // If it is full, it is going to look anyway.
+                if let Some(report) = &report {
+                    let _ = report.try_send(());
+                }
+            }
             Durability::Failed(WriterFailure { message, remedy }) => {
                 tell.send(ToLoop::LedgerFailed { message });
                 if remedy == Remedy::DiskSpace {

@@ -25,6 +25,8 @@ mod commands;
 mod deep;
 #[path = "e2e/dialects.rs"]
 mod dialects;
+#[path = "e2e/door.rs"]
+mod door;
 #[path = "e2e/durability.rs"]
 mod durability;
 #[path = "e2e/evidence.rs"]
@@ -56,6 +58,10 @@ mod recorded;
 mod refusals;
 #[path = "e2e/relay.rs"]
 mod relay;
+#[path = "e2e/replies.rs"]
+mod replies;
+#[path = "e2e/run.rs"]
+mod run;
 #[cfg(target_os = "linux")]
 #[path = "e2e/sandbox.rs"]
 mod sandbox;
@@ -77,3 +83,5 @@ mod tool_loop;
 mod tools;
 #[path = "e2e/under_way.rs"]
 mod under_way;
+#[path = "e2e/undo.rs"]
+mod undo;

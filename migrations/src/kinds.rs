@@ -96,6 +96,7 @@ kinds! {
         24 => ActionJudged,
         25 => CapabilityChanged,
         26 => RulesInForce,
+        28 => AuthorFound,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,

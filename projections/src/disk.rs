@@ -15,7 +15,7 @@ use crate::table::{ColumnType, Text, Value};
 
 row! {
     /// `disk`: the last observation of each path. Its findings for each symbol are in the event `seq`.
-    pub struct DiskRow in table "disk", version 1;
+    pub struct DiskRow in table "disk", version 2;
     key {
         /// The path.
         path: RelPath,
@@ -27,6 +27,8 @@ row! {
         whole: Option<SliceHash>,
         /// The grammar that read it, if it could be parsed.
         grammar: Option<GrammarTag>,
+        /// Whether a file was there at this or an earlier observation.
+        was_there: bool,
         /// The observation.
         seq: Seq,
     }
@@ -84,7 +86,14 @@ impl From<&DiskFinding> for PathFinding {
 /// Last observations.
 #[derive(Default)]
 pub struct Disk {
-    findings: BTreeMap<RelPath, (DiskFinding, Seq)>,
+    findings: BTreeMap<RelPath, PathHistory>,
+}
+
+struct PathHistory {
+    finding: DiskFinding,
+    seq: Seq,
+    /// Whether a file was ever there.
+    was_there: bool,
 }
 
 impl Disk {
@@ -93,7 +102,12 @@ impl Disk {
         let Event::DiskObserved(observed) = &recorded.event else {
             return;
         };
-        let seen = (observed.finding.clone(), recorded.seq);
+        let is_there = matches!(observed.finding, DiskFinding::File(_));
+        let seen = PathHistory {
+            finding: observed.finding.clone(),
+            seq: recorded.seq,
+            was_there: is_there || self.was_there(&observed.path),
+        };
         changes.put(|| row(&observed.path, &seen));
         self.findings.insert(observed.path.clone(), seen);
     }
@@ -101,20 +115,26 @@ impl Disk {
     /// The last observation of the path.
     #[must_use]
     pub fn finding(&self, path: &RelPath) -> Option<&DiskFinding> {
-        self.findings.get(path).map(|(finding, _)| finding)
+        self.findings.get(path).map(|seen| &seen.finding)
+    }
+
+    /// Whether any observation found a file at the path.
+    #[must_use]
+    pub fn was_there(&self, path: &RelPath) -> bool {
+        self.findings.get(path).is_some_and(|seen| seen.was_there)
     }
 
     /// The event of that observation.
     #[must_use]
     pub fn seen_since(&self, path: &RelPath) -> Option<Seq> {
-        self.findings.get(path).map(|(_, since)| *since)
+        self.findings.get(path).map(|seen| seen.seq)
     }
 
     /// Paths that could not be read at their last observation.
     pub fn unreadable(&self) -> impl Iterator<Item = &RelPath> {
         self.findings
             .iter()
-            .filter(|(_, (finding, _))| matches!(finding, DiskFinding::Unreadable(_)))
+            .filter(|(_, seen)| matches!(seen.finding, DiskFinding::Unreadable(_)))
             .map(|(path, _)| path)
     }
 }
@@ -128,7 +148,12 @@ impl Keeps<DiskRow> for Disk {
     fn restore_row(&mut self, row: DiskRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
         match event(row.seq).map(|recorded| recorded.event) {
             Some(Event::DiskObserved(observed)) if observed.path == row.path => {
-                self.findings.insert(row.path, (observed.finding, row.seq));
+                let seen = PathHistory {
+                    finding: observed.finding,
+                    seq: row.seq,
+                    was_there: row.was_there,
+                };
+                self.findings.insert(row.path, seen);
                 Ok(())
             }
             _ => Err(UnfitRow("a path was looked at by no event")),
@@ -136,7 +161,12 @@ impl Keeps<DiskRow> for Disk {
     }
 }
 
-fn row(path: &RelPath, (finding, seq): &(DiskFinding, Seq)) -> DiskRow {
+fn row(path: &RelPath, seen: &PathHistory) -> DiskRow {
+    let PathHistory {
+        finding,
+        seq,
+        was_there,
+    } = seen;
     let file = match finding {
         DiskFinding::File(file) => Some(file),
         DiskFinding::Missing | DiskFinding::Unreadable(_) => None,
@@ -146,14 +176,15 @@ fn row(path: &RelPath, (finding, seq): &(DiskFinding, Seq)) -> DiskRow {
         finding: finding.into(),
         whole: file.map(|file| file.whole),
         grammar: file.and_then(|file| file.grammar.clone()),
+        was_there: *was_there,
         seq: *seq,
     }
 }
 
 impl fmt::Display for Disk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (path, (finding, _)) in &self.findings {
-            match finding {
+        for (path, seen) in &self.findings {
+            match &seen.finding {
                 DiskFinding::Missing => writeln!(f, "{path} missing")?,
                 DiskFinding::Unreadable(failure) => writeln!(f, "{path} {}", failure.as_str())?,
                 DiskFinding::File(file) => writeln!(f, "{path} {:.8}", file.whole)?,

@@ -23,6 +23,7 @@ pub mod state_map;
 pub mod symbol_words;
 
 pub mod proposals;
+pub mod provenance;
 
 pub mod tombstones;
 

@@ -229,6 +229,39 @@ impl Proposals {
             .filter_map(|version| self.by_version.get(version))
     }
 
+    /// Whether the model proposed this slice of the entity and was refused for what the slice is, or, where there is none, left the
+    /// entity out of a file that was refused for that.
+    #[must_use]
+    pub fn refused_as(&self, entity: &EntityId, slice: Option<SliceHash>) -> bool {
+        let file = EntityId::file(entity.path.clone());
+        let is_of_whole_file = |proposed: &ProposedVersion| {
+            let mut wholes = self.for_entity(&file);
+            wholes.any(|whole| whole.source == proposed.source)
+        };
+        let is_refused = |proposed: &&ProposedVersion| {
+            let own = proposed.report.iter().flat_map(GateReport::own_failures);
+            proposed.origin == Origin::Model
+                && own.into_iter().any(|rule| match rule {
+                    // These say when the change came, not what it is.
+                    Reason::BaseUnmoved | Reason::DiskAgrees => false,
+                    // Each definition of a whole file fails for those that the file lacks.
+                    Reason::SymbolsKept => entity.symbol.is_none() || !is_of_whole_file(proposed),
+                    _ => true,
+                })
+        };
+        let lacks_symbols = |proposed: &ProposedVersion| {
+            let mut own = proposed.report.iter().flat_map(GateReport::own_failures);
+            own.any(|rule| rule == Reason::SymbolsKept)
+        };
+        match slice {
+            Some(slice) => self
+                .for_entity(entity)
+                .filter(|proposed| proposed.version.slice == slice)
+                .any(|proposed| is_refused(&proposed)),
+            None => self.for_entity(&file).any(lacks_symbols),
+        }
+    }
+
     /// Open proposals for anything in a file.
     pub fn under_path<'p>(
         &'p self,

@@ -7,7 +7,7 @@ use core::slice;
 
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{ContentKind, History, Recorded, ReplyOutcome, Side};
+use tslp_core::event::{Author, ContentKind, History, Recorded, ReplyOutcome, Side};
 use tslp_core::extract::{GrammarTag, Proof};
 use tslp_core::guardian::{Capability, Decision, Door, Risk};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
@@ -459,6 +459,7 @@ word_cells!(
     Risk,
     Door,
     Decision,
+    Author,
 );
 
 const fn proof_word(proof: Proof) -> &'static str {

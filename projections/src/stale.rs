@@ -17,6 +17,7 @@ use tslp_core::words;
 
 use crate::changes::Changes;
 use crate::disk::Disk;
+use crate::proposals::Proposals;
 use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::state_map::StateMap;
 use crate::symbol_words::SymbolWords;
@@ -65,6 +66,10 @@ words! {
         Unreadable = "unreadable",
         /// The model's change is accepted and not saved yet: disk holds what it replaced. Nothing is withheld.
         Unsaved = "not_saved",
+        /// [`Divergence::Refused`].
+        Refused = "refused",
+        /// [`Divergence::Gone`].
+        Gone = "missing",
     }
 }
 
@@ -79,6 +84,21 @@ pub enum Divergence {
     Superseded,
     /// The file can't be read.
     Unreadable,
+    /// Disk holds a change of the model's that was refused, or lacks what that change left out.
+    Refused,
+    /// The file was there once, and isn't any more.
+    Gone,
+}
+
+/// The projections that a comparison with disk reads.
+#[derive(Clone, Copy)]
+pub struct HeldCode<'h> {
+    /// What is true.
+    pub state_map: &'h StateMap,
+    /// What is on disk.
+    pub disk: &'h Disk,
+    /// What was refused.
+    pub proposals: &'h Proposals,
 }
 
 /// Diverged entities.
@@ -92,46 +112,48 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// Folds one event in; the State Map and the disk already reflect it.
-    pub fn apply(
-        &mut self,
-        recorded: &Recorded,
-        state_map: &StateMap,
-        disk: &Disk,
-        changes: &mut Changes,
-    ) {
+    /// Folds one event in; everything else that is `held` already reflects it.
+    pub fn apply(&mut self, recorded: &Recorded, held: HeldCode<'_>, changes: &mut Changes) {
         match &recorded.event {
             Event::DiskObserved(observed) => {
-                // What is true there, not what disk defines: a symbol that is gone from disk differs as well.
-                for entity in entities_of(state_map, &observed.path) {
-                    self.compare_with_disk(&entity, state_map, disk, changes);
-                }
+                self.compare_file(&observed.path, held, changes);
+            }
+            // What a refusal of a whole file left out concerns all of its symbols.
+            Event::PromotionRefused(refused) if refused.entity.symbol.is_none() => {
+                self.compare_file(&refused.entity.path, held, changes);
+            }
+            Event::PromotionRefused(refused) => {
+                self.compare_with_disk(&refused.entity, held, changes);
             }
             Event::Transitioned(transitioned) => {
                 let entity = &transitioned.entity;
                 match transitioned.transition {
                     // The gates let a model's version pass only where disk agrees with what it replaces.
-                    Transition::Promote => self.acknowledge(entity, state_map, disk, changes),
+                    Transition::Promote => self.acknowledge(entity, held, changes),
                     Transition::Remove => self.acknowledge_nothing(entity, changes),
                     // The promotion that follows decides.
-                    Transition::Supersede => {}
-                    Transition::Discard => return,
+                    Transition::Supersede | Transition::Discard => {}
                 }
-                self.compare_with_disk(entity, state_map, disk, changes);
+                match (transitioned.transition, &entity.symbol) {
+                    // The refusal that it may have been is forgotten.
+                    (Transition::Discard, None) => self.compare_file(&entity.path, held, changes),
+                    _ => self.compare_with_disk(entity, held, changes),
+                }
             }
             _ => {}
         }
     }
 
-    fn acknowledge(
-        &mut self,
-        entity: &EntityId,
-        state_map: &StateMap,
-        disk: &Disk,
-        changes: &mut Changes,
-    ) {
-        match on_disk(disk, entity) {
-            Some(seen) if seen != state_map.slice(entity) => {
+    /// What is true there, not what disk defines: a symbol that is gone from disk differs as well.
+    fn compare_file(&mut self, path: &RelPath, held: HeldCode<'_>, changes: &mut Changes) {
+        for entity in entities_of(held.state_map, path) {
+            self.compare_with_disk(&entity, held, changes);
+        }
+    }
+
+    fn acknowledge(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
+        match on_disk(held.disk, entity) {
+            Some(seen) if seen != held.state_map.slice(entity) => {
                 changes.put(|| acknowledged_row(entity, seen));
                 self.acknowledged.insert(entity.clone(), seen);
             }
@@ -145,14 +167,8 @@ impl Stale {
         }
     }
 
-    fn compare_with_disk(
-        &mut self,
-        entity: &EntityId,
-        state_map: &StateMap,
-        disk: &Disk,
-        changes: &mut Changes,
-    ) {
-        match self.difference_now(entity, state_map, disk) {
+    fn compare_with_disk(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
+        match self.difference_now(entity, held) {
             Some(difference) => {
                 self.differing_words.add(entity);
                 if self.differing.insert(entity.clone(), difference) != Some(difference) {
@@ -160,10 +176,8 @@ impl Stale {
                 }
             }
             None => {
-                if state_map
-                    .slice(entity)
-                    .is_some_and(|truth| on_disk(disk, entity) == Some(Some(truth)))
-                {
+                let truth = held.state_map.slice(entity);
+                if truth.is_some() && on_disk(held.disk, entity) == Some(truth) {
                     self.acknowledge_nothing(entity, changes);
                 }
                 if self.differing.remove(entity).is_some() {
@@ -174,27 +188,24 @@ impl Stale {
         }
     }
 
-    fn difference_now(
-        &self,
-        entity: &EntityId,
-        state_map: &StateMap,
-        disk: &Disk,
-    ) -> Option<DiskDifference> {
-        let truth = state_map.slice(entity)?;
-        let difference = match disk.finding(&entity.path)? {
-            DiskFinding::Missing => return None,
-            DiskFinding::Unreadable(_) => DiskDifference::Unreadable,
-            DiskFinding::File(_) => match on_disk(disk, entity)? {
-                seen if seen == Some(truth) => return None,
-                seen if self.acknowledged.get(entity) == Some(&seen) => {
-                    match state_map.origin(entity) {
-                        Some(Origin::Model) => DiskDifference::Unsaved,
-                        _ => DiskDifference::Acknowledged,
-                    }
+    fn difference_now(&self, entity: &EntityId, held: HeldCode<'_>) -> Option<DiskDifference> {
+        let truth = held.state_map.slice(entity)?;
+        let finding = held.disk.finding(&entity.path)?;
+        if matches!(finding, DiskFinding::Unreadable(_)) {
+            return Some(DiskDifference::Unreadable);
+        }
+        let difference = match on_disk(held.disk, entity)? {
+            seen if seen == Some(truth) => return None,
+            seen if self.acknowledged.get(entity) == Some(&seen) => {
+                match held.state_map.origin(entity) {
+                    Some(Origin::Model) => DiskDifference::Unsaved,
+                    _ => DiskDifference::Acknowledged,
                 }
-                Some(slice) if state_map.was_true(entity, slice) => DiskDifference::Superseded,
-                _ => DiskDifference::Unknown,
-            },
+            }
+            _ if *finding == DiskFinding::Missing => DiskDifference::Gone,
+            seen if held.proposals.refused_as(entity, seen) => DiskDifference::Refused,
+            Some(slice) if held.state_map.was_true(entity, slice) => DiskDifference::Superseded,
+            _ => DiskDifference::Unknown,
         };
         Some(difference)
     }
@@ -265,8 +276,11 @@ fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
 /// The entity's state on disk: for a symbol its slice, or the whole file's if the file couldn't be parsed. `None` if the last
 /// observation didn't look for this symbol, so that nothing is known.
 fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
-    let DiskFinding::File(file) = disk.finding(&entity.path)? else {
-        return None;
+    let file = match disk.finding(&entity.path)? {
+        DiskFinding::File(file) => file,
+        // A file that was never there contradicts nothing: its code lives in the conversation alone.
+        DiskFinding::Missing => return disk.was_there(&entity.path).then_some(None),
+        DiskFinding::Unreadable(_) => return None,
     };
     match &entity.symbol {
         Some(symbol) if file.grammar.is_some() => {
@@ -302,6 +316,8 @@ impl DiskDifference {
             Self::Unknown => Some(Divergence::Unknown),
             Self::Superseded => Some(Divergence::Superseded),
             Self::Unreadable => Some(Divergence::Unreadable),
+            Self::Refused => Some(Divergence::Refused),
+            Self::Gone => Some(Divergence::Gone),
         }
     }
 }

@@ -5,8 +5,9 @@ mod view;
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{Event, Recorded};
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::path::RelPath;
 
 use crate::anomalies::Anomalies;
 use crate::audits::Audits;
@@ -17,10 +18,11 @@ use crate::edits::Edits;
 use crate::episodes::Episodes;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
+use crate::provenance::Provenance;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::sessions::Sessions;
-use crate::stale::Stale;
+use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
@@ -49,6 +51,7 @@ pub struct State {
     anomalies: Anomalies,
     rules: Rules,
     guardian: GuardianState,
+    provenance: Provenance,
 }
 
 impl State {
@@ -68,17 +71,22 @@ impl State {
         self.disk.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
-        // It compares what the State Map and the disk hold after this event.
-        self.stale
-            .apply(recorded, &self.state_map, &self.disk, changes);
         self.sessions.apply(recorded, changes);
         // A proposal takes its session from its episode's, so sessions come first.
         self.proposals.apply(recorded, &self.sessions, changes);
+        // It compares what these hold after this event.
+        let held = HeldCode {
+            state_map: &self.state_map,
+            disk: &self.disk,
+            proposals: &self.proposals,
+        };
+        self.stale.apply(recorded, held, changes);
         self.tombstones.apply(recorded, changes);
         self.episodes.apply(recorded, changes);
         self.audits.apply(recorded, changes);
         self.rules.apply(recorded, changes);
         self.guardian.apply(recorded, changes);
+        self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
         }
@@ -112,6 +120,18 @@ impl State {
     #[must_use]
     pub const fn state_map(&self) -> &StateMap {
         &self.state_map
+    }
+
+    /// What a file held when it was last looked at.
+    #[must_use]
+    pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
+        self.disk.finding(path)
+    }
+
+    /// The session of the last prompt, if there was any.
+    #[must_use]
+    pub fn current_session(&self) -> Option<SessionId> {
+        self.sessions.of(self.counters.last_episode())
     }
 
     /// Conversations.
@@ -148,6 +168,12 @@ impl State {
     #[must_use]
     pub const fn guardian(&self) -> &GuardianState {
         &self.guardian
+    }
+
+    /// Who said the newest texts.
+    #[must_use]
+    pub const fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 
     /// Events that contradict the state before them.

@@ -36,6 +36,7 @@ macro_rules! for_each_table {
             GRANTS: crate::guardian::GrantRow => guardian,
             TOOL_SESSIONS: crate::guardian::ToolSessionRow => guardian,
             TOOL_CALLS: crate::guardian::ToolCallRow => guardian,
+            PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };
 }

@@ -268,7 +268,8 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::AuditAsked(_)
         | Event::NoticeIssued(_)
         | Event::PromptAmended(_)
-        | Event::CapabilityChanged(_) => None,
+        | Event::CapabilityChanged(_)
+        | Event::AuthorFound(_) => None,
     }
 }
 

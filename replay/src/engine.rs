@@ -11,15 +11,17 @@ use core::cell::RefCell;
 
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{AuditOutcome, DirectiveGiven, DiskFinding, Event, ReplyOutcome, Verb};
+use tslp_core::event::{
+    AuditOutcome, DirectiveGiven, DiskFinding, Event, History, ReplyOutcome, Verb,
+};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::message;
+use tslp_core::message::{self, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::outgoing::SentPrompt;
 use tslp_core::path::RelPath;
-use tslp_core::policy::Policy;
+use tslp_core::policy::{OnStale, Policy};
 use tslp_core::request::Request;
 use tslp_decide::audit;
 use tslp_decide::code_reader::CodeReader;
@@ -34,6 +36,7 @@ use tslp_decide::propose::{self, JudgingContext, WriteState};
 use tslp_decide::receive::{self, PromptRepetition};
 use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_decide::sent::{self};
+use tslp_decide::shown::{ShownLines, TakenFromDisk};
 use tslp_decide::side_request;
 use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
@@ -183,6 +186,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let ExaminedPrompt {
             prompt,
+            own,
+            authors_found,
+            refused_directives,
             pasted,
             repeated,
             directives,
@@ -190,21 +196,33 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = examined;
         self.observe(answers.findings, &mut work);
         self.take_touched(touches, answers.touched, &mut work);
+        self.decide(&mut work, |_, _| {
+            let found = authors_found.iter().cloned().map(Event::AuthorFound);
+            found.collect()
+        });
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
         let history = receive::history_mode(&self.policy);
-        if !aftermath.is_empty() {
+        let files: Vec<(RelPath, FileText)> =
+            aftermath.into_iter().zip(answers.aftermath).collect();
+        let refused = match request.tools {
+            Tools::Offered => self.state.sessions().refused_files(ids.1),
+            Tools::None => Vec::new(),
+        };
+        if !refused.is_empty() {
             let messages = request.messages.iter().map(|message| &**message);
             let sent = SentTexts::of_messages(&self.view(), ids.1, history, messages);
-            let files = aftermath.into_iter().zip(answers.aftermath);
-            self.judge_aftermath(files, &self.model_sight(Some(sent)), &mut work);
+            let read = |path: RelPath| files.iter().find(|(read, _)| *read == path).cloned();
+            let refused = refused.into_iter().filter_map(read);
+            self.judge_aftermath(refused, &self.model_sight(Some(sent)), &mut work);
         }
+        self.take_shown(files, (&request, history), &mut work);
         // What was just taken may be what the prompt names.
         let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
         let supplied: Vec<&FoundCode> = pasted.iter().map(|pasted| &pasted.found).collect();
         if received.repetition == PromptRepetition::First {
             self.decide(&mut work, |engine, _| {
-                verify::verify(&engine.view(), ids, &prompt, &mentions, &supplied)
+                verify::verify(&engine.view(), ids.1, &own, &mentions, &supplied)
             });
         }
         for pasted in &pasted {
@@ -223,6 +241,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 )
             });
         }
+        self.decide(&mut work, |_, _| {
+            direct::refuse_directives(ids, &refused_directives)
+        });
         let mut texts = answers.texts.into_iter();
         for directive in &directives {
             // `reads` lists the files that directives accept, in the order of the directives.
@@ -289,9 +310,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
-    /// Records a directive given on the command line, and returns the file to look at before it is carried out.
-    pub fn receive_command(&mut self, at: UnixMillis, directive: Directive) -> PendingCommand {
-        self.record_command(directive, BatchBuilder::outside(at))
+    /// Records a directive given on the command line, and returns the file to look at before it is carried out. What it says
+    /// about tools concerns this session; 0 is all of them.
+    pub fn receive_command(
+        &mut self,
+        at: UnixMillis,
+        session: SessionId,
+        directive: Directive,
+    ) -> PendingCommand {
+        self.record_command(directive, BatchBuilder::of(at, EpisodeId::OUTSIDE, session))
     }
 
     fn record_command(&mut self, directive: Directive, mut work: BatchBuilder) -> PendingCommand {
@@ -350,24 +377,40 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    fn last_own_words(&self, session: SessionId) -> String {
+        prompt::last_own_words(&self.view(), &mut self.index.borrow_mut(), session)
+    }
+
     /// The number of STALE entities in the file, as it was last seen.
     pub fn stale_in(&self, path: &RelPath) -> usize {
         let view = self.view();
-        let symbols = view
-            .state
-            .state_map()
-            .symbols_of(path)
-            .into_iter()
-            .map(Some);
-        let entities = symbols.chain([None]).map(|symbol| EntityId {
-            path: path.clone(),
-            symbol,
-        });
         let is_stale = |entity: &EntityId| {
             let divergence = view.divergence(entity);
-            divergence.is_some_and(|divergence| divergence != Divergence::Unreadable)
+            divergence.is_some_and(|it| !matches!(it, Divergence::Unreadable | Divergence::Gone))
         };
+        let entities = self.entities_of(path).into_iter();
         entities.filter(is_stale).count()
+    }
+
+    /// A file and its true symbols.
+    fn entities_of(&self, path: &RelPath) -> Vec<EntityId> {
+        let symbols = self.state.state_map().symbols_of(path).into_iter();
+        let symbols = symbols.map(Some).chain([None]);
+        let path = || path.clone();
+        symbols
+            .map(|symbol| EntityId {
+                path: path(),
+                symbol,
+            })
+            .collect()
+    }
+
+    /// The entities of which the file, as it was last seen, has a change of the model's that was refused.
+    pub fn refused_on_disk(&self, path: &RelPath) -> Vec<EntityId> {
+        let view = self.view();
+        let mut entities = self.entities_of(path);
+        entities.retain(|entity| view.divergence(entity) == Some(Divergence::Refused));
+        entities
     }
 
     /// The file of a path that a tool call begins with, if nothing is known of it.
@@ -435,6 +478,41 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
     }
 
+    /// Takes what the newest messages show of files as disk holds them, or, by the user's standing word, all that disk holds.
+    fn take_shown(
+        &mut self,
+        files: Vec<(RelPath, FileText)>,
+        (request, history): (&Request, History),
+        work: &mut BatchBuilder,
+    ) {
+        let mut shown = None;
+        for (path, text) in files {
+            let Some(Ok(text)) = text else { continue };
+            let found = found_code::code_of_file(&self.grammars, path.clone(), &text);
+            let is_observed = |finding: &DiskFinding| matches!(finding, DiskFinding::File(file) if file.whole == found.whole);
+            let view = self.view();
+            let taken = match self.taken_on_record(&path) {
+                Some(taken) => taken,
+                // A file that was written since the look is the next prompt's.
+                None if !view.disk_finding(&path).is_some_and(is_observed) => None,
+                None if self.policy.on_stale == OnStale::Follow => {
+                    TakenFromDisk::of(&view, &found, request.tools, &|_| true)
+                }
+                None => {
+                    let shown =
+                        shown.get_or_insert_with(|| ShownLines::of_request(request, history));
+                    TakenFromDisk::of(&view, &found, request.tools, &|code| shown.show(code))
+                }
+            };
+            let (Some(taken), ids) = (taken, work.ids()) else {
+                continue;
+            };
+            self.decide(work, |engine, _| {
+                write_head::take_from_disk(&engine.view(), ids, &found, &taken)
+            });
+        }
+    }
+
     /// Judges what an agent's client made of files although the agent's edit was refused: once a file holds again all that it
     /// has to, the state follows it, and nobody has to accept it.
     fn judge_aftermath(
@@ -454,9 +532,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {
                 continue;
             }
-            let asked = asked.get_or_insert_with(|| {
-                self.text_around_code(&prompt::last_asked(&self.view(), session))
-            });
+            let asked =
+                asked.get_or_insert_with(|| self.text_around_code(&self.last_own_words(session)));
             self.decide(work, |engine, policy| {
                 let judging = JudgingContext {
                     view: &engine.view(),
@@ -578,7 +655,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let asked = if found.is_empty() {
             String::new()
         } else {
-            prompt::last_asked(&self.view(), session)
+            self.last_own_words(session)
         };
         let words = self.text_around_code(&asked);
         let before = work.recorded.len();

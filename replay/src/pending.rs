@@ -5,13 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::audit::AuditQuestion;
-use tslp_core::entity::Symbol;
+use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
+    AuditOutcome, AuthorFound, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
 };
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_decide::direct::{FileText, ResolvedDirective};
 use tslp_decide::found_code::FoundCode;
@@ -77,7 +78,8 @@ pub struct PendingPrompt {
     pub reads: Vec<RelPath>,
     /// Files that the prompt names and that nothing is known of.
     pub touches: Vec<RelPath>,
-    /// Files that the last reply was refused for, to see whether its client has written them all the same.
+    /// Files that the last reply was refused for, to see whether its client has written them all the same, and those that the newest
+    /// messages may show as disk holds them.
     pub aftermath: Vec<RelPath>,
     pub(crate) request: Request,
     pub(crate) work: BatchBuilder,
@@ -85,6 +87,10 @@ pub struct PendingPrompt {
 }
 
 /// Who made a request: the user, or the client on its own account.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one is made for each request, and nearly all are prompts"
+)]
 pub(crate) enum RequestKind {
     /// The user's.
     Prompt(ReceivedPrompt, ExaminedPrompt),
@@ -94,8 +100,14 @@ pub(crate) enum RequestKind {
 
 /// The contents of a prompt that matter to decisions.
 pub(crate) struct ExaminedPrompt {
-    /// The user's own text in it.
+    /// The text of its user messages.
     pub(crate) prompt: String,
+    /// The user's own words in it.
+    pub(crate) own: String,
+    /// Whose words its messages repeat.
+    pub(crate) authors_found: Vec<AuthorFound>,
+    /// Lines that read as directives and did nothing: why, and the entity that they name.
+    pub(crate) refused_directives: Vec<(Reason, Option<EntityId>)>,
     pub(crate) pasted: Vec<PastedCode>,
     /// Code in it that was sent before.
     pub(crate) repeated: Vec<FoundCode>,
@@ -123,7 +135,7 @@ pub struct DiskAnswers {
     pub texts: Vec<FileText>,
     /// The text of each of the touched files that may be taken; `None` of those that may not.
     pub touched: Vec<Option<String>>,
-    /// The text of each file that the last reply was refused for, in order.
+    /// The text of each file of the aftermath, in order.
     pub aftermath: Vec<FileText>,
 }
 

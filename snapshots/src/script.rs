@@ -3,7 +3,7 @@
 //! ```text
 //! policy budget 100       before the first step: tokens of hydrated code; also `policy profile strict`,
 //!                         `policy placement user`, `policy history window` or `client`, `policy audit on`, `off` or
-//!                         `auto`, `policy tombstones 3`
+//!                         `auto`, `policy tombstones 3`, `policy reading off`, `policy stale follow`
 //! full WHY                the golden end holds all texts that went to the model, and all tables
 //! disk src/a.c            the file now holds the text that follows
 //! | int f(void) { return 1; }
@@ -37,7 +37,7 @@
 use tslp_core::event::AuditOutcome;
 use tslp_core::gate::GateProfile;
 use tslp_core::message::Role;
-use tslp_core::policy::{AuditChoice, HistoryChoice, Placement, Policy};
+use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement, Policy};
 
 use crate::verdicts::Detail;
 
@@ -190,6 +190,8 @@ fn set_policy(policy: &mut Policy, setting: &str) {
         Some(("audit", "on")) => policy.audit = AuditChoice::On,
         Some(("audit", "off")) => policy.audit = AuditChoice::Off,
         Some(("audit", "auto")) => policy.audit = AuditChoice::Auto,
+        Some(("reading", "off")) => policy.reading_acknowledges = false,
+        Some(("stale", "follow")) => policy.on_stale = OnStale::Follow,
         _ => panic!("no such policy: {setting}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use tslp_core::artifact::Transition;
-use tslp_core::event::{Event, Recorded, ReplyOutcome};
+use tslp_core::event::{AuthorFound, Event, Recorded, ReplyOutcome};
 use tslp_core::gate::GateReport;
 use tslp_core::ids::{EpisodeId, VersionId};
 
@@ -107,6 +107,24 @@ impl EventListing {
                 self.begin_line(
                     recorded.episode,
                     format_args!("directive {verb} {target:?}\n"),
+                );
+            }
+            Event::AuthorFound(found) => {
+                let opens = if found.opens_subagent {
+                    ", a subagent's orders"
+                } else {
+                    ""
+                };
+                let AuthorFound {
+                    lines,
+                    of,
+                    author,
+                    said_in,
+                    ..
+                } = found;
+                self.begin_line(
+                    recorded.episode,
+                    format_args!("{lines} of {of} lines by the {author} in {said_in}{opens}\n"),
                 );
             }
             Event::NoticeIssued(issued) => {

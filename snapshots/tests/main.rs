@@ -4,3 +4,4 @@ mod agents;
 mod properties;
 mod storage;
 mod stories;
+mod value;

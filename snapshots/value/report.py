@@ -69,7 +69,19 @@ def sessions_table(rows):
     return table(head, lines)
 
 
-def page(rows, classes, arms):
+def aider_table(rows):
+    lines = []
+    for form in dict.fromkeys(row["format"] for row in rows):
+        for arm in ("direct", "tslp"):
+            here = [row for row in rows if (row["format"], row["arm"]) == (form, arm)]
+            if here:
+                cells = [sum(row["applied"] for row in here), sum(row["met"] and not row["broken"] for row in here),
+                         sum(bool(row["broken"]) for row in here)]  # fmt: skip
+                lines.append([f"`{form}`", "direct" if arm == "direct" else "through tslp", *(cell(it, len(here)) for it in cells)])
+    return table(["format", "", "edits that aider could apply", "met, and nothing broke", "broke code"], lines)
+
+
+def page(rows, classes, arms, aider):
     probes = [row for row in rows if row.get("probe")]
     sessions = [row for row in rows if row.get("session")]
     stale = [row for row in probes if row["arm"] == "tslp" and row["probe"] == "edited on disk"]
@@ -106,6 +118,10 @@ Replies that repeat words of tslp's own (`[CURRENT STATE`, `Artifact:`, `STALE` 
 
 {probes_table(probes, classes, arms, lambda row: row["markers"])}
 
+The current version of the function is in the prompt, and no other version of it after it:
+
+{probes_table(probes, classes, arms, lambda row: row.get("is_last"))}
+
 *Edited on disk* under the default `etv.on_stale = ask`: the user was told at the end of the reply in {cell(told, len(stale))}.
 
 ## Sessions
@@ -114,4 +130,10 @@ Nine turns a language; the user pastes the file once, applies the code of every 
 as evaluated (`timings.prompt_n`): what its prefix cache didn't hold.
 
 {sessions_table(sessions)}
+
+## aider
+
+Ten tasks, one after the other in one repository with all three files; a change that breaks a test is taken back (`snapshots/value/with_aider.py`).
+
+{aider_table(aider) if aider else "Not run yet."}
 """

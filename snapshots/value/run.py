@@ -14,6 +14,7 @@ import cases_typescript
 import judge
 import model as models
 import proxy
+import record
 import report
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -42,6 +43,13 @@ def fenced(project, code):
 
 def shown(project, code):
     return f"Here is `{project.NAME}`:\n\n{fenced(project, code)}\n\n"
+
+
+def session_words(project, number):
+    """What the user says in a session's turn."""
+    _, request, test = project.SESSION[number]
+    said = request + (BRIEF if test else "")
+    return said if number else shown(project, project.CODE) + said
 
 
 class Probe:
@@ -96,10 +104,20 @@ class Probe:
         return messages
 
 
+def sight(sent, probe):
+    """How often the model sees the current version of the function, and whether no other stands after it."""
+    current, language = probe.current(), probe.project.LANGUAGE
+    first, end = judge.definitions(current, language)[probe.function]
+    lines = [line for line in current.split("\n")[first:end] if not line.startswith(judge.COMMENT[language])]
+    version, text = "\n".join(lines), "\n".join(message["content"] for message in sent)
+    last = text.rfind(lines[0].split("(")[0] + "(")
+    return {"in_sight": text.count(version), "is_last": last >= 0 and text.startswith(version, last)}
+
+
 class Driver:
     def __init__(self, options):
         self.options = options
-        self.model = models.Model(options.cache, options.server)
+        self.model = models.NoModel() if options.dry else models.Model(options.cache, options.server)
         esbuild = str(options.cache / "js/node_modules/.bin/esbuild")
         self.judges = {project.NAME: judge.Judge(project, esbuild) for project in PROJECTS}
 
@@ -115,6 +133,7 @@ class Driver:
             }[arm]()
             row["reply"], row["prompt"], row["evaluated"] = self.model.ask(messages)
             row["sent"] = messages
+        row |= sight(row["sent"], probe)
         code = probe.disk()
         it = self.judges[probe.project.NAME]
         after = judge.apply(code, row["reply"], probe.project.LANGUAGE)
@@ -160,9 +179,8 @@ class Driver:
         self.model.forget()
         code, messages, passed, rows = project.CODE, [], [], []
         it = self.judges[project.NAME]
-        for number, (function, request, test) in enumerate(project.SESSION):
-            said = request + (" Write only the functions that change." if test else "")
-            messages.append(user(said if number else shown(project, code) + said))
+        for number, (function, _, test) in enumerate(project.SESSION):
+            messages.append(user(session_words(project, number)))
             got, side = None, 0
             if through:
                 got, asked = through.ask(messages)
@@ -203,12 +221,14 @@ def arguments():
     parser.add_argument("--flag", action="append", default=[], help="one more flag for `tslp serve`")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path("~/.cache/tslp-value").expanduser())
     parser.add_argument("--server", help="the URL of a llama.cpp server that runs already, with one slot and one thread")
+    parser.add_argument("--dry", action="store_true", help="ask no model: only what it would be sent, with --transcripts")
     parser.add_argument("--classes", default=",".join(CLASSES))
     parser.add_argument("--files", default=",".join(project.NAME for project in PROJECTS))
     parser.add_argument("--functions", help="only these, with commas")
     parser.add_argument("--no-probes", action="store_true")
     parser.add_argument("--no-sessions", action="store_true")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
+    parser.add_argument("--record", type=pathlib.Path, help="a folder for recordings of the direct replies: `recorded` is CI's")
     parser.add_argument("--transcripts", type=pathlib.Path, help="a folder for what the model was sent and said in each case")
     parser.add_argument("--report", type=pathlib.Path, default=HERE.parents[1] / "docs/value.md")
     return parser.parse_args()
@@ -240,11 +260,14 @@ def main():
         options.results.write_text("\n".join(lines) + "\n")
         flags = f"{'met' if row['met'] else '-'}{' BROKEN ' + ','.join(row['broken']) if row['broken'] else ''}"
         lost = " LOST" if row.get("lost") else ""
+        if "in_sight" in row:
+            lost += f" in sight {row['in_sight']}{' last' if row['is_last'] else ''}"
         print(f"{time.strftime('%H:%M:%S')} {row['arm']:12} {row.get('probe') or row.get('turn')!s:15} {row['function']:14} "
               f"{flags}{lost}{' MARKERS' if row['markers'] else ''} {row['evaluated']}/{row['prompt']}", flush=True)  # fmt: skip
 
     if arms:
-        models.fetch(options.cache)
+        if not options.dry:
+            models.fetch(options.cache)
         driver = Driver(options)
         try:
             for arm in arms:
@@ -261,7 +284,11 @@ def main():
                             keep(row)
         finally:
             driver.model.close()
-    options.report.write_text(report.page(list(rows.values()), CLASSES, ARMS))
+    if options.record:
+        record.write(options.record, projects, list(rows.values()), Probe, session_words)
+    aider = HERE / "aider.jsonl"
+    aider_rows = [json.loads(line) for line in aider.read_text().splitlines()] if aider.exists() else []
+    options.report.write_text(report.page(list(rows.values()), CLASSES, ARMS, aider_rows))
 
 
 if __name__ == "__main__":

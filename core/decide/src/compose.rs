@@ -21,8 +21,8 @@ use crate::notice;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ContentKind, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
-    Side, Withheld,
+    ContentKind, DiskFinding, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended,
+    PromptComposed, Side, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::SessionId;
@@ -88,7 +88,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     let recent = recent_context(view, prompt, &mut index, &mut withheld);
     let mut system = request.system_text();
     let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
-    if let Some(clean) = cleaned_text(Role::System, &system, strict) {
+    if let Some(clean) = sight::cleaned_text(Role::System, &system, strict) {
         system = clean;
     }
     hydration.notify_stale(view, prompt, withheld);
@@ -410,7 +410,7 @@ impl InjectedTexts {
             let texts = texts.filter(|(.., rewritten)| rewritten.is_some() || !message.is_safe());
             texts
                 .filter_map(|(at, text, rewritten)| {
-                    Some((at, cleaned_text(message.role, text, rewritten)?))
+                    Some((at, sight::cleaned_text(message.role, text, rewritten)?))
                 })
                 .collect()
         };
@@ -591,10 +591,16 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             .proposals_for(entity)
             .iter()
             .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
-        // That it was not accepted stays so, whatever disk holds now.
-        (Reason::Stale, Some(part)) => view.proposals_for(part).is_empty(),
-        (Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable, _) => {
-            view.divergence(entity).is_none()
+        (
+            Reason::Stale
+            | Reason::DiskHoldsSuperseded
+            | Reason::DiskUnreadable
+            | Reason::DiskHoldsRefused,
+            _,
+        ) => view.divergence(entity).is_none(),
+        (Reason::FileGone, _) => {
+            view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+                || !view.state.state_map().tracks(&entity.path)
         }
         (Reason::UnsavedElsewhere, _) => !view.state.stale().is_unsaved(entity),
         _ => false,
@@ -654,23 +660,10 @@ fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
     let newest = view.proposals_for(entity).pop()?;
     let report = newest.report.as_ref()?;
     let fails = |rule: Reason| report.verdicts.iter().any(|it| it.rule == rule && !it.met);
-    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved))
+    let mut rules = report.verdicts.iter().map(|it| it.rule);
+    let is_correlated = rules.any(|rule| rule == Reason::CorrelatedWithOneFile);
+    fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved) && !is_correlated)
 }
-
-/// A text as a message may say it: without injected blocks, delimiters defused, and without code that would mislead, as in
-/// `withheld`. `None` if nothing changes.
-pub(super) fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
-    // Servers refuse empty messages.
-    let withheld = withheld.map(|rest| match rest.trim() {
-        "" => String::from(ALL_WITHHELD),
-        _ => rest,
-    });
-    let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
-    safe.or(withheld)
-}
-
-/// What is left of a message that consisted of code which isn't current: nothing that a model would write in the place of code.
-const ALL_WITHHELD: &str = "Ok.";
 
 /// A message of the current prompt, without injected blocks and directives.
 fn safe_message(request: &Request, index: usize) -> OutgoingMessage {

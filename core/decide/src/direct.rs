@@ -8,6 +8,8 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::code_reader;
 use super::found_code::{self, FoundCode};
+use super::hydrate;
+use super::observe;
 use super::promote::{self, MessagePieces};
 use super::receive::PromptRepetition;
 use super::write_head::{self, CodeSource};
@@ -60,7 +62,7 @@ pub fn resolve_directive(
     ResolvedDirective {
         verb: directive.verb,
         target: directive.target.clone(),
-        entity: if directive.verb.is_about_tools() {
+        entity: if directive.verb.is_about_tools() || directive.verb == Verb::Unknown {
             Err(Reason::TargetMissing)
         } else {
             target_entity(view, policy, &directive.target)
@@ -94,6 +96,24 @@ fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<
         Err(Reason::PathEscapesWorkspace) => Err(Reason::TargetOutside),
         Err(_) => Err(Reason::TargetNotUsable),
     }
+}
+
+/// The answers to lines that read as directives and aren't, each with the entity that it names.
+#[must_use]
+pub fn refuse_directives(
+    (episode, session): (EpisodeId, SessionId),
+    refused: &[(Reason, Option<EntityId>)],
+) -> Vec<Event> {
+    let notice = |(reason, entity): &(Reason, Option<EntityId>)| {
+        Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason: *reason,
+            entity: entity.clone(),
+            other: None,
+        })
+    };
+    refused.iter().map(notice).collect()
 }
 
 /// Carries one directive out. `file` is the file's text, for [`Verb::Accept`]. The state must already hold an observation
@@ -146,7 +166,16 @@ fn accept_from_disk(
     file: FileText,
 ) -> EventsAndNotice {
     let text = match file {
-        None => return (Vec::new(), Some(Reason::FileMissing)),
+        None => {
+            let gone = match &entity.symbol {
+                Some(_) => Vec::from([entity.clone()]),
+                None => hydrate::true_entities_of(view, &entity.path),
+            };
+            return match accept_deletion(view, &gone) {
+                events if events.is_empty() => (events, Some(Reason::FileMissing)),
+                events => (events, Some(Reason::DeletionAccepted)),
+            };
+        }
         // The observation could read the bytes, so it is UTF-8 that failed.
         Some(Err(ReadFailure::Failed))
             if matches!(view.disk_finding(&entity.path), Some(DiskFinding::File(_))) =>
@@ -184,11 +213,50 @@ fn accept_from_disk(
     } else if has(|event| matches!(event, Event::NoticeIssued(_))) {
         None
     } else if symbol.is_some_and(|symbol| !found.symbols().contains(symbol)) {
-        Some(Reason::SymbolMissing)
+        let removed = match found.is_clean() {
+            true => accept_deletion(view, core::slice::from_ref(entity)),
+            // What isn't parsed cleanly proves nothing gone.
+            false => Vec::new(),
+        };
+        let is_removed = !removed.is_empty();
+        events.extend(removed);
+        Some(if is_removed {
+            Reason::DeletionAccepted
+        } else {
+            Reason::SymbolMissing
+        })
     } else {
         Some(Reason::NothingToDo)
     };
     (events, reason)
+}
+
+/// Removes those of the entities that are true and gone from disk.
+fn accept_deletion(view: &StateView<'_>, gone: &[EntityId]) -> Vec<Event> {
+    let mut recorder = Recorder::new(view);
+    for entity in gone.iter().cloned() {
+        if view.divergence(&entity).is_some() && observe::slice_on_disk(view, &entity).is_none() {
+            // A part that is gone takes the file as a whole with it, and what was proposed of that.
+            let file = EntityId::file(entity.path.clone());
+            let is_part = !gone.contains(&file);
+            if is_part {
+                promote::supersede_older_whole(&mut recorder, Origin::User, [&entity]);
+            }
+            let wholes = view.proposals_for(&file).into_iter().filter(|_| is_part);
+            for whole in wholes {
+                recorder.push(Event::Transitioned(Transitioned {
+                    version: whole.version,
+                    entity: whole.entity,
+                    transition: Transition::Discard,
+                    origin: Origin::User,
+                    cause: Reason::ProposalOverruled,
+                    report: None,
+                }));
+            }
+            promote::remove_entity(&mut recorder, entity, Reason::DeletionAccepted);
+        }
+    }
+    recorder.into_events()
 }
 
 /// The reason why no code of a file can be accepted, if it concerns the file as a whole.

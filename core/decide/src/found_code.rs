@@ -9,16 +9,18 @@ use core::ops::Range;
 
 use super::code_reader::{CodeReader, usable_path};
 use super::found_edit::{self, EditedCode, FoundEdit};
+use super::link;
 use super::namesakes::{self, TrueNamesakes};
 use super::unfenced;
 use tslp_core::capture::{self, Authorship, Closing, CodeBlock, StatedExtent};
 use tslp_core::delimiter;
-use tslp_core::edit::Edit;
+use tslp_core::edit::{Edit, Hunk};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFile, DiskSlice, Format, PathEvidence};
 use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use tslp_core::gate::Completeness;
 use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::SessionId;
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
 use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
@@ -75,11 +77,12 @@ pub enum MessageEnd {
     CutShort,
 }
 
-/// Finds and reads all code in a message's text and tool calls. `text` is as it is recorded: without injected blocks
-/// and credentials.
+/// Finds and reads all code in a reply's text and tool calls, in a conversation if it is of one. `text` is as it is recorded:
+/// without injected blocks and credentials.
 #[must_use]
 pub fn find_code(
     reader: CodeReader<'_>,
+    session: Option<SessionId>,
     text: &str,
     tool_calls: &[ToolCall],
     end: MessageEnd,
@@ -100,6 +103,7 @@ pub fn find_code(
         }
         blocks.extend(called);
     }
+    link::link_blocks(reader, session, &mut blocks);
     read_blocks(reader, blocks)
 }
 
@@ -203,11 +207,10 @@ impl CodeReader<'_> {
         let language = language_of(self.grammars, &block, path.as_ref());
         let extraction = extract_definitions(self.grammars, language, &block.code);
         let known = self.true_namesakes(language, path.as_ref(), extraction.as_ref().ok());
-        if let (Some(Ok(path)), Ok(found)) = (&path, &extraction)
-            && found.clean
-            && !found.preamble
+        if let (Some(Ok(path)), Some(language)) = (&path, language)
             && block.stated_extent != StatedExtent::Whole
-            && let Some(hunks) = namesakes::namesake_hunks(self, path, &block.code, found, &known)
+            && let Some(hunks) =
+                self.replacing_hunks(language, path, &block.code, &extraction, &known)
         {
             let mut block = block;
             let texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
@@ -244,6 +247,27 @@ impl CodeReader<'_> {
             stated_extent: block.stated_extent,
             code: block.code.into(),
         }
+    }
+
+    /// The block as an edit, if it is one of several definitions of a name, or a method out of its class.
+    fn replacing_hunks(
+        self,
+        language: LanguageId,
+        path: &RelPath,
+        code: &str,
+        extraction: &Result<Extraction, Reason>,
+        known: &BTreeMap<Symbol, TrueNamesakes>,
+    ) -> Option<Vec<Hunk>> {
+        let found = extraction.as_ref().ok()?;
+        if found.preamble {
+            return None;
+        }
+        let namesakes = found
+            .clean
+            .then(|| namesakes::namesake_hunks(self, path, code, found, known));
+        namesakes
+            .flatten()
+            .or_else(|| link::member_hunks(self, language, path, code, Some(found)))
     }
 
     /// The number of parse errors in the text that made the file, or the first of the block's definitions, true. Counted only if
@@ -493,13 +517,11 @@ fn language_of(
     }
 }
 
-/// Fence tags that don't name a language.
-const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
-
 /// Whether a fence names another language than its file's, such as a shell's: then it isn't code of the file named before it.
 fn names_other_language(grammars: &dyn Grammars, tag: &str, language: LanguageId) -> bool {
     let named = grammars.language_of_tag(tag);
-    !PLAIN_TAGS.contains(&tag) && !named.is_some_and(|named| grammars.are_kin(named, language))
+    !link::PLAIN_TAGS.contains(&tag)
+        && !named.is_some_and(|named| grammars.are_kin(named, language))
 }
 
 fn extract_definitions(

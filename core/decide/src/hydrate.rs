@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::prompt_facts::Prompt;
-use super::propose;
 use crate::mention::Mentions;
 use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
@@ -80,6 +79,14 @@ fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
     true_symbols_of(view, path)
 }
 
+/// All that is true of a file: itself and its symbols.
+pub(super) fn true_entities_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
+    let mut entities = true_symbols_of(view, path);
+    let file = EntityId::file(path.clone());
+    entities.extend(view.current_version(&file).map(|_| file));
+    entities
+}
+
 /// The entities of the file's true symbols.
 pub(super) fn true_symbols_of(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
     let symbols = view.state.state_map().symbols_of(path).into_iter();
@@ -147,7 +154,6 @@ pub(super) fn hydrate(
         }
     }
     drop_covered(&mut admitted, &mut hydration);
-    warn_of_files(view, prompt, &admitted, &mut hydration);
     warn_of_races(view, prompt, &admitted, &mut hydration);
     // In the order in which the session first saw them, so that a server's prompt cache holds from one prompt to the next.
     keep_order(
@@ -159,27 +165,6 @@ pub(super) fn hydrate(
     hydration.hydrated.splice(0..0, shown);
     hydration.blocks = blocks;
     hydration
-}
-
-/// Issues a notice for each shown part whose file is STALE as a whole: no change of it could be promoted.
-fn warn_of_files(
-    view: &StateView<'_>,
-    prompt: &Prompt<'_>,
-    admitted: &[(Hydrated, String)],
-    hydration: &mut Hydration,
-) {
-    let files: BTreeSet<EntityId> = admitted
-        .iter()
-        .filter_map(|(hydrated, _)| propose::stale_file(view, &hydrated.entity))
-        .collect();
-    for file in files {
-        let is_said = |notice: &NoticeIssued| notice.entity.as_ref() == Some(&file);
-        if let Some(divergence) = view.divergence(&file)
-            && !hydration.notices.iter().any(is_said)
-        {
-            hydration.add_notice(prompt, file, divergence_reason(divergence));
-        }
-    }
 }
 
 /// Issues a notice for each shown version that another conversation made and nobody has saved yet: whoever saves last would
@@ -222,11 +207,13 @@ impl Hydration {
             Reason::Stale
                 | Reason::DiskHoldsSuperseded
                 | Reason::DiskUnreadable
+                | Reason::DiskHoldsRefused
+                | Reason::FileGone
                 | Reason::OverBudget
                 | Reason::QuotesDelimiters
         );
         if is_worth_a_notice {
-            self.add_notice(prompt, entity.clone(), reason);
+            self.add_notice(prompt, named_in_notice(&entity, reason), reason);
         }
         self.dropped.push(Dropped { entity, reason });
     }
@@ -239,15 +226,9 @@ impl Hydration {
         withheld: impl IntoIterator<Item = EntityId>,
     ) {
         for entity in withheld {
-            let mut noticed = self
-                .notices
-                .iter()
-                .filter_map(|notice| notice.entity.as_ref());
-            if noticed.any(|noticed| *noticed == entity) {
-                continue;
-            }
             if let Some(divergence) = view.divergence(&entity) {
-                self.add_notice(prompt, entity, divergence_reason(divergence));
+                let reason = divergence_reason(divergence);
+                self.add_notice(prompt, named_in_notice(&entity, reason), reason);
             }
         }
     }
@@ -267,6 +248,11 @@ impl Hydration {
 
     /// Adds a notice about an entity.
     pub(super) fn add_notice(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
+        let mut noticed = self.notices.iter();
+        if noticed.any(|notice| (notice.entity.as_ref(), notice.reason) == (Some(&entity), reason))
+        {
+            return;
+        }
         self.notices.push(NoticeIssued {
             episode: prompt.episode,
             session: prompt.session,
@@ -308,12 +294,22 @@ fn admit_entity(
     Ok((text, tokens))
 }
 
+/// What a notice names: a deleted file, not each of its definitions.
+fn named_in_notice(entity: &EntityId, reason: Reason) -> EntityId {
+    match reason {
+        Reason::FileGone => EntityId::file(entity.path.clone()),
+        _ => entity.clone(),
+    }
+}
+
 /// The reason by which a divergence keeps code out.
 pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
     match divergence {
         Divergence::Unknown => Reason::Stale,
         Divergence::Superseded => Reason::DiskHoldsSuperseded,
         Divergence::Unreadable => Reason::DiskUnreadable,
+        Divergence::Refused => Reason::DiskHoldsRefused,
+        Divergence::Gone => Reason::FileGone,
     }
 }
 

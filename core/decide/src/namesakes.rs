@@ -98,7 +98,7 @@ pub(super) fn true_namesakes(
 }
 
 /// The definitions that no other one encloses.
-fn outermost_definitions(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
+pub(super) fn outermost_definitions(extraction: &Extraction) -> impl Iterator<Item = &Definition> {
     let mut reached = 0;
     extraction.definitions.iter().filter(move |definition| {
         let is_outer = definition.span.start >= reached;

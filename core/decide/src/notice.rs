@@ -69,15 +69,22 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The user sent this message before, word for word. Its code for {name} {}, so it was NOT taken again.\nIt has NOT modified the State Map. If the user wants it back, they can put it into the file and say `@tslp accept {name}`, or paste it in a message with other words.",
             disk_comparison(disk)
         ),
-        Reason::Stale if other.is_some() => format!(
-            "The last change to {known} was not accepted: {name} was STALE, the file on disk differed from the authoritative version.\nIt has NOT modified the State Map. If it still differs, the user can paste the file, or say \"@tslp accept {name}\" to take it as it is on disk, or \"@tslp confirm {known}\" to take the change all the same.",
-        ),
         Reason::Stale => format!(
             "{name} is STALE: its file was changed{}, and what it holds now is not shown here. Ask the user to paste it, or to say `@tslp accept {name}`.",
             unparsed_remark(disk)
         ),
         Reason::DiskHoldsSuperseded => format!(
             "{name} is STALE: its file holds a former version again, not the last accepted one. Ask the user which of them counts: `@tslp accept {name}` takes what the file holds.",
+        ),
+        Reason::DiskHoldsRefused => format!(
+            "The model's change of {name} was refused, and the file has it all the same, so its code is withheld.\nThe user can say `@tslp accept {name}` to keep what the file has; `tslp why {name}` says what it lost.",
+        ),
+        Reason::FileGone => format!(
+            "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",
+        ),
+        Reason::DeletionAccepted => format!("The user accepted that {name} is gone."),
+        Reason::TakenAsShown => format!(
+            "{name} was changed outside of this conversation, and counts as the file shows it now. It no longer has: {known}.",
         ),
         Reason::UnsavedElsewhere => format!(
             "{name} as shown was accepted in another conversation, and its file doesn't hold it yet: save that change first, or the two will overwrite each other.",
@@ -165,6 +172,15 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             format!("The user confirmed the proposed change to {name}. It is AUTHORITATIVE.")
         }
         Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
+        Reason::DirectiveNotTyped => format!(
+            "A line with `@tslp` about {name} did nothing, because the user didn't type it: it repeats what the model or a tool said, or is in text that the message quotes.\nIf the user means it, they can type it as the first line of a message, or run it in a terminal (`tslp --help`)."
+        ),
+        Reason::GrantNotFirst => String::from(
+            "A line that lets tools do more (`@tslp allow`, `@tslp resume`) did nothing, because it isn't the first line of the user's message. The user can type it there, or run `tslp allow` or `tslp resume` in a terminal.",
+        ),
+        Reason::CodeOfAnother => format!(
+            "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
+        ),
         Reason::UnknownDirective => String::from(
             "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
         ),

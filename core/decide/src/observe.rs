@@ -23,19 +23,24 @@ pub fn observe(view: &StateView<'_>, path: RelPath, finding: DiskFinding) -> Opt
     Some(Event::DiskObserved(DiskObserved { path, finding }))
 }
 
-/// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds: they
-/// are the change.
+/// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds, or whose
+/// losses it has: they are the change.
 #[must_use]
 pub fn discard_contradicted(view: &StateView<'_>, path: &RelPath) -> Vec<Event> {
+    let symbols = view.state.state_map().symbols_of(path).into_iter();
+    let mut symbols = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let has_losses = symbols.any(|entity| view.divergence(&entity) == Some(Divergence::Refused));
     view.proposals_under(path)
         .into_iter()
         .filter(|proposal| {
             let divergence = view.divergence(&proposal.entity);
             let is_contradicted = matches!(
                 divergence,
-                Some(Divergence::Unknown | Divergence::Superseded)
+                Some(Divergence::Unknown | Divergence::Superseded | Divergence::Gone)
             );
-            is_contradicted && slice_on_disk(view, &proposal.entity) != Some(proposal.slice)
+            is_contradicted
+                && slice_on_disk(view, &proposal.entity) != Some(proposal.slice)
+                && !(has_losses && proposal.entity.symbol.is_none())
         })
         .map(|proposal| {
             Event::Transitioned(Transitioned {

@@ -2,14 +2,16 @@
 //! user's own, and which of them act, is decided here (spec §8.1, §9.1).
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use tslp_projections::state::StateView;
 
+use super::authorship::MessageAuthors;
 use super::code_reader::CodeReader;
 use super::found_code::{self, FoundCode};
+pub use super::last_turn::shown_before;
 use super::promote::MessagePieces;
 use super::receive::{self, PromptRepetition, ReceivedPrompt};
 use super::unfenced;
@@ -19,7 +21,7 @@ use crate::text_index::TextIndex;
 use tslp_core::capture;
 use tslp_core::directive::{self, Directive};
 use tslp_core::entity::EntityId;
-use tslp_core::event::History;
+use tslp_core::event::{AuthorFound, History};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
 use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
@@ -27,6 +29,7 @@ use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::read_message::ReadMessage;
+use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_core::slice;
 
@@ -50,6 +53,17 @@ pub struct PromptReader<'r> {
     pub request: &'r Request,
     /// What is on record of it.
     pub received: &'r ReceivedPrompt,
+    /// Who wrote the user's messages that weren't acted on before, by their index in the request.
+    pub authors: &'r BTreeMap<usize, MessageAuthors>,
+}
+
+/// What a prompt's directives are, and the answers to those that don't count.
+#[derive(Clone, Debug, Default)]
+pub struct PromptDirectives {
+    /// Those that the user typed, in order.
+    pub typed: Vec<Directive>,
+    /// Why others did nothing, each reason once, with the first directive.
+    pub refused: Vec<(Reason, Directive)>,
 }
 
 impl<'r> PromptReader<'r> {
@@ -60,6 +74,36 @@ impl<'r> PromptReader<'r> {
         let users = current.filter(|message| message.role == Role::User);
         let texts: Vec<&str> = users.map(|message| message.recorded()).collect();
         directive::without_directives(&texts.join("\n")).into_owned()
+    }
+
+    /// The user's own words in the current prompt, without directives and without what it repeats or quotes of others.
+    #[must_use]
+    pub fn own_text(&self) -> String {
+        let messages = self.request.messages.iter().enumerate();
+        let current = messages.skip(self.current_from());
+        let users = current.filter(|(_, message)| message.role == Role::User);
+        let texts: Vec<Cow<'_, str>> = users
+            .map(|(index, message)| match self.authors.get(&index) {
+                Some(authors) => Cow::Owned(authors.own_text(message.recorded())),
+                None => Cow::Borrowed(message.recorded()),
+            })
+            .collect();
+        directive::without_directives(&texts.join("\n")).into_owned()
+    }
+
+    /// Whose words the messages repeat, as far as that isn't on record.
+    #[must_use]
+    pub fn authors_found(&self) -> Vec<AuthorFound> {
+        let others = |role| matches!(role, Role::User | Role::Assistant | Role::Tool);
+        let found = self.authors.iter().filter_map(|(index, authors)| {
+            let messages = &self.request.messages;
+            let opens = self.received.omitted_prefix == 0
+                && !messages[..*index]
+                    .iter()
+                    .any(|message| others(message.role));
+            authors.finding(messages[*index].content(), opens)
+        });
+        found.collect()
     }
 
     /// The code in the user's messages that weren't acted on before. A client's examples and quoted conversations aren't the
@@ -82,11 +126,15 @@ impl<'r> PromptReader<'r> {
                 }
                 PromptRepetition::Answered => CodeSource::Context,
             };
+            let authors = self.authors.get(&index);
             let found = found_code::find_users_code(self.code, text).into_iter();
             pasted.extend(found.map(|found| PastedCode {
+                source: match authors {
+                    Some(authors) if authors.wrote_another(text, &found) => CodeSource::Another,
+                    _ => source.clone(),
+                },
                 found,
                 pieces: pieces.clone(),
-                source: source.clone(),
             }));
         }
         pasted
@@ -102,17 +150,37 @@ impl<'r> PromptReader<'r> {
         })
     }
 
-    /// The current prompt's directives, in order; none if they took effect before.
+    /// The current prompt's directives; none if they took effect before.
     #[must_use]
-    pub fn directives(&self) -> Vec<Directive> {
+    pub fn directives(&self) -> PromptDirectives {
+        let mut directives = PromptDirectives::default();
         if self.received.repetition == PromptRepetition::Answered {
-            return Vec::new();
+            return directives;
         }
         let messages = self.new_user_messages();
-        let current = messages.filter(|(index, _)| *index >= self.current_from());
-        current
-            .flat_map(|(_, message)| directive::directives_in(message.recorded()))
-            .collect()
+        for (index, message) in messages.filter(|(index, _)| *index >= self.current_from()) {
+            let authors = self.authors.get(&index);
+            for line in directive::directive_lines(message.recorded()) {
+                let is_anothers = authors.is_some_and(|authors| authors.repeats(&line.range));
+                for directive in line.directives {
+                    let refusal = if line.is_quoted || is_anothers {
+                        Some(Reason::DirectiveNotTyped)
+                    } else if directive.verb.grants() && !line.is_first {
+                        Some(Reason::GrantNotFirst)
+                    } else {
+                        None
+                    };
+                    match refusal {
+                        None => directives.typed.push(directive),
+                        Some(reason) if directives.refused.iter().all(|(it, _)| *it != reason) => {
+                            directives.refused.push((reason, directive));
+                        }
+                        Some(_) => {}
+                    }
+                }
+            }
+        }
+        directives
     }
 
     /// Whether the current prompt holds code whose file nothing names, and which isn't pasted as an entity that is known.
@@ -227,26 +295,16 @@ pub fn mentions(
     mentions
 }
 
-/// The entities that the session's last prompt showed.
+/// The user's own words in the session's last complete turn, without directives.
 #[must_use]
-pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
-    let before = view.state.sessions().turn_before(session);
-    before.map(|turn| turn.shown).unwrap_or_default()
-}
-
-/// The user's text in the session's last complete turn, without directives.
-#[must_use]
-pub fn last_asked(view: &StateView<'_>, session: SessionId) -> String {
-    let exchange = view
-        .state
-        .sessions()
-        .recent_exchanges(session)
-        .pop()
-        .unwrap_or_default();
+pub fn last_own_words(view: &StateView<'_>, index: &mut TextIndex, session: SessionId) -> String {
+    let exchange = view.state.sessions().recent_exchanges(session).pop();
     let texts: Vec<String> = exchange
+        .unwrap_or_default()
         .user
         .iter()
         .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
+        .map(|text| MessageAuthors::of(view, index, &text).own_text(&text))
         .collect();
     directive::without_directives(&texts.join("\n")).into_owned()
 }

@@ -17,7 +17,9 @@ use super::resolve::{self, Candidate, Resolution};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::damage::{self, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{DiskFinding, Event, Extent, Format, NoticeIssued, PromotionRefused};
+use tslp_core::event::{
+    DiskFinding, Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused,
+};
 use tslp_core::extract::{Body, Extraction, Grammars};
 use tslp_core::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
@@ -93,12 +95,20 @@ pub fn propose(
         ..
     } = judging;
     let mut recorder = Recorder::new(view);
-    let resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
-    let changed: Vec<&Candidate> = resolution
-        .candidates
-        .iter()
-        .filter(|candidate| !is_true_already(view, candidate))
-        .collect();
+    let mut resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
+    let unseen = unseen_entities(judging, found, &changed_candidates(view, &resolution));
+    if found.evidence == PathEvidence::Shown && !unseen.is_empty() {
+        resolution = resolution.of_unseen_code();
+    }
+    let mut changed = changed_candidates(view, &resolution);
+    if found.edit.is_some() && changed.iter().any(|it| it.entity.symbol.is_some()) {
+        // An edit quotes what it replaces and no more. What else the file holds on disk that isn't true yet concerns the file as a
+        // whole, which steps down for its parts.
+        changed.retain(|candidate| {
+            candidate.entity.symbol.is_some()
+                || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
+        });
+    }
     let block = ResolvedBlock {
         episode,
         origin: Origin::Model,
@@ -109,7 +119,7 @@ pub fn propose(
     };
     // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
     let versions = promote::record_block(&mut recorder, &block, &changed);
-    let judge = BlockJudge::new(judging, found, &resolution, &changed);
+    let judge = BlockJudge::new(judging, found, &resolution, unseen);
     // All reports before any promotion: a block is applied as a whole, so one failure keeps all of it out.
     let reports = judge.gate_reports(&block, &changed);
     match reports.iter().position(|report| !report.passed) {
@@ -123,7 +133,7 @@ pub fn propose(
         }
         Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
     }
-    let complaint = block_complaint(view, found, &resolution, recorder.first_refusal())
+    let complaint = block_complaint(found, &resolution, recorder.first_refusal())
         .filter(|complaint| !suppresses_notice(view, found, complaint, &versions));
     if let Some(complaint) = complaint {
         recorder.push(Event::NoticeIssued(NoticeIssued {
@@ -253,6 +263,14 @@ fn completeness_against_truth(
     }
 }
 
+/// What the block says anew.
+fn changed_candidates<'r>(view: &StateView<'_>, resolution: &'r Resolution) -> Vec<&'r Candidate> {
+    let candidates = resolution.candidates.iter();
+    candidates
+        .filter(|candidate| !is_true_already(view, candidate))
+        .collect()
+}
+
 fn is_true_already(view: &StateView<'_>, candidate: &Candidate) -> bool {
     view.current_version(&candidate.entity)
         .is_some_and(|current| current.slice == candidate.slice)
@@ -314,7 +332,6 @@ fn suppresses_notice(
 
 /// The notice for this block, if the model or the user should get one.
 fn block_complaint(
-    view: &StateView<'_>,
     found: &FoundCode,
     resolution: &Resolution,
     refused: Option<&PromotionRefused>,
@@ -344,21 +361,13 @@ fn block_complaint(
     }
     let refused = refused?;
     let reason = refused.report.conclusion?;
-    let file = stale_file(view, &refused.entity).filter(|_| reason == Reason::Stale);
-    Some(match file {
-        Some(file) => BlockComplaint {
-            reason,
-            entity: Some(file),
-            other: Some(refused.entity.clone()),
-        },
-        None => BlockComplaint {
-            reason,
-            entity: Some(refused.entity.clone()),
-            other: refused
-                .rename_of
-                .clone()
-                .filter(|_| reason != Reason::Stale),
-        },
+    Some(BlockComplaint {
+        reason,
+        entity: Some(refused.entity.clone()),
+        other: refused
+            .rename_of
+            .clone()
+            .filter(|_| reason != Reason::Stale),
     })
 }
 
@@ -378,11 +387,11 @@ impl<'v> BlockJudge<'v> {
         judging: JudgingContext<'v>,
         found: &FoundCode,
         resolution: &'v Resolution,
-        changed: &[&Candidate],
+        unseen: BTreeSet<EntityId>,
     ) -> Self {
         let view = judging.view;
         Self {
-            unseen: unseen_entities(judging, found, changed),
+            unseen,
             judging,
             view,
             tracked: resolution
@@ -408,17 +417,15 @@ impl<'v> BlockJudge<'v> {
     /// Each changed definition's report, in order.
     fn gate_reports(&self, block: &ResolvedBlock<'_>, changed: &[&Candidate]) -> Vec<GateReport> {
         let policy = self.judging.policy;
-        let repeated = block
-            .resolution
-            .candidates
-            .iter()
-            .filter(|candidate| is_true_already(self.view, candidate));
+        let repeated = block.resolution.candidates.iter().filter(|candidate| {
+            block.found.edit.is_none() && is_true_already(self.view, candidate)
+        });
         let disk = repeated
-            .map(|candidate| self.disk_verdict(candidate))
+            .map(|candidate| self.disk_verdict(block, candidate))
             .find(|verdict| *verdict != DiskVerdict::Agrees);
         let judge = |candidate: &&Candidate| {
             let mut facts = self.gate_facts(block, candidate);
-            // A block that repeats STALE code was written on it, whatever else it changes.
+            // A block that writes STALE code out was written on it, whatever else it changes. An edit leaves it alone.
             if facts.disk == DiskVerdict::Agrees {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
             }
@@ -486,7 +493,7 @@ impl<'v> BlockJudge<'v> {
             },
             removal: self.removal_verdict(candidate),
             base_verdict: self.base_verdict(block, candidate),
-            disk: self.disk_verdict(candidate),
+            disk: self.disk_verdict(block, candidate),
         }
     }
 
@@ -649,10 +656,12 @@ impl<'v> BlockJudge<'v> {
         }
     }
 
-    fn disk_verdict(&self, candidate: &Candidate) -> DiskVerdict {
+    fn disk_verdict(&self, block: &ResolvedBlock<'_>, candidate: &Candidate) -> DiskVerdict {
         match self.judging.written {
             WriteState::OnDisk => DiskVerdict::Agrees,
-            WriteState::NotYet => disk_verdict(self.view, &candidate.entity, candidate.slice),
+            WriteState::NotYet => {
+                disk_verdict_in(self.view, (block.found, block.resolution), candidate)
+            }
         }
     }
 
@@ -873,35 +882,58 @@ pub(super) fn base_verdict_since(view: &StateView<'_>, proposal: &Proposal) -> B
     }
 }
 
-/// The disk's verdict on an entity that is to become this slice. Promoting a part supersedes its file as a whole (see
-/// [`promote::supersede_older_whole`]), so no part of a file that is STALE as a whole may pass: nobody has seen the file's
-/// other changes yet.
+/// The disk's verdict on a candidate of a block. A client may be writing the block's edits of one file one by one: while each
+/// definition on disk is as it is true or as the block has it, and one is as the block has it, the file is on its way.
+fn disk_verdict_in(
+    view: &StateView<'_>,
+    (found, resolution): (&FoundCode, &Resolution),
+    candidate: &Candidate,
+) -> DiskVerdict {
+    let own = disk_verdict(view, &candidate.entity, candidate.slice);
+    if own != DiskVerdict::Stale {
+        return own;
+    }
+    // Where there is no file any more, a whole one overwrites nothing; a part would make code true that is nowhere.
+    let is_gone = view.divergence(&candidate.entity) == Some(Divergence::Gone);
+    if is_gone && resolution.extent == Extent::WholeFile && found.edit.is_none() {
+        return DiskVerdict::Agrees;
+    }
+    if candidate.entity.symbol.is_some() {
+        return own;
+    }
+    let mut written = false;
+    let is_on_its_way = resolution.candidates.iter().all(|part| {
+        let on_disk = observe::slice_on_disk(view, &part.entity);
+        let truth = view.current_version(&part.entity).map(|it| it.slice);
+        written |= part.entity.symbol.is_some() && on_disk != truth;
+        part.entity.symbol.is_none() || on_disk == truth || on_disk == Some(part.slice)
+    });
+    if is_on_its_way && written {
+        DiskVerdict::Agrees
+    } else {
+        own
+    }
+}
+
+/// The disk's verdict on an entity that is to become this slice. Disk that holds it already agrees: clients write before a reply
+/// is over.
 pub(super) fn disk_verdict(
     view: &StateView<'_>,
     entity: &EntityId,
     slice: SliceHash,
 ) -> DiskVerdict {
+    let on_disk = observe::slice_on_disk(view, entity);
     match (view.divergence(entity), view.disk_finding(&entity.path)) {
         (Some(Divergence::Unreadable), _) | (None, Some(DiskFinding::Unreadable(_))) => {
             DiskVerdict::Unreadable
         }
+        _ if on_disk == Some(slice) => DiskVerdict::Agrees,
         (Some(_), _) => DiskVerdict::Stale,
-        (None, _) if stale_file(view, entity).is_some() => DiskVerdict::Stale,
-        (None, Some(DiskFinding::File(_))) if view.current_version(entity).is_none() => {
-            match observe::slice_on_disk(view, entity) {
-                Some(on_disk) if on_disk != slice => DiskVerdict::Unacknowledged,
-                _ => DiskVerdict::Agrees,
-            }
+        (None, Some(DiskFinding::File(_)))
+            if view.current_version(entity).is_none() && on_disk.is_some() =>
+        {
+            DiskVerdict::Unacknowledged
         }
         (None, _) => DiskVerdict::Agrees,
     }
-}
-
-/// The part's file, if the file is STALE as a whole and this part of it isn't.
-pub(super) fn stale_file(view: &StateView<'_>, part: &EntityId) -> Option<EntityId> {
-    let file = EntityId::file(part.path.clone());
-    let is_stale = part.symbol.is_some()
-        && view.divergence(part).is_none()
-        && view.divergence(&file).is_some();
-    is_stale.then_some(file)
 }

@@ -7,9 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
-use super::compose::cleaned_text;
 use super::prompt_facts::Prompt;
-use super::sight::Sight;
+use super::sight::{self, Sight};
 use crate::text_index::TextIndex;
 use tslp_core::capture;
 use tslp_core::delimiter::{RECENT_CLOSE, RECENT_OPEN};
@@ -52,7 +51,7 @@ pub(super) fn recent_context(
             _ => "User",
         };
         let strict = Sight::withhold_strictly(view, prompt.session, index, &said, withheld);
-        let said = cleaned_text(speaker, &said, strict).unwrap_or(said);
+        let said = sight::cleaned_text(speaker, &said, strict).unwrap_or(said);
         // Cut after code was withheld: a cut in the middle of outdated code would hide it from the search.
         let said = beginning(&said, RECENT_MESSAGE_BYTES_MAX);
         text.push_str(&format!("\n{name}:\n{}\n", said.trim_end()));

@@ -72,7 +72,12 @@ impl<'r> RepeatedBlock<'r> {
             .map(|current| current.slice);
         let is_settled = || match self.view.divergence(entity) {
             None | Some(Divergence::Unreadable) => true,
-            Some(Divergence::Unknown | Divergence::Superseded) => false,
+            Some(
+                Divergence::Unknown
+                | Divergence::Superseded
+                | Divergence::Refused
+                | Divergence::Gone,
+            ) => false,
         };
         let says_the_truth = truth == Some(slice) && is_settled();
         !says_the_truth && !self.counts_for(entity, Some(slice))

@@ -68,6 +68,43 @@ impl Resolution {
         }
     }
 
+    /// Names alone link nothing: `main` and `init` are in every file. The words of the true code have to be there as well.
+    fn if_alike(self, view: &StateView<'_>, thresholds: Thresholds, found: &FoundCode) -> Self {
+        if found.edit.is_some() {
+            return self;
+        }
+        let (mut base, mut new) = (Vec::new(), Vec::new());
+        for candidate in &self.candidates {
+            let current = view.current_version(&candidate.entity);
+            let text =
+                current.and_then(|current| view.artifact_slices(current.artifact, &current.spans));
+            if let Some(text) = text {
+                base.extend(text);
+                base.push(b'\n');
+                new.extend(slice::joined(found.code.as_bytes(), &candidate.spans));
+                new.push(b'\n');
+            }
+        }
+        let shared = similarity::words_shared_percent(&base, &new);
+        if shared < thresholds.correlation_percent {
+            return Self::unresolved(Reason::NoEntity);
+        }
+        Self {
+            correlation: Some(shared),
+            ..self
+        }
+    }
+
+    /// What it is if the model hasn't seen all that it would replace: like known code, and not proved to belong to it.
+    #[must_use]
+    pub fn of_unseen_code(self) -> Self {
+        Self {
+            level: Level::Inferred,
+            reason: Reason::CorrelatedWithOneFile,
+            ..self
+        }
+    }
+
     /// An edit of a known file that doesn't apply: only evidence that the file was to change.
     fn unapplied_edit(found: &FoundCode, path: &RelPath, reason: Reason) -> Self {
         let whole = whole_file_candidate(found, path, Figures::default());
@@ -126,7 +163,13 @@ pub fn resolve(
         });
     }
     let resolution = match path {
-        Some(path) => resolve_by_path(view, found, extraction, &symbols, path, origin),
+        Some(path) => {
+            let resolution = resolve_by_path(view, found, extraction, &symbols, path, origin);
+            match found.evidence {
+                PathEvidence::Shown => resolution.if_alike(view, thresholds, found),
+                _ => resolution,
+            }
+        }
         None => resolve_by_correlation(view, thresholds, found, &symbols),
     };
     debug_assert!(

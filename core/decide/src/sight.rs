@@ -21,8 +21,9 @@ use tslp_core::event::Withheld;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::SessionId;
 use tslp_core::limits::NAMESAKES_COMPARED_MAX;
+use tslp_core::message::Role;
 use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
-use tslp_core::read_message::ReadMessage;
+use tslp_core::read_message::{ReadMessage, safe_text};
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -645,3 +646,18 @@ fn text_without(text: &str, cuts: &[Cut]) -> String {
     });
     changed.unwrap_or_else(|| text.into())
 }
+
+/// A text as a message may say it: without injected blocks, delimiters defused, and without code that would mislead, as in
+/// `withheld`. `None` if nothing changes.
+pub(super) fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
+    // Servers refuse empty messages.
+    let withheld = withheld.map(|rest| match rest.trim() {
+        "" => String::from(ALL_WITHHELD),
+        _ => rest,
+    });
+    let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
+    safe.or(withheld)
+}
+
+/// What is left of a message that consisted of code which isn't current: nothing that a model would write in the place of code.
+const ALL_WITHHELD: &str = "Ok.";

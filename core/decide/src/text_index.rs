@@ -4,6 +4,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -15,10 +16,14 @@ use tslp_core::entity::EntityId;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::Seq;
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
-use tslp_core::limits::{INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_TEXTS_BYTES};
+use tslp_core::limits::{
+    AUTHORED_TEXT_BYTES_MAX, INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_PAIRS_BYTES,
+    INDEX_TEXTS_BYTES,
+};
 use tslp_core::name_hash::{NameHash, name_hash};
 use tslp_core::recent_map::RecentMap;
 use tslp_core::slice::Span;
+use tslp_core::spoken_lines;
 
 /// One definition of a known version: bytes of the Vault.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +58,8 @@ pub struct TextIndex {
     /// Whether each definition has lines to search for, and one alone.
     shapes: RecentMap<Definition, Option<Shape>>,
     lines: RecentMap<Definition, Arc<KnownLines>>,
+    /// The hashes of neighbouring lines in texts whose author is known.
+    pairs: RecentMap<ArtifactHash, Arc<[u64]>>,
     /// What words stand for, and since when nothing has changed that.
     words: (Seq, RecentMap<NameHash, Arc<KnownWord>>),
 }
@@ -165,6 +172,7 @@ impl TextIndex {
             texts: RecentMap::new(INDEX_TEXTS_BYTES),
             shapes: RecentMap::new(INDEX_DEFINITIONS),
             lines: RecentMap::new(INDEX_LINES_BYTES),
+            pairs: RecentMap::new(INDEX_PAIRS_BYTES),
             words: (Seq(0), RecentMap::new(INDEX_DEFINITIONS)),
         }
     }
@@ -220,6 +228,30 @@ impl TextIndex {
         let weight = 1 + known.places.len();
         self.words.1.insert(word, Arc::clone(&known), weight);
         known
+    }
+
+    /// The [pairs of lines](tslp_core::spoken_lines::line_pairs) of a text that the Vault holds in these pieces; what can't be
+    /// read has none.
+    pub fn pairs(&mut self, view: &StateView<'_>, pieces: &[ArtifactHash]) -> Arc<[u64]> {
+        let key = match pieces {
+            [only] => *only,
+            pieces => {
+                let hashes: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
+                ArtifactHash::of(&hashes)
+            }
+        };
+        let pairs = self.pairs.get_or_insert_with(&key, || {
+            let contents = pieces
+                .iter()
+                .filter_map(|piece| view.artifact_content(*piece));
+            let mut bytes = contents.collect::<Vec<_>>().concat();
+            bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
+            let pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
+            let pairs: Arc<[u64]> = pairs.into();
+            let weight = size_of::<ArtifactHash>() + size_of_val(&*pairs);
+            (pairs, weight)
+        });
+        Arc::clone(pairs)
     }
 
     fn text(&mut self, hash: ArtifactHash, text: &str) -> &mut IndexedText {

@@ -7,10 +7,12 @@ use alloc::vec::Vec;
 use super::code_reader::CodeReader;
 use super::found_code::FoundCode;
 use crate::mention;
+use crate::shown;
 use tslp_core::capture;
 use tslp_core::limits::TOUCHED_FILES_MAX;
-use tslp_core::message::ToolCall;
+use tslp_core::message::{Role, ToolCall};
 use tslp_core::path::RelPath;
+use tslp_core::request::Request;
 
 /// Unknown files that a prompt names.
 #[must_use]
@@ -26,6 +28,37 @@ pub fn by_path(reader: CodeReader<'_>, written: &str) -> Option<RelPath> {
     let mut touched = TouchedFiles::new(reader);
     touched.add_if_unknown(RelPath::parse(written, reader.root).ok()?);
     touched.files.pop()
+}
+
+/// Known files that the newest messages may show: what follows the last reply names them, or one of its tool calls does.
+#[must_use]
+pub fn by_newest_messages(reader: CodeReader<'_>, request: &Request) -> Vec<RelPath> {
+    let view = reader.view;
+    let mut files: Vec<RelPath> = Vec::new();
+    let mut add_paths_in = |text: &str| {
+        for word in mention::path_words(text) {
+            let path = RelPath::parse(mention::path_in(word), reader.root);
+            let known = path
+                .ok()
+                .filter(|path| view.state.state_map().tracks(path) && !files.contains(path));
+            if files.len() < TOUCHED_FILES_MAX {
+                files.extend(known);
+            }
+        }
+    };
+    let last_reply = request
+        .messages
+        .iter()
+        .rfind(|it| it.role == Role::Assistant);
+    for call in last_reply.iter().flat_map(|reply| &reply.tool_calls) {
+        for string in capture::short_strings(&call.arguments) {
+            add_paths_in(&string);
+        }
+    }
+    for text in shown::newest_texts(request) {
+        add_paths_in(text);
+    }
+    files
 }
 
 /// Unknown files that a reply names: as a call's path, in a command, as the path of its code, or in the model's own prose. The client acts on
@@ -50,11 +83,14 @@ pub fn by_reply(
     touched.files
 }
 
-/// Whether a file's text may be taken as the user's because no model proposed it.
+/// Whether a file's text may be taken as the user's: no model proposed it, or it was true of another file, of which this is the new
+/// place or a copy.
 #[must_use]
 pub fn was_not_proposed(reader: CodeReader<'_>, found: &FoundCode) -> bool {
     let view = reader.view;
-    !view.vault_holds(found.artifact) || view.vault_holds_message(found.artifact)
+    !view.vault_holds(found.artifact)
+        || view.vault_holds_message(found.artifact)
+        || view.artifact_is_current(found.artifact).is_some()
 }
 
 struct TouchedFiles<'r> {

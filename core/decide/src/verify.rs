@@ -8,13 +8,13 @@ use super::Recorder;
 use super::asked_change::AskedChanges;
 use super::found_code::FoundCode;
 use super::promote;
-use super::propose::{base_verdict_since, disk_verdict, stale_file};
+use super::propose::{base_verdict_since, disk_verdict};
 use crate::mention::Mentions;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, NoticeIssued};
+use tslp_core::event::Event;
 use tslp_core::gate::{GateReport, LateGrant};
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::ids::SessionId;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_projections::proposals::Proposal;
@@ -24,7 +24,7 @@ use tslp_projections::proposals::Proposal;
 #[must_use]
 pub fn verify(
     view: &StateView<'_>,
-    (episode, session): (EpisodeId, SessionId),
+    session: SessionId,
     prompt: &str,
     mentions: &Mentions,
     supplied: &[&FoundCode],
@@ -57,13 +57,7 @@ pub fn verify(
             if block.iter().any(|part| doubted.contains(&part.entity)) {
                 continue;
             }
-            promote_block(
-                &mut recorder,
-                view,
-                (episode, session),
-                block,
-                &mut promoted,
-            );
+            promote_block(&mut recorder, view, block, &mut promoted);
         }
     }
     let paths: BTreeSet<&RelPath> = promoted.iter().map(|entity| &entity.path).collect();
@@ -74,12 +68,10 @@ pub fn verify(
     recorder.into_events()
 }
 
-/// Promotes a block that only lacked a grant, if disk still agrees with all of it. If its file is STALE as a whole, a notice
-/// says that this keeps its parts out.
+/// Promotes a block that only lacked a grant, if disk still agrees with all of it.
 fn promote_block(
     recorder: &mut Recorder<'_>,
     view: &StateView<'_>,
-    (episode, session): (EpisodeId, SessionId),
     block: Vec<Proposal>,
     promoted: &mut BTreeSet<EntityId>,
 ) {
@@ -97,20 +89,6 @@ fn promote_block(
         })
         .collect();
     if !granted.iter().all(|report| report.passed) {
-        let blocked = block.iter().zip(&granted).find_map(|(proposal, report)| {
-            let file = stale_file(view, &proposal.entity);
-            let file = file.filter(|_| report.conclusion == Some(Reason::Stale))?;
-            Some((file, proposal.entity.clone()))
-        });
-        if let Some((file, part)) = blocked {
-            recorder.push(Event::NoticeIssued(NoticeIssued {
-                episode,
-                session,
-                reason: Reason::Stale,
-                entity: Some(file),
-                other: Some(part),
-            }));
-        }
         return;
     }
     for (proposal, report) in block.into_iter().zip(granted) {

@@ -6,17 +6,21 @@ use tslp_projections::state::StateView;
 
 use super::Recorder;
 use super::found_code::FoundCode;
+use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::repeat::{self, RepeatedBlock};
 use super::resolve::{self, Candidate, Resolution};
+use super::shown::TakenFromDisk;
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFinding, Event, Extent, NoticeIssued};
 use tslp_core::gate::{self, Completeness, Thresholds};
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_projections::stale::Divergence;
 
 /// The source of a block of the user's code, which decides how much it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub enum CodeSource {
     /// An older message that the ledger didn't know, or one that was answered: context that the client sends along. It
     /// counts where nothing is true yet, where there is no file, and where disk holds it.
     Context,
+    /// The model's or a tool's words in a user's message: true where disk holds it, and elsewhere a proposal.
+    Another,
     /// A file on disk that the user accepted: all of it, or one symbol.
     Disk(Option<Symbol>),
 }
@@ -43,7 +49,10 @@ pub fn write_head(
     place: &CodeSource,
 ) -> Vec<Event> {
     // Context that is on record was decided about when it came; clients send it again with every prompt.
-    if *place == CodeSource::Context && view.vault_holds(found.artifact) {
+    if *place == CodeSource::Context
+        && view.vault_holds(found.artifact)
+        && !shows_changed_file(view, found)
+    {
         return Vec::new();
     }
     let mut resolution = resolve::resolve(view, thresholds, found, Origin::User);
@@ -61,6 +70,52 @@ pub fn write_head(
         place,
         &resolution,
     )
+}
+
+/// Takes what a conversation was shown of a file on disk, with a notice if that has lost definitions.
+#[must_use]
+pub fn take_from_disk(
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    found: &FoundCode,
+    taken: &TakenFromDisk,
+) -> Vec<Event> {
+    let mut resolution = resolve::resolve(view, Thresholds::default(), found, Origin::User);
+    if !becomes_true(view, found, &resolution) {
+        return Vec::new();
+    }
+    let is_taken = |candidate: &Candidate| taken.entities.contains(&candidate.entity);
+    resolution.candidates.retain(is_taken);
+    let is_whole = |candidate: &Candidate| candidate.entity.symbol.is_none();
+    let omitted = if resolution.candidates.iter().any(is_whole) {
+        // What is on disk and was true already isn't among those that are taken.
+        let mut omitted = omitted_symbols(view, found, &resolution);
+        omitted.retain(|entity| observe::slice_on_disk(view, entity).is_none());
+        omitted
+    } else {
+        resolution.extent = Extent::Fragment;
+        Vec::new()
+    };
+    if resolution.candidates.is_empty() {
+        return Vec::new();
+    }
+    let mut recorder = Recorder::new(view);
+    let containers = &MessagePieces::default();
+    let block = resolved_block(episode, found, containers, &resolution);
+    let candidates: Vec<&Candidate> = resolution.candidates.iter().collect();
+    let versions = promote::record_block(&mut recorder, &block, &candidates);
+    let lost = omitted.first().cloned();
+    make_true(&mut recorder, &block, &versions, omitted);
+    if let Some(lost) = lost {
+        recorder.push(Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason: Reason::TakenAsShown,
+            entity: Some(EntityId::file(lost.path.clone())),
+            other: Some(lost),
+        }));
+    }
+    recorder.into_events()
 }
 
 /// Decides about one of many files that the user adopts as they are on disk. Where nothing changes nothing is recorded, and
@@ -83,7 +138,30 @@ pub fn adopt_file(view: &StateView<'_>, episode: EpisodeId, found: &FoundCode) -
     let block = resolved_block(episode, found, containers, &resolution);
     let versions = promote::record_block(&mut recorder, &block, &new);
     make_true(&mut recorder, &block, &versions, omitted);
+    for entity in moved_here(view, found) {
+        promote::remove_entity(&mut recorder, entity, Reason::MovedOrCopied);
+    }
     recorder.into_events()
+}
+
+/// All that is true of deleted files whose every definition is in this one: they were renamed to it.
+fn moved_here(view: &StateView<'_>, found: &FoundCode) -> Vec<EntityId> {
+    let gone = view.state.stale().iter();
+    let gone = gone.filter(|(_, divergence)| *divergence == Divergence::Gone);
+    let gone: BTreeSet<&RelPath> = gone.map(|(entity, _)| &entity.path).collect();
+    let is_here = |path: &&&RelPath| {
+        let mut symbols = hydrate::true_symbols_of(view, path).into_iter().peekable();
+        symbols.peek().is_some()
+            && symbols.all(|entity| {
+                let truth = view.current_version(&entity).map(|current| current.slice);
+                let here = entity.symbol.as_ref().and_then(|it| found.slices.get(it));
+                truth.is_some() && here.copied() == truth
+            })
+    };
+    let moved = gone.iter().filter(is_here);
+    moved
+        .flat_map(|path| hydrate::true_entities_of(view, path))
+        .collect()
 }
 
 fn decide_block(
@@ -94,6 +172,9 @@ fn decide_block(
     place: &CodeSource,
     resolution: &Resolution,
 ) -> Vec<Event> {
+    if *place == CodeSource::Another && !disk_holds(view, found, resolution) {
+        return record_anothers(view, (episode, session), found, containers, resolution);
+    }
     let mut recorder = Recorder::new(view);
     let counts = becomes_true(view, found, resolution);
     let repeat = RepeatedBlock::new(view, found, containers);
@@ -123,6 +204,74 @@ fn decide_block(
             other: None,
         }));
     }
+    recorder.into_events()
+}
+
+/// Whether disk holds the block: as the whole file, or each of its definitions.
+fn disk_holds(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
+    let candidates = &resolution.candidates;
+    let is_whole = |path: &RelPath| match view.disk_finding(path) {
+        Some(DiskFinding::File(file)) => file.whole == found.whole,
+        _ => false,
+    };
+    let on_disk = |candidate: &Candidate| {
+        observe::slice_on_disk(view, &candidate.entity) == Some(candidate.slice)
+    };
+    found.usable_path().is_some_and(is_whole)
+        || !candidates.is_empty() && candidates.iter().all(on_disk)
+}
+
+/// Records code in a user's message that the model or a tool wrote: what isn't true or proposed already is a proposal of the model's,
+/// which nothing promotes.
+fn record_anothers(
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    found: &FoundCode,
+    containers: &MessagePieces,
+    resolution: &Resolution,
+) -> Vec<Event> {
+    let is_true = |candidate: &&Candidate| {
+        let current = view.current_version(&candidate.entity);
+        current.is_some_and(|current| current.slice == candidate.slice)
+    };
+    let proposals_of = |candidate: &Candidate| {
+        let mut proposals = view.proposals_for(&candidate.entity);
+        proposals.retain(|proposal| proposal.slice == candidate.slice);
+        if candidate.entity.symbol.is_none() {
+            // A block that was proposed as a part of the file is no other proposal when it is read as the whole file.
+            let mut parts = view.proposals_under(&candidate.entity.path);
+            parts.retain(|proposal| proposal.artifact == found.artifact);
+            proposals.append(&mut parts);
+        }
+        proposals
+    };
+    let mut new: Vec<&Candidate> = resolution.candidates.iter().collect();
+    new.retain(|candidate| !is_true(candidate));
+    // In the proposal's own conversation its notice has said what there is to say.
+    let is_told = |candidate: &&Candidate| {
+        let proposals = proposals_of(candidate);
+        proposals.iter().any(|proposal| proposal.session == session)
+    };
+    let Some(first) = new.iter().find(|candidate| !is_told(candidate)) else {
+        return Vec::new();
+    };
+    let entity = first.entity.clone();
+    let mut recorder = Recorder::new(view);
+    let block = ResolvedBlock {
+        origin: Origin::Model,
+        ..resolved_block(episode, found, containers, resolution)
+    };
+    new.retain(|candidate| proposals_of(candidate).is_empty());
+    if !new.is_empty() {
+        promote::record_block(&mut recorder, &block, &new);
+    }
+    recorder.push(Event::NoticeIssued(NoticeIssued {
+        episode,
+        session,
+        reason: Reason::CodeOfAnother,
+        entity: Some(entity),
+        other: None,
+    }));
     recorder.into_events()
 }
 
@@ -214,8 +363,22 @@ fn becomes_true(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution
 
 /// An edit of STALE code is refused, even the user's: the lines that it leaves unchanged are unknown.
 fn edits_what_is_stale(view: &StateView<'_>, found: &FoundCode, resolution: &Resolution) -> bool {
-    let diverges = |candidate: &Candidate| view.divergence(&candidate.entity).is_some();
+    let diverges = |candidate: &Candidate| {
+        let truth = view.current_version(&candidate.entity);
+        candidate.entity.symbol.is_some()
+            && truth.is_some_and(|truth| truth.slice != candidate.slice)
+            && view.divergence(&candidate.entity).is_some()
+    };
     found.edit.is_some() && resolution.candidates.iter().any(diverges)
+}
+
+/// Whether the code is what a file holds now, though something else is true.
+fn shows_changed_file(view: &StateView<'_>, found: &FoundCode) -> bool {
+    found.usable_path().is_some_and(|path| {
+        let is_held = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+        let mut entities = hydrate::true_entities_of(view, path).into_iter();
+        is_held && entities.any(|entity| view.divergence(&entity).is_some())
+    })
 }
 
 /// A definition that is true already says nothing new, unless disk contradicts it: then the user has now decided.
@@ -233,9 +396,10 @@ fn says_something_new(
     match place {
         _ if same_as_truth => counts && view.divergence(entity).is_some(),
         CodeSource::Disk(_) => true,
-        CodeSource::CurrentPrompt | CodeSource::RepeatedPrompt | CodeSource::Context => {
-            !quotes_the_model(view, session, found, candidate)
-        }
+        CodeSource::CurrentPrompt
+        | CodeSource::RepeatedPrompt
+        | CodeSource::Context
+        | CodeSource::Another => !quotes_the_model(view, session, found, candidate),
     }
 }
 
@@ -248,6 +412,12 @@ fn context_counts_for(
     entity: &EntityId,
     slice: Option<SliceHash>,
 ) -> bool {
+    // What was refused doesn't become true because a client sends its files along.
+    let is_refused = view.divergence(entity) == Some(Divergence::Refused);
+    // Nor is an accepted change undone that is yet to be saved.
+    if is_refused || view.state.stale().is_unsaved(entity) {
+        return false;
+    }
     let is_new = || view.current_version(entity).is_none();
     match view.disk_finding(&entity.path) {
         None | Some(DiskFinding::Missing) => true,

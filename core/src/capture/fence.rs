@@ -239,9 +239,20 @@ mod tests {
             &["LineBefore Makefile - Closed \"x\\n\""],
         );
         check(
-            "Here is src/a.c as it stands:\n```c\nx\n```",
+            "src/a.c has more of that.\n```c\nx\n```",
             &["SentenceBefore src/a.c c Closed \"x\\n\""],
         );
+        for leading in [
+            "Here is src/a.c as it stands:",
+            "### Updated `src/a.c`",
+            "Entity: src/a.c::f\nArtifact: 0123\nSource: Confirmed via AST\n",
+            "**src/a.c::f**",
+        ] {
+            check(
+                &format!("{leading}\n```c\nx\n```"),
+                &["LineBefore src/a.c c Closed \"x\\n\""],
+            );
+        }
         check(
             "Here is the code:\n```c\nx\n```",
             &["None - c Closed \"x\\n\""],

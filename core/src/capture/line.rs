@@ -52,9 +52,16 @@ pub(super) struct LineBefore {
 }
 
 impl LineBefore {
-    /// Takes note of a line that isn't in a block.
+    /// Takes note of a line that isn't in a block. Of our own template's lines the first names the entity.
     pub(super) fn advance(&mut self, text: &str, line: &Range<usize>) {
-        if text[line.clone()].trim().is_empty() {
+        let written = text[line.clone()].trim();
+        if ["Artifact: ", "Source: "]
+            .iter()
+            .any(|label| written.starts_with(label))
+        {
+            return;
+        }
+        if written.is_empty() {
             self.blanks += 1;
         } else {
             *self = Self {

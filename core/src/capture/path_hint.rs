@@ -154,7 +154,7 @@ fn strip_label(line: &str) -> &str {
 }
 
 fn is_label(word: &str) -> bool {
-    ["file", "filepath", "filename", "path"]
+    ["file", "filepath", "filename", "path", "entity"]
         .iter()
         .any(|label| {
             word.trim()
@@ -181,9 +181,16 @@ pub fn sentence_before(line: &str, blanks: u32) -> Option<PathHint> {
         .filter_map(path_reference)
         .filter(|word| is_path(word.path) && has_extension(word.path));
     let first = named.next()?;
+    let line = line.trim();
+    // A heading, and a sentence that leads to what follows it, say whose code that is.
+    let introduces = line.starts_with('#') || line.trim_end_matches('*').ends_with([':', '：']);
+    let evidence = match introduces {
+        true => PathEvidence::LineBefore,
+        false => PathEvidence::SentenceBefore,
+    };
     named
         .all(|other| other.path == first.path)
-        .then(|| PathHint::of(first, PathEvidence::SentenceBefore))
+        .then(|| PathHint::of(first, evidence))
 }
 
 /// `// filepath: src/a.c`, `# filepath: …`, `<!-- filepath: … -->`, or a path alone in a comment on the first line.
@@ -216,6 +223,11 @@ struct PathReference<'t> {
 /// Reads `src/a.c`, `@src/a.c`, `src/a.c:10`, `src/a.c:10-20`, `src/a.c#L10-L20`. Whether the rest is a path isn't checked.
 fn path_reference(word: &str) -> Option<PathReference<'_>> {
     let word = word.strip_prefix('@').unwrap_or(word);
+    // An entity is named with its file.
+    let entity = word
+        .split_once("::")
+        .filter(|(path, _)| has_extension(path));
+    let word = entity.map_or(word, |(path, _)| path);
     let is_lines = |lines: &str| {
         let mut numbers = lines.split(['-', ':', ',']);
         let is_number = |number: &str| {

@@ -62,6 +62,9 @@ sections! {
     READING_REMARKS "remark of a tool that reads",
     EXAMPLES_END "sentence that ends a client's examples",
     CONVERSATION_MARKS "text that marks a quoted conversation",
+    USERS_TAGS "tag around the user's own words",
+    REMINDER_TAGS "tag around a client's reminders, between which the user speaks",
+    SUMMARY_BEGINNINGS "beginning of a line that opens a summary or an agent's orders",
 }
 
 /// The version of this data, for the record of the rules in force.

@@ -193,7 +193,7 @@ impl<'r> ArgumentReader<'r> {
                 if let ArgumentRule::Contains(text, class) = rule
                     && word.contains(text)
                 {
-                    self.raise_class(*class, text);
+                    self.raise_class(*class, if text.is_empty() { word } else { text });
                 }
             }
             if options_end || !word.starts_with('-') || word.len() == 1 {
@@ -263,14 +263,19 @@ impl<'r> ArgumentReader<'r> {
     }
 
     /// The rules that are about an option word, each with the value that is attached to it. Long options count by any
-    /// beginning of their names, as getopt has it; short ones in clusters, up to one that takes a value.
+    /// beginning of their names, as getopt has it, and with one dash or two, as Go has it; short ones in clusters, up to one that
+    /// takes a value.
     fn each_option<'w>(&self, word: &'w str, mut each: impl FnMut(&ArgumentRule, Option<&'w str>)) {
         let (name, attached) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
         };
+        let bare = name.trim_start_matches('-');
         let named = |option: &str| {
-            option == name || name.len() > 2 && name.starts_with("--") && option.starts_with(name)
+            let long = option.trim_start_matches('-');
+            let is_long = long.len() > 1 && !bare.is_empty();
+            option == name
+                || is_long && (long == bare || name.starts_with("--") && long.starts_with(bare))
         };
         let about = |rule: &&ArgumentRule| rule.option_name().is_some_and(named);
         let mut whole = self.rules.iter().filter(about).peekable();
@@ -421,7 +426,36 @@ mod tests {
             None,
         );
         check("python3 -m pytest -q", Class::Build, None);
+        check("ruby -v", Class::Read, None);
+        check("python3 --version", Class::Read, None);
         check("grep -- -e a", Class::Read, None);
+    }
+
+    /// Lines that read, and run a program that the workspace or the line brings.
+    #[test]
+    fn what_runs_the_workspaces_code_is_more_than_reading() {
+        for line in [
+            "nm --plugin ./x.so a.o",
+            "nm --plug=./x.so a.o",
+            "objdump -d --plugin=./x.so a.o",
+            "diff3 --diff-program=./x a b c",
+            "diff3 --diff-p ./x a b c",
+            "sort --compress-p ./x a",
+            "sort --compress-p=./x a",
+            "sort --compress-program ./x a",
+            "cargo tree",
+            "cargo metadata --no-deps",
+            "ruby -v -e system(1)",
+            "lua -v -e os.exit()",
+            "python3 --version -c x",
+            "perl -v x.pl",
+            "go list -toolexec=./x ./...",
+            "go list --toolexec=./x ./...",
+            "go list -export ./...",
+            "ldd ./a.out",
+        ] {
+            assert!(classify(line).class > Class::Read, "{line}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ enum PatternPart {
 const ENTROPY_TENTHS_MIN: u32 = 25;
 
 /// Most bytes of a run that are read before it is known to be a credential, so that each byte is read a bounded number of times.
-const RUN_BYTES_READ_MAX: usize = 256;
+const RUN_BYTES_READ_MAX: usize = 64;
 
 pub(super) static FORMATS: [CredentialFormat; FORMATS_COUNT] = parse_formats();
 
@@ -285,7 +285,7 @@ impl CredentialFormat {
                     let from = end;
                     let most = match run.max {
                         Some(max) => max,
-                        None if rest.is_empty() => RUN_BYTES_READ_MAX,
+                        None if rest.is_empty() => run.min.max(RUN_BYTES_READ_MAX),
                         // Such a run is only read from the start of a word, so that no byte is read from two starts.
                         None if is_strict_start(reading.text, start) => usize::MAX,
                         None => return None,
@@ -333,9 +333,17 @@ pub(super) fn is_word_start(text: &[u8], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map(|at| text[at]);
     match before(1) {
         Some(byte) if byte.is_ascii_alphanumeric() => {
-            let escapes_line = matches!(byte, b'n' | b'r' | b't') && before(2) == Some(b'\\');
-            let is_hex = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_hexdigit());
-            escapes_line || is_hex(Some(byte)) && is_hex(before(2)) && before(3) == Some(b'%')
+            let are_hex = |count: usize| {
+                (1..=count).all(|back| before(back).is_some_and(|byte| byte.is_ascii_hexdigit()))
+            };
+            let escape = |letters: usize| match before(letters + 1) {
+                Some(b'\\') if letters == 1 => b"abefnrtv0".contains(&byte),
+                Some(b'u' | b'U') => letters == 4 && before(6) == Some(b'\\'),
+                Some(b'x') => letters == 2 && before(4) == Some(b'\\'),
+                Some(b'%') => letters == 2,
+                _ => false,
+            };
+            escape(1) || are_hex(2) && escape(2) || are_hex(4) && escape(4)
         }
         _ => true,
     }

@@ -11,8 +11,12 @@ use super::reading::{ScannedText, is_word_byte};
 pub(super) enum NameFamily {
     Password,
     Secret,
+    /// Base64 of a user and a password.
+    Pair,
     Bearer,
     Basic,
+    /// A program that is given a password by `-p`.
+    Client,
 }
 
 const LINES: &[u8] = include_bytes!("names.txt");
@@ -29,6 +33,8 @@ pub(super) const NAMES: [(NameFamily, &[u8]); count_entries(false)] = {
             b"secret" => Some(NameFamily::Secret),
             b"bearer" => Some(NameFamily::Bearer),
             b"basic" => Some(NameFamily::Basic),
+            b"pair" => Some(NameFamily::Pair),
+            b"client" => Some(NameFamily::Client),
             b"harmless" => None,
             _ => panic!("names.txt says which families there are"),
         };
@@ -78,6 +84,9 @@ const SPACES_MAX: usize = 40;
 const TYPE_MAX: usize = 48;
 const VALUE_BYTES_READ_MAX: usize = 512;
 
+/// Most bytes between a program's name and the password that it is given.
+const OPTIONS_MAX: usize = 160;
+
 /// The credential that is the value of the name at `at`, or the password of the URL whose `://` is there.
 pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
     if reading.text[at] == b':' {
@@ -113,9 +122,13 @@ fn value_after(
         let start = reading.end_of_run(at, SPACES_MAX, is_space);
         return (start > at).then(|| scheme_value(reading, family, start))?;
     }
+    if family == NameFamily::Client {
+        return password_option_after(reading, at);
+    }
     let is_name = |byte: u8| is_word_byte(byte) || byte == b'-';
     let named = reading.end_of_run(at, NAME_REST_MAX, is_name);
-    if named - at == NAME_REST_MAX || is_harmless(&reading.text[at..named]) {
+    let is_other = named > at && family == NameFamily::Pair;
+    if named - at == NAME_REST_MAX || is_other || is_harmless(&reading.text[at..named]) {
         return None;
     }
     let mut closed = reading.end_of_run(named, 6, |byte| {
@@ -203,6 +216,7 @@ fn quoted_value(
     let value = &reading.text[start..end];
     let is_credential = match family {
         NameFamily::Password => is_password(value),
+        NameFamily::Pair => is_user_and_password(value),
         _ => is_secret(value),
     };
     Some(is_credential.then(|| start..reading.end_of_run(end, usize::MAX, |byte| !stops(byte))))
@@ -243,10 +257,29 @@ fn bare_value(
                         && value.iter().any(u8::is_ascii_digit))
         }
         (NameFamily::Password, _) => false,
+        (NameFamily::Pair, NameSeparator::Assigns | NameSeparator::Colon) => {
+            is_user_and_password(value)
+        }
+        (NameFamily::Pair, _) => false,
         (_, NameSeparator::Space) => value.len() >= 20 && is_secret(value),
         _ => is_secret(value),
     };
     (ends_well && is_credential).then(|| start..reading.end_of_run(end, usize::MAX, is_part))
+}
+
+/// The password of `mysql -u root -phunter2` and `sshpass -p hunter2`, on the same line.
+fn password_option_after(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
+    let line = reading.end_of_run(at, OPTIONS_MAX, |byte| {
+        !matches!(byte, b'\n' | b'|' | b';' | b'&')
+    });
+    let option = reading.text[at..line.min(reading.text.len())]
+        .windows(4)
+        .position(|option| {
+            option.starts_with(b" -p") && option[3].is_ascii_graphic() || option == b" -p "
+        })?;
+    let opened = reading.end_of_run(at + option + 3, 2, |byte| is_space(byte) || is_quote(byte));
+    let end = reading.end_of_run(opened, VALUE_BYTES_READ_MAX, is_password_byte);
+    is_password(&reading.text[opened..end]).then_some(opened..end)
 }
 
 /// The credential after the scheme of an `Authorization` field.

@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
+use tslp_core::artifact::Transition;
+use tslp_core::event::{Event, Recorded};
 use tslp_workspace::tree::reading::SkipReason;
 
 use super::AdoptMode;
+
+/// Most files named that couldn't be read completely.
+const UNREAD_MAX: usize = 20;
 
 /// Most names shown of the files that were skipped for one reason.
 const NAMES_MAX: usize = 5;
@@ -51,8 +56,44 @@ impl AdoptSummary {
         }
     }
 
-    pub(super) fn add_walked(&mut self, walked: Self) {
-        for (why, more) in walked.skipped {
+    /// Counts a file of which code was taken, with the events that this made.
+    pub(super) fn count_file(
+        &mut self,
+        bytes: usize,
+        unread: Option<String>,
+        recorded: &[Recorded],
+    ) {
+        let moved = |wanted: Transition| {
+            let transitions = recorded.iter().filter(|recorded| {
+                matches!(&recorded.event, Event::Transitioned(moved) if moved.transition == wanted)
+            });
+            transitions.count() as u64
+        };
+        let (promoted, removed) = (moved(Transition::Promote), moved(Transition::Remove));
+        self.bytes += bytes as u64;
+        self.files_damaged += u64::from(unread.is_some());
+        self.unread.extend(unread);
+        self.unread.truncate(UNREAD_MAX);
+        self.entities += promoted;
+        self.entities_removed += removed;
+        if promoted + removed > 0 {
+            self.files_adopted += 1;
+        } else {
+            self.files_true_already += 1;
+        }
+    }
+
+    /// Adds what was found elsewhere.
+    pub(super) fn add(&mut self, more: Self) {
+        self.files_adopted += more.files_adopted;
+        self.files_true_already += more.files_true_already;
+        self.files_damaged += more.files_damaged;
+        self.unread.extend(more.unread);
+        self.unread.truncate(UNREAD_MAX);
+        self.entities += more.entities;
+        self.entities_removed += more.entities_removed;
+        self.bytes += more.bytes;
+        for (why, more) in more.skipped {
             let skipped = self.skipped.entry(why).or_default();
             skipped.files += more.files;
             skipped.names.extend(more.names);

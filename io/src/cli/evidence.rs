@@ -29,7 +29,10 @@ pub struct LogArgs {
     /// Print only the last N matching events; 0 prints all
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: usize,
-    /// Go on printing as events are appended, until interrupted
+    /// Go on printing, until interrupted: a line for each reply, or for each event that matches if anything is asked of events
     #[arg(long)]
     pub follow: bool,
+    /// Follow events, not replies
+    #[arg(long, requires = "follow")]
+    pub events: bool,
 }

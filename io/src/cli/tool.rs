@@ -31,7 +31,7 @@ pub enum PolicyCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Put a profile in force; no proxy may be running
+    /// Put a profile in force
     Approve {
         /// The profile, TOML, outside of the workspace
         file: PathBuf,
@@ -87,4 +87,23 @@ pub struct ToolLine {
     /// One argument with the whole line, or one command's words
     #[arg(last = true, required = true, value_name = "CMD")]
     pub line: Vec<String>,
+}
+
+/// A grant to the tools of a session.
+#[derive(Clone, Debug, Args)]
+pub struct GrantArgs {
+    /// `BUILD_EXEC` or `SHELL_EXEC`, and for how long: `BUILD_EXEC for 15m`
+    #[arg(required = true, num_args = 1..=3, value_name = "CAPABILITY [for TIME]")]
+    pub grant: Vec<String>,
+    /// The session [default: that of the last prompt]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub session: Option<u64>,
+}
+
+impl GrantArgs {
+    /// The grant, as a directive says it.
+    #[must_use]
+    pub fn words(&self) -> String {
+        self.grant.join(" ")
+    }
 }

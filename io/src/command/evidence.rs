@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _};
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -12,27 +12,36 @@ use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_core::event::EventKind;
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
+use tslp_projections::episodes::EpisodeRow;
 use tslp_store::evidence::backup as backups;
 use tslp_store::evidence::export::{self as exports, ExportError};
 use tslp_store::evidence::import::{self as imports, ImportError};
 use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::ledger::LedgerError;
 use tslp_store::startup::StartError;
+use tslp_workspace::target::{self, NamedTarget};
 
 use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_page};
-use crate::cli::{LogArgs, OutputFormat};
+use crate::cli::{LogArgs, OutputFormat, UndoArgs};
 use crate::config::ServeConfig;
+use crate::config::environment::Environment;
 use crate::diagnostics::why;
 use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError};
+use crate::evidence::replies::ReplyReporter;
+use crate::evidence::undo::{self, UndoWish};
 use crate::evidence::{moments, suggestions};
 use crate::exit::Exit;
-use crate::out::{Out, OutputReader};
+use crate::out::{Out, OutputReader, visible_text};
 use crate::sent_prompts::SentIndex;
 use crate::serve;
+
+/// Replies that are printed before those that come.
+const REPLIES_AT_FIRST: usize = 10;
 
 /// Interval between two looks at a followed ledger.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
@@ -61,6 +70,9 @@ pub(super) fn run_log(
     need_ledger(config)?;
     let filter =
         log_filter(config, args).map_err(|message| CommandFailure::new(Exit::Usage, message))?;
+    if args.follow && !args.events && output == OutputFormat::Human && filter.passes_all() {
+        return follow_replies(config, args.limit);
+    }
     let interrupted = args.follow.then(watch_interrupts).transpose()?;
     let mut log = EventPrinter::new(begin_scan(config)?, filter, output);
     let mut out = Out::stdout();
@@ -71,6 +83,95 @@ pub(super) fn run_log(
         None => log.check_entity()?,
     }
     Ok(Exit::Ok)
+}
+
+/// Prints a line for each of the last replies, and for each that comes.
+fn follow_replies(config: &ServeConfig, limit: usize) -> Result<Exit, CommandFailure> {
+    let interrupted = watch_interrupts()?;
+    let reader = diagnosed_subject(config).readers.open()?;
+    let episodes = reader.rows::<EpisodeRow>()?.into_iter();
+    let mut prompts: Vec<Seq> = episodes
+        .filter(|row| row.episode != EpisodeId::OUTSIDE)
+        .map(|row| row.seq)
+        .collect();
+    prompts.sort_unstable();
+    let first = prompts.len().saturating_sub(limit.min(REPLIES_AT_FIRST));
+    let from = match prompts.get(first) {
+        Some(seq) => *seq,
+        None => reader.head()?.seq.next(),
+    };
+    let mut replies = ReplyReporter::from(reader, from);
+    let mut out = Out::stdout();
+    loop {
+        out.lines(replies.new_lines()?)?;
+        let waited = interrupted.recv_timeout(FOLLOW_INTERVAL);
+        if waited != Err(RecvTimeoutError::Timeout) || out.look_for_reader()? == OutputReader::Gone
+        {
+            return Ok(Exit::Ok);
+        }
+    }
+}
+
+/// `tslp undo`.
+pub(super) fn print_undo(config: &ServeConfig, args: &UndoArgs) -> Result<Exit, CommandFailure> {
+    need_ledger(config)?;
+    let current_dir = Environment::of_process().current_dir;
+    let wish = match (&args.path, args.episode) {
+        (Some(path), _) => {
+            let written = target::find_target(path, &current_dir, &config.workspace);
+            UndoWish::File(match written {
+                Ok(NamedTarget::File(path)) => path,
+                // It may be gone from disk.
+                _ => RelPath::parse(path, &config.policy.workspace_root).map_err(|reason| {
+                    CommandFailure::new(Exit::Usage, format!("{path}: {}", reason.meaning()))
+                })?,
+            })
+        }
+        (None, Some(episode)) => UndoWish::Since(EpisodeId(episode)),
+        (None, None) => UndoWish::LastReply,
+    };
+    let reader = diagnosed_subject(config).readers.open()?;
+    let undo = undo::undo(&reader, &config.workspace, &wish)?;
+    if io::stdout().is_terminal() {
+        let patch = String::from_utf8_lossy(&undo.patch);
+        Out::stdout().lines(patch.lines().map(str::to_owned))?;
+    } else {
+        let mut sink = Out::stdout().into_sink();
+        sink.write_all(&undo.patch)?;
+        sink.flush()?;
+    }
+    let mut said = io::stderr();
+    match (undo.since, undo.files.len()) {
+        (None, _) => writeln!(
+            said,
+            "tslp: no reply with code is on record: there is nothing to take back"
+        )?,
+        (Some(_), 0) if undo.left.is_empty() => {
+            writeln!(
+                said,
+                "tslp: every file is as it was before: there is nothing to take back"
+            )?;
+        }
+        (Some(_), 0) => {}
+        (Some(episode), files) => writeln!(
+            said,
+            "tslp: takes {files} {} back to before {episode}; apply it in {} with `tslp undo … | patch -p1`",
+            if files == 1 { "file" } else { "files" },
+            config.workspace.display()
+        )?,
+    }
+    for (path, why) in &undo.left {
+        writeln!(
+            said,
+            "tslp: {} stays as it is: {why}",
+            visible_text(path.as_str())
+        )?;
+    }
+    Ok(if undo.left.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::CheckFailed
+    })
 }
 
 fn begin_scan(config: &ServeConfig) -> Result<LedgerScan, StartError> {

@@ -15,8 +15,7 @@ use tslp_projections::table::Value as Cell;
 use tslp_store::ledger::LedgerError;
 use tslp_tools::guardian::profile_file;
 
-use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
-use crate::approve;
+use super::{CommandFailure, acting, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
@@ -189,13 +188,6 @@ pub(super) fn run_approve(
         return Err(failed(Exit::Usage, &why));
     }
     let text = fs::read_to_string(&real).map_err(|error| failed(Exit::Failure, &error))?;
-    let profile =
-        profile_file::parse_profile(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
-    let hash = approve::approve_profile(&config, &profile.id, &text)?;
-    print_page(
-        output,
-        || json!({ "profile_id": profile.id, "text": hash.to_string() }).to_string(),
-        || vec![format!("{} is in force: {hash}", profile.id)],
-    )?;
-    Ok(Exit::Ok)
+    profile_file::parse_profile(&text).map_err(|error| failed(Exit::CheckFailed, &error))?;
+    acting::approve_policy(&config, text, output)
 }

@@ -67,6 +67,20 @@ pub struct ServeConfig {
     pub http: HttpConfig,
     /// Level and format of the log.
     pub log: LogConfig,
+    /// Whether replies are reported on standard output.
+    pub reports: ReplyReports,
+    /// Whether the proxy ends when nobody holds it any more (`tslp run`).
+    pub until_unused: bool,
+}
+
+/// Whether what became of each reply is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReplyReports {
+    /// A line for each.
+    #[default]
+    Printed,
+    /// Nothing.
+    Quiet,
 }
 
 impl ServeConfig {
@@ -79,7 +93,36 @@ impl ServeConfig {
         flags: &WrittenFlags,
         environment: &Environment,
     ) -> Result<(Self, ConfigLayers), ConfigError> {
+        Self::of_layers(ConfigLayers::read(flags, environment)?, environment)
+    }
+
+    /// As [`Self::load`], for a command that is given somewhere in a project: where no workspace is named, it is the nearest
+    /// folder from the current one upwards that has a ledger; or, for a proxy that `may_start` there, that git tracks.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_from_within(
+        flags: &WrittenFlags,
+        environment: &Environment,
+        may_start: bool,
+    ) -> Result<(Self, ConfigLayers), ConfigError> {
         let mut layers = ConfigLayers::read(flags, environment)?;
+        let settings = &mut layers.settings;
+        if settings.workspace.as_os_str().is_empty() && settings.data_dir.is_none() {
+            let above = workspace::with_ledger(&environment.current_dir, |folder| {
+                data_dir::choose_data_dir(folder, None, environment.data_dir.as_deref()).ok()
+            });
+            let tracked = || workspace::tracked_by_git(&environment.current_dir);
+            let above = above.or_else(|| tracked().filter(|_| may_start));
+            settings.workspace = above.unwrap_or_default();
+        }
+        Self::of_layers(layers, environment)
+    }
+
+    fn of_layers(
+        mut layers: ConfigLayers,
+        environment: &Environment,
+    ) -> Result<(Self, ConfigLayers), ConfigError> {
         let config = Self::from_settings(layers.settings.clone(), environment)?;
         layers.settings.workspace.clone_from(&config.workspace);
         layers.settings.data_dir = Some(config.data_dir.clone());
@@ -127,6 +170,8 @@ impl ServeConfig {
             tools: settings.tools,
             http: settings.http,
             log: settings.log,
+            reports: ReplyReports::default(),
+            until_unused: false,
         })
     }
 }

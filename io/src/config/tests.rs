@@ -317,9 +317,9 @@ fn a_workspace_that_is_none_is_refused() {
 #[test]
 fn the_data_directory_stays_out_of_the_workspace() {
     let machine = Machine::new().flag("data_dir", "here");
-    machine.check_refused(&["inside the workspace", "--data-dir DIR"]);
+    machine.check_refused(&["data directory", "--data-dir DIR"]);
     let machine = Machine::new().flag("workspace", "../home");
-    machine.check_refused(&["inside the workspace"]);
+    machine.check_refused(&["data directory"]);
 }
 
 #[test]

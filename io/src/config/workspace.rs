@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tslp_store::ledger::DataFiles;
+
 use super::error::ConfigError;
 
 /// The workspace's absolute path with symbolic links resolved, also as text with `/` between its parts.
@@ -26,6 +28,27 @@ pub(super) fn canonical_folder(written: &Path) -> Result<(PathBuf, String), Conf
         .ok_or_else(|| wrong("has a path that is not UTF-8".into()))?
         .replace('\\', "/");
     Ok((path, root))
+}
+
+/// The nearest folder from this one upwards whose data directory holds a ledger.
+pub(super) fn with_ledger(
+    from: &Path,
+    data_dir_of: impl Fn(&Path) -> Option<PathBuf>,
+) -> Option<PathBuf> {
+    let from = from.canonicalize().ok()?;
+    let has_ledger = |folder: &&Path| {
+        let data_dir = data_dir_of(folder);
+        data_dir.is_some_and(|data_dir| DataFiles::of(&data_dir).database.exists())
+    };
+    from.ancestors().find(has_ledger).map(Path::to_owned)
+}
+
+/// The nearest folder from this one upwards that is the root of a working tree of git's.
+pub(super) fn tracked_by_git(from: &Path) -> Option<PathBuf> {
+    let mut folders = from.ancestors();
+    folders
+        .find(|it| it.join(".git").exists())
+        .map(Path::to_owned)
 }
 
 fn reason_words(error: &io::Error) -> String {

@@ -85,6 +85,10 @@ pub struct TruthCounts {
     pub entities: usize,
     /// STALE entities.
     pub stale: usize,
+    /// STALE entities of which disk holds a change of the model's that was refused.
+    pub refused: usize,
+    /// Entities whose file was deleted.
+    pub gone: usize,
     /// Entities of which the model's accepted version isn't saved yet.
     pub unsaved: usize,
     /// Files of entities that could not be read when they were last looked at, by reason.
@@ -125,6 +129,8 @@ impl DoctorReport {
             page["stale"] = truths.stale.into();
             page["unreadable"] = json!(truths.unreadable);
             page["unsaved"] = truths.unsaved.into();
+            page["refused_on_disk"] = truths.refused.into();
+            page["deleted"] = truths.gone.into();
         }
         if let Some(price) = &self.price {
             page["price"] = price.json_object();
@@ -441,7 +447,12 @@ impl TruthCounts {
             .find(|known| known.as_str() == word)
         {
             Some(DiskDifference::Superseded | DiskDifference::Unknown) => self.stale += 1,
+            Some(DiskDifference::Refused) => {
+                self.stale += 1;
+                self.refused += 1;
+            }
             Some(DiskDifference::Unsaved) => self.unsaved += 1,
+            Some(DiskDifference::Gone) => self.gone += 1,
             Some(DiskDifference::Acknowledged | DiskDifference::Unreadable) | None => {}
         }
     }
@@ -449,6 +460,16 @@ impl TruthCounts {
 
 fn stale_words(truths: &TruthCounts) -> Result<String, String> {
     let mut words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
+    if truths.refused > 0 {
+        words.push_str(&format!(
+            ", {} of them because a file has a change of the model's that was refused (`tslp undo` prints the way back, \
+             `tslp accept PATH::NAME` keeps it)",
+            truths.refused
+        ));
+    }
+    if truths.gone > 0 {
+        words.push_str(&format!("; deleted on disk: {}", truths.gone));
+    }
     if truths.unsaved > 0 {
         words.push_str(&format!("; accepted and not saved yet: {}", truths.unsaved));
     }

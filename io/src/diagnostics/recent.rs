@@ -7,6 +7,7 @@ use tslp_core::artifact::{ArtifactState, Transition};
 use tslp_core::event::History;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::reason::Reason;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
@@ -17,7 +18,9 @@ use super::price::PromptPrice;
 use super::row_source::RowSource;
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
+use crate::evidence::describe::reason_words;
 use crate::evidence::moments::utc_moment;
+use crate::evidence::replies::prompt_words;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// One episode, or everything outside of them.
@@ -25,6 +28,10 @@ use tslp_store::ledger::{LedgerError, LedgerReader};
 pub struct EpisodeReport {
     /// What is known of it. Episode 0 is for everything outside of prompts, mostly on the command line.
     pub row: EpisodeRow,
+    /// The texts of its prompt.
+    prompt: Vec<ArtifactHash>,
+    /// The prompt's first words, once they were asked for.
+    words: Option<String>,
     /// The episode's entries, in order.
     pub entries: Vec<EntryReport>,
     /// The shadow audits of its reply (spec §10).
@@ -61,22 +68,26 @@ pub fn read_recent(
     let entries = |from| entries_since(&reader, from, at_damage);
     let mut episodes = from_rows(rows, entries, limit)?;
     if wanted.missing_lines == MissingLines::Shown {
-        add_missing_lines(&mut episodes, rows, |artifact| {
+        add_content(&mut episodes, rows, |artifact| {
             reader.artifact(artifact).ok().flatten()
         })?;
     }
     Ok(episodes)
 }
 
-/// Adds the missing lines to refusals for missing code.
+/// Adds content, which the page is without: the first words of prompts, and the missing lines of refusals for missing code.
 ///
 /// # Errors
 /// When the rows can't be read.
-pub(crate) fn add_missing_lines(
+pub(crate) fn add_content(
     episodes: &mut [EpisodeReport],
     rows: RowSource<'_>,
     artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
 ) -> Result<(), LedgerError> {
+    for episode in &mut *episodes {
+        let has_prompt = !episode.prompt.is_empty();
+        episode.words = has_prompt.then(|| prompt_words(&episode.prompt, &artifact));
+    }
     missing::find_missing_lines(refused_proposals(episodes), rows, artifact)
 }
 
@@ -165,6 +176,8 @@ pub(crate) fn from_rows(
             })
             .collect(),
         audits: audits.remove(&row.episode).unwrap_or_default(),
+        prompt: entries.prompt_of(row.episode).to_vec(),
+        words: None,
         row,
     });
     Ok(episodes.collect())
@@ -186,6 +199,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         row,
         entries,
         audits,
+        ..
     } = episode;
     let named = entries.iter().filter_map(|it| entity_name(&it.entry));
     let entities: BTreeSet<String> = named.collect();
@@ -245,8 +259,10 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
     let mut lines = Vec::new();
     for EpisodeReport {
         row,
+        words,
         entries,
         audits,
+        ..
     } in episodes
     {
         let at = utc_moment(row.at_ms.0);
@@ -259,67 +275,163 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
                 row.episode.0, row.session.0, row.model, &*outcome
             )
         });
-        if let Some(price) = PromptPrice::of_row(row) {
-            lines.push(format!("  {:<13} {}", "price", price.text_line()));
-        }
-        for EntryReport { entry, missing } in entries {
-            lines.push(entry_line(entry));
-            if let Some(missing) = missing {
-                let gone = missing.lines.iter();
-                lines.extend(gone.map(|line| format!("  {:<13} - {line}", "")));
-                if missing.more > 0 {
-                    lines.push(format!("  {:<13} and {} more lines", "", missing.more));
-                }
-            }
-        }
+        lines.extend(words.as_ref().map(|words| format!("  \"{words}\"")));
+        lines.extend(file_lines(entries));
         for audit in audits {
-            lines.push(format!(
-                "  {:<13} {}  ({})",
-                "audit",
-                audit.entity,
-                audit.status.as_str()
-            ));
+            let (entity, status) = (&audit.entity, audit.status.as_str());
+            lines.push(format!("  audit of {entity}: {status}"));
+        }
+        if let Some(price) = PromptPrice::of_row(row) {
+            lines.push(format!("  price: {}", price.text_line()));
         }
     }
     lines
 }
 
-fn entry_line(entry: &EpisodeEntry) -> String {
-    let (what, of) = match entry.transition {
-        Some(Transition::Discard) => ("dropped", "the proposal for "),
-        Some(Transition::Remove) => ("removed", ""),
-        _ => (entry.what, ""),
-    };
-    let entity = entity_name(entry);
-    let entity = entity.as_deref().unwrap_or("-");
-    format!("  {what:<13} {of}{entity}  ({})", entry.reason)
+/// Entities of one file of which the same is to be said.
+struct EntryGroup<'e> {
+    label: &'static str,
+    reason: Reason,
+    names: Vec<String>,
+    missing: Option<&'e MissingCode>,
+}
+
+/// Most names of a group.
+const NAMES_MAX: usize = 8;
+
+/// What happened, file by file.
+fn file_lines(entries: &[EntryReport]) -> Vec<String> {
+    let mut files: Vec<(&str, Vec<EntryGroup<'_>>)> = Vec::new();
+    for EntryReport { entry, missing } in entries {
+        let Some(label) = entry_label(entry) else {
+            continue;
+        };
+        let entity = entry.entity.as_ref();
+        let file = entity.map_or("", |entity| entity.path.as_str());
+        let at = files.iter().position(|(known, _)| *known == file);
+        let at = at.unwrap_or_else(|| {
+            files.push((file, Vec::new()));
+            files.len() - 1
+        });
+        let groups = &mut files[at].1;
+        let symbol = entity.and_then(|entity| entity.symbol.as_ref());
+        let whole = entity.map(|_| "the file".to_owned());
+        let name = symbol.map(ToString::to_string).or(whole);
+        let same = groups.iter_mut().find(|group| {
+            (group.label, group.reason) == (label, entry.reason)
+                && group.missing.is_none()
+                && missing.is_none()
+        });
+        match same {
+            Some(group) => group.names.extend(name),
+            None => groups.push(EntryGroup {
+                label,
+                reason: entry.reason,
+                names: Vec::from_iter(name),
+                missing: missing.as_ref(),
+            }),
+        }
+    }
+    let mut lines = Vec::new();
+    for (file, groups) in files {
+        if !file.is_empty() {
+            lines.push(format!("  {file}"));
+        }
+        for group in groups {
+            lines.push(group.line());
+            if let Some(missing) = group.missing {
+                let gone = missing.lines.iter();
+                lines.extend(gone.map(|line| format!("      - {line}")));
+                if missing.more > 0 {
+                    lines.push(format!("      and {} more lines", missing.more));
+                }
+            }
+        }
+    }
+    lines
+}
+
+impl EntryGroup<'_> {
+    fn line(&self) -> String {
+        let mut names = self.names.clone();
+        names.dedup();
+        let more = names.len().saturating_sub(NAMES_MAX);
+        names.truncate(NAMES_MAX);
+        let reason = reason_words(self.reason);
+        match (names.is_empty(), more) {
+            (true, _) => format!("    {}: {reason}", self.label),
+            (false, 0) => format!("    {}: {} ({reason})", self.label, names.join(", ")),
+            (false, more) => {
+                let names = names.join(", ");
+                format!("    {}: {names} and {more} more ({reason})", self.label)
+            }
+        }
+    }
+}
+
+/// What an entry says, for people; `None` if another entry says it.
+fn entry_label(entry: &EpisodeEntry) -> Option<&'static str> {
+    Some(match (entry.transition, entry.what, entry.reason) {
+        (Some(Transition::Promote), ..) => "true now",
+        (Some(Transition::Discard), ..) => "proposal dropped",
+        (Some(Transition::Remove), ..) => "removed",
+        // What took its place is listed.
+        (Some(_), ..) => return None,
+        (None, "hydrated", _) | (None, "withheld", Reason::CoveredByFile | Reason::InSight) => {
+            "shown to the model"
+        }
+        (None, "withheld", Reason::NoLongerCurrent) => "taken out of older messages",
+        (None, "withheld", _) => "not shown to the model",
+        (None, "notice", reason) if reason.answers_directive() => "your directive",
+        (None, "notice", _) => "the model is told of",
+        (None, "PROPOSED", _) => "refused",
+        _ => "not linked to what is known",
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use tslp_core::entity::{EntityId, Symbol};
     use tslp_core::path::RelPath;
-    use tslp_core::reason::Reason;
 
     use super::*;
 
     #[test]
-    fn what_was_only_proposed_is_dropped_and_what_was_true_is_removed() {
-        let check = |transition: Transition, reason, expected: &str| {
-            let path = RelPath::from_normalised("src/a.c");
-            let entry = EpisodeEntry {
-                what: transition.to().as_str(),
-                transition: Some(transition),
-                entity: Some(EntityId::symbol(path, Symbol::new("f"))),
+    fn what_happened_is_grouped_by_file_and_cause() {
+        let entry = |what, transition: Option<Transition>, name: &str, reason| EntryReport {
+            entry: EpisodeEntry {
+                what: transition.map_or(what, |transition| transition.to().as_str()),
+                transition,
+                entity: Some(EntityId::symbol(
+                    RelPath::from_normalised("src/a.c"),
+                    Symbol::new(name),
+                )),
                 reason,
-            };
-            assert_eq!(entry_line(&entry), expected);
+            },
+            missing: None,
         };
-        let dropped = "  dropped       the proposal for src/a.c::f  (stale)";
-        check(Transition::Discard, Reason::Stale, dropped);
-        let removed = "  removed       src/a.c::f  (omitted_by_update)";
-        check(Transition::Remove, Reason::OmittedByUpdate, removed);
-        let promoted = "  AUTHORITATIVE src/a.c::f  (replaced)";
-        check(Transition::Promote, Reason::Replaced, promoted);
+        let promoted = |name| entry("", Some(Transition::Promote), name, Reason::WriteHead);
+        let names: Vec<String> = (0..10).map(|number| format!("f{number}")).collect();
+        let mut entries: Vec<EntryReport> = names.iter().map(|name| promoted(name)).collect();
+        entries.extend([
+            entry("withheld", None, "g", Reason::CoveredByFile),
+            entry("", Some(Transition::Supersede), "f0", Reason::Replaced),
+            entry("", Some(Transition::Discard), "h", Reason::Stale),
+            entry("PROPOSED", None, "k", Reason::RemovedUnasked),
+        ]);
+        entries[13].missing = Some(MissingCode {
+            lines: vec!["return 0;".to_owned()],
+            more: 2,
+        });
+        let expected = [
+            "  src/a.c",
+            "    true now: f0, f1, f2, f3, f4, f5, f6, f7 and 2 more (the user supplied the code)",
+            "    shown to the model: g (it is shown as a part of its file)",
+            "    proposal dropped: h (the file on disk differs from what is held true)",
+            "    refused: k (code was removed without a replacement, and nobody asked for that)",
+            "      - return 0;",
+            "      and 2 more lines",
+        ];
+        assert_eq!(file_lines(&entries), expected);
     }
 }

@@ -27,7 +27,7 @@ pub struct EntityState {
     /// Its authoritative version.
     pub row: StateMapRow,
     /// What disk holds: `same`, `missing`, `acknowledged` (something else, which the user knew of), `not_saved` (what the model's
-    /// accepted change replaces), `superseded`, `unknown`, `unreadable`, or `not_checked`.
+    /// accepted change replaces), `refused` (the model's refused change), `superseded`, `unknown`, `unreadable`, or `not_checked`.
     pub disk: &'static str,
     /// When a look last found something else at the path than the look before; looks that find the same leave no record.
     /// What `disk` says was so then, and may have changed since the last look. `None` on a page that looked itself and found
@@ -41,7 +41,7 @@ impl EntityState {
     /// Whether the entity is STALE (spec §15.4). A file that can't be read is withheld, too, but not known to differ.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        matches!(self.disk, "superseded" | "unknown")
+        matches!(self.disk, "superseded" | "unknown" | "refused")
     }
 
     /// `path::symbol`, or the path.
@@ -72,6 +72,7 @@ impl EntityState {
     #[must_use]
     pub fn disk_as_of(&self) -> String {
         let word = match self.disk {
+            "refused" => "STALE (the model's refused change)".into(),
             stale if self.is_stale() => format!("STALE ({stale})"),
             "not_saved" => "not saved yet".into(),
             word => word.to_owned(),

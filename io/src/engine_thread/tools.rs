@@ -894,6 +894,13 @@ impl EngineThread {
         }
     }
 
+    /// Another profile was approved.
+    pub(super) fn forget_rules(&mut self) {
+        if let Some(tools) = &mut self.tools {
+            tools.rules = None;
+        }
+    }
+
     /// The approved profile, or the built-in one.
     fn rules_in_force(&mut self) -> RulesInForce {
         let known = self.tools.as_ref().and_then(|tools| tools.rules.clone());
@@ -923,8 +930,7 @@ impl EngineThread {
             let differs = on_disk.is_some_and(|on_disk| on_disk.ok() != text);
             if differs {
                 tracing::warn!(
-                    "the policy profile on disk isn't the approved one, which stays in force: run `tslp policy approve FILE` while \
-                     tslp doesn't serve"
+                    "the policy profile on disk isn't the approved one, which stays in force: run `tslp policy approve FILE`"
                 );
             }
             tools.rules = Some(rules.clone());

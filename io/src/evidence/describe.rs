@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ArtifactCaptured, ArtifactResolved, AuditAnswered, Content, DiskFinding, DiskObserved, Event,
-    Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
+    ArtifactCaptured, ArtifactResolved, AuditAnswered, Author, Content, DiskFinding, DiskObserved,
+    Event, Extent, PartKind, PromotionRefused, PromptAmended, PromptComposed, PromptMeasured,
     PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
+use tslp_core::reason::Reason;
 
 use super::moments::utc_moment;
 
@@ -98,6 +99,21 @@ pub fn sentence(event: &Event) -> String {
         Event::PolicyApproved(event) => {
             format!("profile {}, {:.12}", event.profile_id, event.text)
         }
+        Event::AuthorFound(event) => {
+            let whose = match (event.opens_subagent, event.author) {
+                (true, _) => "a call of the model's, which opens its subagent's conversation,",
+                (false, Author::Model | Author::Thought | Author::Call) => "the model's words",
+                (false, Author::Tool) => "a tool's words",
+                (false, Author::User) => "the user's words",
+            };
+            format!(
+                "{} of {} repeat {whose} in {}, {:.12}",
+                event.lines,
+                count_text(event.of as usize, "line", "lines"),
+                event.said_in,
+                event.source
+            )
+        }
         Event::CapabilityChanged(event) => format!(
             "{}: {} {} until {}",
             event.session,
@@ -160,7 +176,20 @@ fn capture_words(event: &ArtifactCaptured) -> String {
     text
 }
 
-fn outcome_words(outcome: ReplyOutcome) -> String {
+/// A reason's meaning, in the middle of a line.
+pub(crate) fn reason_words(reason: Reason) -> String {
+    let meaning = reason.meaning();
+    let mut characters = meaning.chars();
+    match characters.next() {
+        // A name in capitals stays as it is.
+        Some(first) if !characters.clone().next().is_some_and(char::is_uppercase) => {
+            first.to_lowercase().chain(characters).collect()
+        }
+        _ => meaning.to_owned(),
+    }
+}
+
+pub(crate) fn outcome_words(outcome: ReplyOutcome) -> String {
     match outcome {
         ReplyOutcome::Completed => "completed".to_owned(),
         ReplyOutcome::ClientGone => "the client closed its connection".to_owned(),
@@ -380,8 +409,7 @@ fn amended_words(event: &PromptAmended) -> String {
 }
 
 fn composed_words(event: &PromptComposed) -> String {
-    let named =
-        |entity: &EntityId, reason: tslp_core::reason::Reason| format!("{entity} ({reason})");
+    let named = |entity: &EntityId, reason: Reason| format!("{entity} ({reason})");
     let shown = comma_separated(event.hydrated.iter().map(|it| named(&it.entity, it.reason)));
     let dropped = comma_separated(event.dropped.iter().map(|it| named(&it.entity, it.reason)));
     let tokens: u64 = event.hydrated.iter().map(|it| u64::from(it.tokens)).sum();

@@ -345,6 +345,8 @@ pub(super) struct ChatReply {
     pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
+    /// The answers to the prompt's directives, for a header.
+    pub(super) answers: Option<String>,
     /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.
     pub(super) route_not_found: Option<Box<RouteNotFound>>,
     /// Response bytes not yet handed to the engine.

@@ -37,8 +37,9 @@ impl MainLoop {
                 request,
                 durable_at,
                 episode,
+                answers,
                 rounds,
-            } => self.forward_prompt(exchange, request, (durable_at, episode), rounds),
+            } => self.forward_prompt(exchange, request, (durable_at, episode, answers), rounds),
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
                     main_loop.say_for_model(client, &text)
@@ -86,7 +87,7 @@ impl MainLoop {
         &mut self,
         id: ExchangeId,
         request: ModelRequest,
-        (durable_at, episode): (Seq, EpisodeId),
+        (durable_at, episode, answers): (Seq, EpisodeId, Option<String>),
         allowed: RoundsAllowed,
     ) {
         let request_bytes = request.body.len() as u64;
@@ -110,6 +111,7 @@ impl MainLoop {
             dialect,
             durable_at,
             episode,
+            answers,
             copied_bytes: Vec::new(),
             handover_at: None,
             route_not_found: None,

@@ -14,10 +14,10 @@ const NAME_CHARACTERS_MAX: usize = 40;
 pub enum DataDirError {
     /// It would be written to, and the workspace is only ever read.
     #[error(
-        "the data directory {} lies inside the workspace {}, which the proxy never writes to; \
-         name another one with --data-dir DIR",
-        path.display(),
-        workspace.display()
+        "the workspace {} holds the data directory {}, and the proxy never writes to a workspace; \
+         go to a project's own folder, or name another data directory with --data-dir DIR",
+        workspace.display(),
+        path.display()
     )]
     InsideWorkspace {
         /// The data directory.

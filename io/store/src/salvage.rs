@@ -1,12 +1,16 @@
 //! `tslp salvage`: the longest valid part of a damaged ledger, as a new one.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use tslp_core::ids::Seq;
 use tslp_replay::fold::ChainCheck;
 use tslp_replay::log::{Log as _, Stored};
 
-use crate::ledger::{LedgerError, LedgerReader, OpenOptions, SqliteLog};
+use crate::evidence::workshop::{self, ScratchPurpose};
+use crate::ledger::{
+    CheckpointMode, LedgerError, LedgerReader, OpenLedger, OpenOptions, SqliteLog,
+};
 use crate::startup::{self, NewProgress, StartError};
 
 /// Events written to a new ledger in one transaction.
@@ -24,9 +28,17 @@ pub enum SalvageError {
     /// The new ledger's projections can't be made.
     #[error(transparent)]
     Rebuild(Box<StartError>),
-    /// The new ledger isn't empty.
-    #[error("{0} holds a ledger already; name a folder that doesn't exist yet")]
-    NotEmpty(String),
+    /// The target holds something.
+    #[error("{} is not empty; name a folder that doesn't exist yet, or an empty one", .0.display())]
+    NotEmpty(PathBuf),
+    /// The target can't be written.
+    #[error("{} can't be written: {cause}", path.display())]
+    Write {
+        /// The target.
+        path: PathBuf,
+        /// The system's reason.
+        cause: io::Error,
+    },
     /// The new ledger takes no events.
     #[error("the new ledger can't be written: {0}")]
     Append(String),
@@ -41,26 +53,53 @@ pub struct SalvageResult {
     pub flaw: Option<String>,
 }
 
-/// Copies the longest valid prefix of a ledger into a new one, opened with `options`. The old one is only read.
+/// Copies the longest valid prefix of a ledger into a new data directory, which gets the name `to` when it is whole. The old one is
+/// only read.
 ///
 /// # Errors
-/// See [`SalvageError`].
+/// See [`SalvageError`]. None leaves a ledger.
 pub fn salvage_ledger(
-    options: &OpenOptions,
     from: &LedgerReader,
     to: &Path,
     workspace: &Path,
     bar: NewProgress,
 ) -> Result<SalvageResult, SalvageError> {
+    if !workshop::is_free(to) {
+        return Err(SalvageError::NotEmpty(to.to_owned()));
+    }
+    let unwritable = |cause| SalvageError::Write {
+        path: to.to_owned(),
+        cause,
+    };
+    workshop::make_data_dir(to, ScratchPurpose::Salvage, unwritable, |fresh| {
+        let (result, mut opened) =
+            copy_prefix(&OpenOptions::default(), from, fresh, workspace, bar)?;
+        opened.log.checkpoint(CheckpointMode::Truncate)?;
+        Ok((result, opened.lock))
+    })
+}
+
+/// Copies the longest valid prefix of a ledger into an empty one, opened with `options`.
+///
+/// # Errors
+/// See [`SalvageError`]. What was made by then stays.
+///
+/// # Panics
+/// If the new ledger isn't empty.
+pub fn copy_prefix(
+    options: &OpenOptions,
+    from: &LedgerReader,
+    to: &Path,
+    workspace: &Path,
+    bar: NewProgress,
+) -> Result<(SalvageResult, OpenLedger), SalvageError> {
     if let Err(error) = startup::verify_chain(from)
         && error.is_other_version()
     {
         return Err(SalvageError::OtherVersion(Box::new(error)));
     }
     let mut opened = options.open(to, workspace)?;
-    if opened.log.head()?.seq != Seq(0) {
-        return Err(SalvageError::NotEmpty(to.display().to_string()));
-    }
+    assert_eq!(opened.log.head()?.seq, Seq(0), "a copy begins empty");
     let mut chain = ChainCheck::default();
     let mut waiting: Vec<Stored> = Vec::new();
     let mut written = Ok(());
@@ -79,13 +118,14 @@ pub fn salvage_ledger(
     let head = chain.head().seq;
     let rebuilt = startup::rebuild_tables(&mut opened.log, bar);
     rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
-    Ok(SalvageResult {
+    let result = SalvageResult {
         head,
         flaw: read.err().map(|error| match error {
             StartError::Damaged(flaw) => flaw.to_string(),
             other => other.to_string(),
         }),
-    })
+    };
+    Ok((result, opened))
 }
 
 fn append_waiting(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {

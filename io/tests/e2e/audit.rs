@@ -331,7 +331,7 @@ fn a_doubting_audit_contests_what_is_true_and_takes_nothing_back() {
     assert!(state.contains("model (contested)"), "{state}");
     let recent = human("recent");
     assert!(
-        recent.contains(&format!("audit         {RING_PUT}  (discussion)")),
+        recent.contains(&format!("audit of {RING_PUT}: discussion")),
         "{recent}"
     );
 }

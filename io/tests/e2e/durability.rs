@@ -331,7 +331,7 @@ fn a_second_process_on_the_same_ledger_is_refused() {
     let tslp = Tslp::start(&places, &upstream);
     let (code, said) = failure(places.in_workspace(&serving(&upstream.url)));
     assert_eq!(code, 4, "{said}");
-    assert!(said.contains("another tslp process (pid "), "{said}");
+    assert!(said.contains("already, at http://127.0.0.1:"), "{said}");
     assert_eq!(tslp.say("hello").episode(), 1);
 }
 
@@ -454,18 +454,22 @@ fn check_taken_away(take_away: impl Fn(&Places), by_a_prompt: bool) {
     assert_eq!(refused.status(), 503);
     let said = refused.text();
     assert!(said.contains("while tslp had it open"), "{said}");
-    assert!(said.contains(".rescued-"), "{said}");
+    assert!(said.contains(".rescued"), "{said}");
     tslp.kill();
     let copies = std::fs::read_dir(&places.data).unwrap();
     let mut copies = copies.map(|entry| entry.unwrap().path());
     let copy = copies.find(|path| {
         let name = path.file_name().unwrap().to_string_lossy();
-        name.contains(".rescued-") && !name.ends_with(".anchor")
+        name.contains(".rescued") && !name.ends_with(".anchor")
     });
     let copy = copy.expect("a copy");
     for name in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
         let _ = std::fs::remove_file(places.data.join(name));
     }
+    let _ = std::fs::remove_file(places.data.join("ledger.anchor"));
+    let (code, said) = failure(places.in_workspace(&["verify"]));
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains(".rescued to "), "{said}");
     let anchor = format!("{}.anchor", copy.display());
     std::fs::rename(&copy, places.data.join("ledger.db")).unwrap();
     std::fs::rename(anchor, places.data.join("ledger.anchor")).unwrap();
@@ -485,6 +489,11 @@ fn files_deleted_under_the_proxy_stop_it_and_are_copied() {
     check_taken_away(
         |places| remove(places, &["ledger.db", "ledger.db-wal", "ledger.db-shm"]),
         true,
+    );
+    check_taken_away(|places| remove(places, &["ledger.anchor"]), false);
+    check_taken_away(
+        |places| std::fs::remove_dir_all(&places.data).unwrap(),
+        false,
     );
 }
 

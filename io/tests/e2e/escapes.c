@@ -20,6 +20,9 @@
 #include <sys/ptrace.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/xattr.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
@@ -107,6 +110,22 @@ static int by_vm_read(void) { struct iovec here = {buffer, 1}, there = {(void *)
 static int by_vm_write(void) { struct iovec here = {buffer, 1}, there = {(void *)0x400000, 1}; return process_vm_writev(1, &here, 1, &there, 1, 0) == 1; }
 static int by_pidfd(void) { int fd = syscall(SYS_pidfd_open, 1, 0); return made(syscall(SYS_pidfd_getfd, fd, 2, 0)); }
 static int by_host_process(void) { return kill(HOST_PID, 0) == 0 || there("/proc/" TEXT(HOST_PID)); }
+static int by_device(const char *path) {
+    struct timespec times[2] = {{1, 0}, {1, 0}};
+    return chmod(path, 0600) == 0 || chown(path, -1, -1) == 0 || utimensat(AT_FDCWD, path, times, 0) == 0 || setxattr(path, "user.x", "x", 1, 0) == 0;
+}
+static int by_core_limit(void) { struct rlimit none = {0, 0}; return setrlimit(RLIMIT_CORE, &none) == 0 || prlimit(0, RLIMIT_CORE, &none, NULL) == 0 || (getrlimit(RLIMIT_CORE, &none) == 0 && none.rlim_cur != 1); }
+static int by_memfd(void) { return made(syscall(SYS_memfd_create, "x", 0)); }
+static int by_shared_memory(void) { return mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED; }
+static int by_shared_zero(void) { int fd = open("/dev/zero", O_RDWR); return fd >= 0 && mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED; }
+static int by_segment(void) { return shmget(IPC_PRIVATE, 1 << 20, 0600) >= 0; }
+static int by_scheduling(int pid) {
+    struct sched_param least = {0};
+    cpu_set_t one; CPU_ZERO(&one); CPU_SET(0, &one);
+    return sched_setscheduler(pid, SCHED_IDLE, &least) == 0 || sched_setaffinity(pid, sizeof one, &one) == 0 || setpriority(PRIO_PROCESS, pid, 19) == 0
+        || setpriority(PRIO_USER, 0, 19) == 0 || setpriority(PRIO_PGRP, 0, 19) == 0 || syscall(SYS_ioprio_set, 1, pid, 3 << 13) == 0;
+}
+static int segfault_of_init(void) { for (int i = 0; i < 100; i++) { kill(1, SIGSEGV); kill(1, SIGBUS); } return 0; }
 static int by_clock(void) { struct timespec now = {0, 0}; return clock_settime(CLOCK_REALTIME, &now) == 0; }
 static int by_handle(void) { struct { struct file_handle h; char bytes[128]; } at; int id; at.h.handle_bytes = 128; return name_to_handle_at(AT_FDCWD, "/", &at.h, &id, 0) == 0 && made(open_by_handle_at(AT_FDCWD, &at.h, O_RDONLY)); }
 #if defined(__x86_64__)
@@ -148,6 +167,17 @@ static int by_32_bits(void) { long result; __asm__ volatile("int $0x80" : "=a"(r
     A(write_by_mapping, "denied", by_mapping()) \
     A(write_by_hard_link, "denied", by_hard_link()) \
     A(write_hooks, "denied", by_hooks()) \
+    A(change_null, "denied", by_device("/dev/null")) \
+    A(change_full, "denied", by_device("/dev/full")) \
+    A(change_urandom, "denied", by_device("/dev/urandom")) \
+    A(run_core_handler, "denied", by_core_limit()) \
+    A(memory_of_no_process, "denied", by_memfd()) \
+    A(memory_shared, "denied", by_shared_memory()) \
+    A(memory_of_zero, "denied", by_shared_zero()) \
+    A(memory_segment, "denied", by_segment()) \
+    A(schedule_init, "denied", by_scheduling(1)) \
+    A(schedule_watch, "denied", by_scheduling(2)) \
+    A(segfault_of_init, "denied", segfault_of_init()) \
     A(write_pipe_of_host, "denied", writable(FIFO)) \
     A(make_block_device, "denied", done(mknod("sda", S_IFBLK | 0600, makedev(8, 0)))) \
     A(make_memory_device, "denied", done(mknod("mem", S_IFCHR | 0600, makedev(1, 1)))) \

@@ -28,13 +28,13 @@ fn a_paste_with_a_path_is_true_at_once_and_shown_to_the_next_conversation_to_the
         ],
     });
     tslp.chat(&request);
-    let system = format!(
-        "Be brief.\n\n{}",
+    let words = format!(
+        "{}\n\nwhat does `ring_put` return?",
         state_block(RING_PUT, &tslp.artifact(RING_PUT), RING)
     );
     let expected = format!(
-        "{{\"model\":\"m\",\"messages\":[{{\"role\":\"system\",\"content\":{}}},{{\"role\":\"user\",\"content\":\"what does `ring_put` return?\"}}]}}",
-        json!(system)
+        "{{\"model\":\"m\",\"messages\":[{{\"role\":\"system\",\"content\":\"Be brief.\"}},{{\"role\":\"user\",\"content\":{}}}]}}",
+        json!(words)
     );
     assert_eq!(upstream.next().text(), expected);
     let hydrated = &tslp.last_episode()["hydrated"];
@@ -60,9 +60,9 @@ fn the_artifact_is_the_hash_of_the_canonical_text() {
 }
 
 #[test]
-fn the_order_is_system_then_hydration_then_recent_context_then_the_prompt() {
+fn the_order_is_system_then_recent_context_then_hydration_then_the_prompt() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     tslp.say(&fenced("src/ring.c", RING));
     upstream.next();
     let mut talk = Talk::new(&tslp).with_system("Be brief.");
@@ -75,10 +75,12 @@ fn the_order_is_system_then_hydration_then_recent_context_then_the_prompt() {
     assert_eq!(
         seen.system(),
         format!(
-            "Be brief.\n\n{block}\n\n[RECENT CONTEXT: READ-ONLY]\nUser:\nHello.\n\nAssistant:\nHello to you.\n[END RECENT CONTEXT]"
+            "Be brief.\n\n[RECENT CONTEXT: READ-ONLY]\nUser:\nHello.\n\nAssistant:\nHello to you.\n[END RECENT CONTEXT]\n\n{block}"
         )
     );
-    assert_eq!(seen.conversation(), ["user: Now look at `ring_put`."]);
+    let said = seen.conversation();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].ends_with("\n\nNow look at `ring_put`."), "{said:?}");
 }
 
 #[test]
@@ -96,7 +98,7 @@ fn a_model_without_a_system_role_gets_the_same_in_front_of_the_prompt() {
 #[test]
 fn hydration_keeps_its_order_from_turn_to_turn() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     for name in ["alpha_one", "beta_two"] {
         let code = format!("int {name}(void) {{\n    return 1;\n}}\n");
         tslp.say(&fenced(&format!("src/{name}.c"), &code));

@@ -258,7 +258,7 @@ fn with_history(places: &Places, upstream: &Upstream) {
 }
 
 #[test]
-fn of_backup_and_export_leave_the_whole_or_nothing() {
+fn of_backup_export_and_salvage_leave_the_whole_or_nothing() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     let events = crate::ledger_file::events(&places.data);
@@ -274,6 +274,10 @@ fn of_backup_and_export_leave_the_whole_or_nothing() {
     check_killed(&places, &["export"], &lines, |lines| {
         let text = std::fs::read_to_string(lines).unwrap();
         assert_eq!(text.lines().count() as i64, events + 1);
+    });
+    let salvaged = places.path("salvages/data");
+    check_killed(&places, &["salvage"], &salvaged, |data| {
+        assert_eq!(crate::ledger_file::events(data), events);
     });
 }
 

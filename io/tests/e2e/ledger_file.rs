@@ -50,7 +50,7 @@ pub(crate) fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
             for (inner, bytes) in self::files(&path) {
                 files.insert(format!("{name}/{inner}"), bytes);
             }
-        } else {
+        } else if path.is_file() {
             files.insert(name, std::fs::read(&path).unwrap());
         }
     }

@@ -18,7 +18,7 @@ fn window(pairs: &[(&str, &str)]) -> String {
 #[test]
 fn the_second_turn_of_a_plain_conversation_gets_the_window_and_only_its_prompt() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
     upstream.will_say("one");
     talk.ask("first");
@@ -33,7 +33,7 @@ fn the_second_turn_of_a_plain_conversation_gets_the_window_and_only_its_prompt()
 #[test]
 fn the_window_holds_four_pairs() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
     for turn in 1..=5 {
         upstream.will_say(format!("reply {turn}"));
@@ -53,7 +53,7 @@ fn the_window_holds_four_pairs() {
 #[test]
 fn a_message_is_cut_at_four_kib_and_never_within_a_character() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
     upstream.will_say(format!("a{}", "é".repeat(3000)));
     let long = "b".repeat(5000);
@@ -124,7 +124,7 @@ fn improved<'t>(tslp: &'t Tslp<'t>, upstream: &Upstream) -> Talk<'t> {
 #[test]
 fn code_that_is_no_longer_true_is_withheld_from_the_window() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = improved(&tslp, &upstream);
     talk.ask("thanks");
     let better = format!("Better:\n\n{}", fenced("src/ring.c", RING_BETTER));
@@ -201,7 +201,7 @@ fn code_that_is_no_longer_true_is_withheld_from_an_agents_history() {
 #[test]
 fn stale_code_is_withheld_from_older_messages_too() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = improved(&tslp, &upstream);
     places.write("src/ring.c", &RING_BETTER.replace("return -1", "return -2"));
     talk.ask("go on with `ring_put`");
@@ -213,14 +213,14 @@ fn stale_code_is_withheld_from_older_messages_too() {
 #[test]
 fn a_conversation_goes_on_after_a_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let mut talk = Talk::new(&tslp);
     upstream.will_say("one");
     talk.ask("first");
     upstream.next();
     let request = talk.request("second");
     tslp.stop();
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     let (_told, stall) = crate::upstream::closing();
     let said = crate::upstream::Step::Chunk(crate::upstream::event("tw"));
     upstream.will(crate::upstream::Reply::Steps(vec![said, stall]));
@@ -228,7 +228,7 @@ fn a_conversation_goes_on_after_a_restart() {
     assert_eq!(upstream.next().system(), window(&[("first", "one")]));
     tslp.kill();
     // The reply was lost in a crash; the client asks again, and the model still knows what went before.
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     tslp.chat(&request);
     let seen = upstream.next().text();
     assert!(seen.contains("first") && seen.contains("one"), "{seen}");

@@ -655,7 +655,12 @@ fn the_approved_profile_is_in_force_and_not_the_file() {
     let file = file.to_str().unwrap();
     fs::write(file, GREP_ONLY).unwrap();
     let (code, approved) = places.cli_json(&["policy", "approve", file]);
-    assert_eq!((code, &approved["profile_id"]), (0, &json!("grep-only")));
+    let approved = &approved["targets"][0];
+    assert_eq!((code, &approved["target"]), (0, &json!("grep-only")));
+    let hash = approved["words"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("in force: ");
     fs::write(file, GREP_ONLY.replace("\"grep\"", "\"grep\", \"cat\"")).unwrap();
     let tslp = Tslp::with(&places, &upstream.url, &["--tools-policy", file]);
     upstream.will_say(format!("{}{}", asks("cat a"), asks("grep a a")));
@@ -674,7 +679,7 @@ fn the_approved_profile_is_in_force_and_not_the_file() {
     assert!(
         judged
             .iter()
-            .all(|it| it["event"]["policy"] == approved["text"])
+            .all(|it| it["event"]["policy"] == hash.unwrap())
     );
     let (_, status) = places.cli_json(&["guardian", "status", "--tools-policy", file]);
     let told = status["policy_file"].as_str().unwrap();

@@ -61,9 +61,25 @@ impl Seen {
             .filter(|message| message["role"] == "system")
             .collect();
         assert!(systems.len() < 2, "one system message at most: {request}");
-        systems.first().map_or_else(String::new, |message| {
-            message["content"].as_str().unwrap().to_owned()
-        })
+        let system = systems
+            .first()
+            .map_or("", |message| message["content"].as_str().unwrap());
+        // Directly before the user's words, in the newest message.
+        let newest = messages.iter().rfind(|message| message["role"] == "user");
+        let newest = newest
+            .and_then(|message| message["content"].as_str())
+            .unwrap_or("");
+        let added = newest.rfind("\n[END ").map_or("", |last| {
+            let end = newest[last..]
+                .find(']')
+                .map_or(newest.len(), |at| last + at + 1);
+            &newest[..end]
+        });
+        [system, added]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n\n")
     }
 
     /// The messages after the system message, as `role: text`.

@@ -158,6 +158,7 @@ fn run_engine(
             | ToEngine::ToolEnded { .. } => "tools".to_owned(),
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::ContextTokens(tokens) => format!("context {tokens}"),
+            ToEngine::Act { .. } | ToEngine::AdoptFile { .. } => "acted".to_owned(),
             ToEngine::Shutdown => "shutdown".to_owned(),
         };
         if let (ToEngine::Prompt { exchange, body, .. }, Engine::Echo | Engine::EchoUndurable) =
@@ -173,6 +174,7 @@ fn run_engine(
                 },
                 durable_at,
                 episode: EpisodeId(seq),
+                answers: None,
                 rounds: RoundsAllowed::One,
             });
             if engine == Engine::Echo {

@@ -1,5 +1,6 @@
 //! Before a prompt goes on or a reply counts: what it says, and which files have to be looked at for that.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -7,8 +8,10 @@ use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
+use tslp_core::policy::OnStale;
 use tslp_core::request::Request;
-use tslp_decide::direct::ResolvedDirective;
+use tslp_decide::authorship::MessageAuthors;
+use tslp_decide::direct::{self, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_decide::hydrate;
 use tslp_decide::mention::Mentions;
@@ -33,16 +36,33 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         received: ReceivedPrompt,
         mut work: BatchBuilder,
     ) -> PendingPrompt {
-        let directives = {
-            let view = self.view();
-            self.prompt_reader(&view, &request, &received).directives()
+        let authors: BTreeMap<usize, MessageAuthors> = {
+            let (view, mut index) = (self.view(), self.index.borrow_mut());
+            let new = received.new_user_messages.iter();
+            new.map(|at| {
+                let text = request.messages[*at].recorded();
+                (*at, MessageAuthors::of(&view, &mut index, text))
+            })
+            .collect()
         };
-        let directives = directives
+        let given = {
+            let view = self.view();
+            self.prompt_reader(&view, &request, &received, &authors)
+                .directives()
+        };
+        let directives = given
+            .typed
             .into_iter()
             .map(|directive| self.record_directive(directive, received.repetition, &mut work));
         let directives: Vec<ResolvedDirective> = directives.collect();
         let view = self.view();
-        let reader = self.prompt_reader(&view, &request, &received);
+        let reader = self.prompt_reader(&view, &request, &received, &authors);
+        let refused = given.refused.into_iter().map(|(reason, directive)| {
+            let said = received.repetition;
+            let resolved = direct::resolve_directive(&view, &self.policy, &directive, said);
+            (reason, resolved.entity.ok())
+        });
+        let refused = refused.collect();
         let (prompt, pasted, repeated) =
             (reader.text(), reader.pasted_code(), reader.repeated_code());
         let mentions = self.mentions(&request, &received, &prompt, (&pasted, &repeated));
@@ -52,11 +72,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         }
         let candidates =
             hydrate::hydration_candidates(&view, received.session, &mentions, request.tools);
-        for (entity, _) in candidates {
-            checks.add_file(&view, &entity.path);
-        }
-        for path in reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut()) {
-            checks.add_file(&view, &path);
+        let named: BTreeSet<RelPath> = candidates.into_iter().map(|(it, _)| it.path).collect();
+        let in_messages =
+            reader.files_in_messages(&view, &self.policy, &mut self.index.borrow_mut());
+        for path in named.iter().chain(&in_messages) {
+            checks.add_file(&view, path);
         }
         let reads: Vec<RelPath> = accepted(&directives).cloned().collect();
         for path in &reads {
@@ -78,15 +98,34 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         // What is accepted is read anyway.
         touches.retain(|path| !reads.contains(path));
-        let aftermath = match request.tools {
+        let mut aftermath = match request.tools {
             Tools::Offered => view.state.sessions().refused_files(received.session),
             Tools::None => Vec::new(),
         };
+        if self.policy.reading_acknowledges {
+            aftermath.extend(touch::by_newest_messages(self.code_reader(&view), &request));
+            let is_stale = |path: &RelPath| self.stale_in(path) > 0;
+            aftermath.extend(in_messages.into_iter().filter(is_stale));
+        }
+        if self.policy.on_stale == OnStale::Follow {
+            aftermath.extend(named.into_iter().filter(|path| self.tracks(path)));
+        }
+        let mut seen = BTreeSet::new();
+        // What the user pastes or accepts is decided about as that.
+        let is_pasted = |path: &RelPath| {
+            let mut pasted = pasted.iter().filter_map(|it| it.found.usable_path());
+            pasted.any(|pasted| pasted == path)
+        };
+        let is_own = |path: &RelPath| reads.contains(path) || is_pasted(path);
+        aftermath.retain(|path| seen.insert(path.clone()) && !is_own(path));
         for path in &aftermath {
             checks.add_file(&view, path);
         }
         let examined = ExaminedPrompt {
             has_pathless_code: reader.has_pathless_code(&pasted),
+            own: reader.own_text(),
+            authors_found: reader.authors_found(),
+            refused_directives: refused,
             prompt,
             pasted,
             repeated,
@@ -108,11 +147,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         view: &'r StateView<'r>,
         request: &'r Request,
         received: &'r ReceivedPrompt,
+        authors: &'r BTreeMap<usize, MessageAuthors>,
     ) -> PromptReader<'r> {
         PromptReader {
             code: self.code_reader(view),
             request,
             received,
+            authors,
         }
     }
 
@@ -152,7 +193,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (found, touches) = if is_judged {
             let view = self.view();
             let code = self.code_reader(&view);
-            let found = found_code::find_code(code, &reply.text, &reply.tool_calls, cut);
+            let session = self.state.sessions().of(work.episode);
+            let found = found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
             let touches = touch::by_reply(code, &reply.text, &reply.tool_calls, &found);
             (found, touches)
         } else {

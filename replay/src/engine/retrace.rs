@@ -26,6 +26,7 @@ use tslp_decide::found_code;
 use tslp_decide::prompt_facts::RecordedSight;
 use tslp_decide::receive::ReceivedPrompt;
 use tslp_decide::reply::Reply;
+use tslp_decide::shown::TakenFromDisk;
 
 use super::Engine;
 use super::standing::PromptStanding;
@@ -123,6 +124,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let mut pending = self.examine(request, received, work);
         pending.touches = self.touched_on_record(&pending.reads);
+        // On record, those that somebody touched and that were known already were taken as they were shown.
+        let is_known = |path: &RelPath| self.tracks(path);
+        let (shown, touches) = pending.touches.into_iter().partition(is_known);
+        pending.touches = touches;
+        pending.aftermath.retain(|path| !shown.contains(path));
+        pending.aftermath.extend::<Vec<RelPath>>(shown);
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
             texts: self.files_on_record(&pending.reads),
@@ -289,7 +296,31 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         taken.filter(|path| !accepted.contains(path)).collect()
     }
 
-    /// What was judged of the files that the reply before was refused for.
+    /// What was taken of a known file because a conversation was shown it; `None` while nothing is retraced.
+    pub(super) fn taken_on_record(&self, path: &RelPath) -> Option<Option<TakenFromDisk>> {
+        let queue = &self.trace.as_ref()?.queue;
+        let capture = queue.iter().find_map(|recorded| match &recorded.event {
+            Event::ArtifactCaptured(captured)
+                if (captured.format, captured.origin) == (Format::Disk, Origin::User)
+                    && captured.path.as_ref() == Some(path) =>
+            {
+                Some(captured.capture)
+            }
+            _ => None,
+        });
+        let versions = queue.iter().find_map(|recorded| match &recorded.event {
+            Event::ArtifactResolved(resolved) if Some(resolved.capture) == capture => {
+                Some(&resolved.versions)
+            }
+            _ => None,
+        });
+        let entities = versions.map(|versions| versions.iter().map(|it| it.entity.clone()));
+        Some(entities.map(|entities| TakenFromDisk {
+            entities: entities.collect(),
+        }))
+    }
+
+    /// What was read again of these files: it is on record where something was made of it.
     fn aftermath_on_record(&self, paths: &[RelPath]) -> Vec<FileText> {
         let queue = || self.trace.iter().flat_map(|trace| &trace.queue);
         let judged = |path: &RelPath| {
@@ -298,8 +329,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 _ => None,
             });
             let captured = captures.find(|captured| {
-                (captured.format, captured.origin) == (Format::Disk, Origin::Model)
-                    && captured.path.as_ref() == Some(path)
+                captured.format == Format::Disk && captured.path.as_ref() == Some(path)
             })?;
             Some(Ok(self.text_on_record(captured.artifact)))
         };

@@ -324,7 +324,8 @@ impl Law {
         }
     }
 
-    /// The model replaces only code that disk agrees with, or that the user preferred to the disk's (spec §15.5).
+    /// The model replaces only code that disk agrees with, that the user preferred to the disk's, or that its own client has replaced on
+    /// disk already (spec §15.5).
     fn check_base(&self, moved: &Transitioned, disk: &Disk) {
         let entity = &moved.entity;
         let Some(entry) = disk.at(&entity.path) else {
@@ -338,36 +339,20 @@ impl Law {
             None => seen.is_none_or(|seen| self.slices.get(&moved.version) == Some(&seen)),
         };
         let is_acknowledged = base.is_some() && self.acknowledged.get(entity) == Some(&seen);
-        if self.is_on_disk(moved, disk) {
+        let is_written = seen == self.slices.get(&moved.version).copied();
+        if is_written || self.is_on_disk(moved, disk) {
             return;
         }
         assert!(
             agrees || is_acknowledged,
             "the model built on what disk contradicts: {moved:?}"
         );
-        if entity.symbol.is_some() {
-            self.check_file_around(moved, disk);
-        }
     }
 
     /// Whether the file on disk is the promoted artifact: the aftermath of an agent's refused edit that passes the gates.
     fn is_on_disk(&self, moved: &Transitioned, disk: &Disk) -> bool {
         let text = &self.vault[&self.sources[&moved.version]];
         matches!(disk.at(&moved.entity.path), Some(DiskEntry::File(held)) if held.as_bytes() == text)
-    }
-
-    /// The model changes no part of a file that is STALE as a whole, because the user hasn't acknowledged the rest.
-    fn check_file_around(&self, moved: &Transitioned, disk: &Disk) {
-        let file = EntityId::file(moved.entity.path.clone());
-        let base = self.authoritative.get(&file);
-        let Some(base) = base.or_else(|| self.replaced.get(&file)) else {
-            return;
-        };
-        let seen = on_disk(disk, &file);
-        assert!(
-            seen == self.slices.get(base).copied() || self.acknowledged.get(&file) == Some(&seen),
-            "the model changed a part of a STALE file: {moved:?}"
-        );
     }
 
     /// Every block is exactly the authoritative slice, and nothing in it is contradicted by disk.

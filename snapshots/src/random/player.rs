@@ -1,9 +1,11 @@
 //! Random stories of users, models and disks; the law is checked after every step.
 
+use std::collections::BTreeMap;
+
 use arbitrary::{Result, Unstructured};
 use tslp_core::artifact::Origin;
 use tslp_core::entity::Symbol;
-use tslp_core::event::Event;
+use tslp_core::event::{Author, Event};
 use tslp_core::gate::GateProfile;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{AuditChoice, Policy};
@@ -11,6 +13,7 @@ use tslp_core::reason::Reason;
 use tslp_decide::observe;
 use tslp_projections::STATE_MAP;
 use tslp_projections::proposals::Proposal;
+use tslp_projections::stale::Divergence;
 use tslp_projections::table::Value;
 
 use super::code::{
@@ -235,7 +238,25 @@ impl Player {
             Some(DiskEntry::File(text)) => text.contains(&function.text()),
             _ => false,
         };
-        is_proposed && !is_on_disk
+        (is_proposed || self.was_said_by_others(&function.text())) && !is_on_disk
+    }
+
+    /// Whether the model or a tool has said this text.
+    fn was_said_by_others(&self, text: &str) -> bool {
+        let escaped = serde_json::to_string(text).expect("a text is JSON");
+        let escaped = escaped.trim_matches('"');
+        let view = self.stage.view();
+        // Of a reply that was recorded in pieces the whole counts.
+        let mut texts: BTreeMap<_, String> = BTreeMap::new();
+        for said in view.state.provenance().texts() {
+            if said.author != Author::User {
+                let bytes = self.law.bytes(said.text).unwrap_or_default();
+                let whole = texts.entry((said.episode, said.author)).or_default();
+                whole.push_str(&String::from_utf8_lossy(bytes));
+            }
+        }
+        let mut texts = texts.values();
+        texts.any(|said| said.contains(text) || said.contains(escaped))
     }
 
     fn ask_question(&mut self, u: &mut Unstructured<'_>) -> Result<()> {
@@ -339,11 +360,11 @@ impl Player {
             | ModelAction::Lazy
             | ModelAction::Cut
             | ModelAction::Unclosed
-            | ModelAction::Broken
-            | ModelAction::WithoutPath => true,
+            | ModelAction::Broken => true,
             ModelAction::Dropped | ModelAction::Renamed => !tracked.is_empty(),
             ModelAction::Collapsed => is_tracked,
-            ModelAction::Fragment | ModelAction::WholeFile => false,
+            // Without a path it may be linked by what the model was shown.
+            ModelAction::Fragment | ModelAction::WholeFile | ModelAction::WithoutPath => false,
         };
         assert!(
             before == after || !must_not_change,
@@ -374,7 +395,15 @@ impl Player {
             && !looks_like_damage
             && (is_tracked || !is_asked_about);
         let is_on_disk = self.stage.disk().at(&entity.path).is_some();
-        if was_open && counts && !is_on_disk && !self.was_unseen_by_model(&entity.path, tracked) {
+        // Of a file that was deleted only a whole one is new code.
+        let is_part_of_nothing = action == ModelAction::Fragment
+            && self.stage.view().divergence(&entity) == Some(Divergence::Gone);
+        if was_open
+            && counts
+            && !is_on_disk
+            && !is_part_of_nothing
+            && !self.was_unseen_by_model(&entity.path, tracked)
+        {
             let current = self.stage.view().current_version(&entity);
             assert_eq!(
                 current.map(|current| current.slice),

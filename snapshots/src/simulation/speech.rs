@@ -81,11 +81,7 @@ impl ModelReply {
     pub(super) const fn is_never_true(&self) -> bool {
         matches!(
             self.kind,
-            ReplyKind::Talk
-                | ReplyKind::Lazy
-                | ReplyKind::Cut
-                | ReplyKind::Unclosed
-                | ReplyKind::WithoutPath
+            ReplyKind::Talk | ReplyKind::Lazy | ReplyKind::Cut | ReplyKind::Unclosed
         )
     }
 

@@ -545,7 +545,7 @@ impl Divergences {
                 withheld.insert((entity.path.as_str().to_owned(), symbol.to_owned()));
             }
         }
-        let explained = ["acknowledged", "not_saved"].map(Value::from);
+        let explained = ["acknowledged", "not_saved", "missing"].map(Value::from);
         let folded: BTreeSet<(String, String)> = rows(state, STALE)
             .into_iter()
             .filter(|row| !explained.contains(&row[2]))

@@ -9,7 +9,7 @@ use table::Row;
 use tslp_core::event::Event;
 
 mod price;
-mod session;
+pub(crate) mod session;
 mod table;
 
 /// What a session may make a model server read, in parts of what it reads without the proxy.

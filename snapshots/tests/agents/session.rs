@@ -196,7 +196,7 @@ fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) 
 }
 
 /// The entities of which a version became true that this episode's reply proposed.
-fn promoted(ledger: &[Recorded]) -> BTreeSet<(EpisodeId, String)> {
+pub(crate) fn promoted(ledger: &[Recorded]) -> BTreeSet<(EpisodeId, String)> {
     let mut captures = BTreeMap::new();
     let mut versions = BTreeMap::new();
     let mut promoted = BTreeSet::new();

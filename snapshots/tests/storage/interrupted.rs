@@ -87,7 +87,7 @@ fn reader(disk: &SimDisk) -> LedgerReader {
 }
 
 fn salvage(disk: &SimDisk, from: &LedgerReader) -> Result<Seq, SalvageError> {
-    let salvaged = salvage::salvage_ledger(
+    let (salvaged, _) = salvage::copy_prefix(
         &disk.open_options(),
         from,
         Path::new(NEW_DIR),

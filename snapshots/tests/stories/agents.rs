@@ -437,7 +437,7 @@ fn notices_wait_for_the_users_next_words() {
 fn written_before_the_reply_was_judged() {
     story(
         "written_before_the_reply_was_judged",
-        "A client runs a call before the reply's end: disk holds the edit when it is judged. It becomes true with the next step.",
+        "A client runs a call before the reply's end: disk holds the edit when it is judged, and agrees with it.",
         &[
             READ,
             r#"

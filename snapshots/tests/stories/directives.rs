@@ -339,6 +339,11 @@ fn what_is_not_linked_can_not_be_confirmed() {
         | }
         | ```
         model
+        | Fine.
+        new
+        user
+        | Write something that adds.
+        model
         | ```c
         | int add(int a, int b) {
         |     return b + a;

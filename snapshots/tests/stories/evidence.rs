@@ -76,7 +76,7 @@ fn first_line_comment() {
 fn sentence_before() {
     check(
         "evidence__sentence_before",
-        "A path in the sentence before the fence links the user's code, but leaves the model's INFERRED.",
+        "A path in the sentence before the fence that leads to it links the user's code and the model's.",
         "
         user
         | This is src/a.c as it stands:

@@ -12,6 +12,7 @@ mod tombstones;
 mod stale;
 
 mod hydration;
+mod links;
 mod loops;
 mod mentions;
 mod older_code;
@@ -33,6 +34,7 @@ mod patterns;
 
 mod agents;
 mod audits;
+mod authors;
 mod moving_files;
 mod renames;
 mod unseen;

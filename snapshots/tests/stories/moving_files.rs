@@ -120,3 +120,293 @@ fn two_windows_race() {
         ],
     );
 }
+
+/// An agent reads a file, changes one of its functions, and its client writes that.
+const AGENT_AT_WORK: &str = "
+        touch
+        tools
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | Make a() in src/a.c add 7
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 1\", \"new_string\": \"x + 7\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 2; }
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+";
+
+/// The model reads the file in a new conversation, after `git checkout`.
+const UNDONE_AND_READ: &str = "
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        new
+        user
+        | Look at src/a.c
+        call read
+        | {\"path\": \"src/a.c\"}
+        model
+        | I read it.
+        context tool
+        | 1: int a(int x) { return x + 1; }
+        | 2: int b(int x) { return x + 2; }
+        again
+";
+
+#[test]
+fn undone_and_read() {
+    story(
+        "undone_and_read",
+        "Somebody undoes an edit; the agent reads the file in a new conversation, so what disk holds is the base of its next edits, of every function.",
+        &[
+            AGENT_AT_WORK,
+            UNDONE_AND_READ,
+            "
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 1\", \"new_string\": \"x + 8\"}
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 2\", \"new_string\": \"x + 9\"}
+        model
+        | Both.
+        ",
+        ],
+    );
+}
+
+#[test]
+fn reading_acknowledges_nothing_by_the_letter() {
+    story(
+        "reading_acknowledges_nothing_by_the_letter",
+        "With `etv.reading_acknowledges = false` only the user acknowledges what disk holds.",
+        &["policy reading off\n", AGENT_AT_WORK, UNDONE_AND_READ],
+    );
+}
+
+#[test]
+fn follows_by_the_users_standing_word() {
+    story(
+        "follows_by_the_users_standing_word",
+        "With `etv.on_stale = \"follow\"` what the user edits by hand is true with the next prompt that names it.",
+        &[
+            "policy stale follow\n",
+            CHANGED_IN_CHAT,
+            "
+        disk src/a.c
+        | int a(int x) { return x + 100; }
+        | int c(int x) { return x + 300; }
+        user
+        | What does a() do?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn part_of_a_file_is_read() {
+    story(
+        "part_of_a_file_is_read",
+        "The user edits two functions by hand and the agent reads one of them: that one is known again, the other stays STALE, and the third was never touched.",
+        &[
+            AGENT_AT_WORK,
+            "
+        disk src/a.c
+        | int a(int x) { return x + 100; }
+        | int b(int x) { return x + 200; }
+        user
+        | Look at a() in src/a.c
+        call read
+        | {\"path\": \"src/a.c\", \"limit\": 1}
+        model
+        | I read it.
+        context tool
+        | 1: int a(int x) { return x + 100; }
+        again
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 100\", \"new_string\": \"x + 101\"}
+        model
+        | I change it.
+        ",
+        ],
+    );
+}
+
+#[test]
+fn a_definition_is_gone_from_what_is_read() {
+    story(
+        "a_definition_is_gone_from_what_is_read",
+        "The user deletes a function by hand and the agent reads the whole file: the function is gone, and that is said once.",
+        &[
+            AGENT_AT_WORK,
+            "
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        user
+        | Look at src/a.c again
+        call read
+        | {\"path\": \"src/a.c\"}
+        model
+        | I read it.
+        context tool
+        | 1: int a(int x) { return x + 7; }
+        again
+        model
+        | Fine.
+        user
+        | What is in src/a.c?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn parallel_edits_are_written_before_the_reply_is_over() {
+    story(
+        "parallel_edits_are_written_before_the_reply_is_over",
+        "A client runs each of three parallel edits as soon as its call is complete: disk that holds what is proposed agrees with it.",
+        &[
+            AGENT_AT_WORK,
+            "
+        user
+        | Make both add 70
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 7\", \"new_string\": \"x + 70\"}
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 2\", \"new_string\": \"x + 71\"}
+        disk src/a.c
+        | int a(int x) { return x + 70; }
+        | int b(int x) { return x + 2; }
+        model
+        | Both.
+        disk src/a.c
+        | int a(int x) { return x + 70; }
+        | int b(int x) { return x + 71; }
+        context tool
+        | Edit applied.
+        again
+        ",
+        ],
+    );
+}
+
+/// The agent's client writes a file without one of its functions, although that was refused.
+const GUTTED: &str = "
+        user
+        | Tidy src/a.c up
+        call write
+        | {\"path\": \"src/a.c\", \"content\": \"int a(int x) { return x + 7; }\\n\"}
+        model
+        | I write it.
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        context tool
+        | Written.
+        again
+        model
+        | Done.
+";
+
+#[test]
+fn refused_and_written() {
+    story(
+        "refused_and_written",
+        "What was refused and is on disk all the same stays refused, however often it is read, in any conversation; the file's other functions are judged as usual.",
+        &[
+            AGENT_AT_WORK,
+            GUTTED,
+            "
+        new
+        user
+        | Look at src/a.c
+        call read
+        | {\"path\": \"src/a.c\"}
+        model
+        | I read it.
+        context tool
+        | 1: int a(int x) { return x + 7; }
+        again
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 7\", \"new_string\": \"x + 8\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { return x + 8; }
+        context tool
+        | Edit applied.
+        user
+        | Now b() in src/a.c
+        ",
+        ],
+    );
+}
+
+#[test]
+fn refused_written_and_accepted() {
+    story(
+        "refused_written_and_accepted",
+        "The user accepts that a function is gone which a refused edit had left out.",
+        &[
+            AGENT_AT_WORK,
+            GUTTED,
+            "
+        user
+        | @tslp accept src/a.c::b
+        ",
+        ],
+    );
+}
+
+#[test]
+fn deleted_by_hand() {
+    story(
+        "deleted_by_hand",
+        "A file that was there and isn't any more is neither shown nor STALE: it is told as deleted, until the user says that it was meant.",
+        &[
+            CHANGED_IN_CHAT,
+            "
+        gone src/a.c
+        user
+        | What do a() and b() do?
+        model
+        | I can't see them.
+        user
+        | @tslp accept src/a.c
+        model
+        | Fine.
+        user
+        | What do a() and b() do?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn moved_to_another_place() {
+    story(
+        "moved_to_another_place",
+        "A file that git has renamed is known at its new place as soon as somebody names it.",
+        &[
+            AGENT_AT_WORK,
+            "
+        gone src/a.c
+        disk src/b.c
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 2; }
+        user
+        | Make a() in src/b.c add 8
+        call edit
+        | {\"path\": \"src/b.c\", \"old_string\": \"x + 7\", \"new_string\": \"x + 8\"}
+        model
+        | I change it.
+        ",
+        ],
+    );
+}

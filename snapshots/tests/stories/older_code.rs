@@ -57,7 +57,7 @@ fn quoted_by_the_model() {
         | ```
         | One of mine:
         | ```c
-        | int add(int a, int b) { return b + a; }
+        | int add_all(int a, int b) { return b + a; }
         | ```
         "
         + EDITED;

@@ -86,7 +86,7 @@ fn asked_for_by_name() {
 fn lost_namespace() {
     check(
         "renames__lost_namespace",
-        "A C++ function that comes back without its namespace is not a second function.",
+        "A C++ function that comes back without its namespace, as it was shown, is that function and no second one.",
         "
         user
         | ```cpp:src/a.cpp

@@ -3,10 +3,10 @@
 use super::check;
 
 #[test]
-fn inferred_by_correlation() {
+fn confirmed_by_what_was_shown() {
     check(
-        "resolution__inferred_by_correlation",
-        "A reply without a path that redefines a function of one tracked file is INFERRED: proposed, never true.",
+        "resolution__confirmed_by_what_was_shown",
+        "A reply without a path that redefines a function of the one tracked file that the model was shown is CONFIRMED.",
         "
         user
         | ```c:src/a.c

@@ -199,7 +199,7 @@ fn applied_by_hand_then_pasted() {
 fn missing_file() {
     after_paste(
         "stale__missing_file",
-        "A deleted file is not a divergence: the authoritative version is still shown.",
+        "A deleted file isn't STALE, and its code isn't shown as if it existed: it is told as deleted.",
         "
         gone src/a.c
         user
@@ -387,7 +387,7 @@ fn a_blank_behind_a_line_end_that_was_escaped() {
 fn an_include_that_nobody_acknowledged() {
     after_paste(
         "stale__an_include_that_nobody_acknowledged",
-        "Disk gets an include. The function is the same and is shown, but the model's change of it would take the file's place: refused, until the user accepts the file.",
+        "Disk gets an include. The function is the same, so it is shown and the model's change of it is judged as usual; the file as a whole steps down for it.",
         "
         disk src/a.c
         | #include <assert.h>
@@ -420,7 +420,7 @@ fn an_include_that_nobody_acknowledged() {
 fn a_new_function_for_a_stale_file() {
     after_paste(
         "stale__a_new_function_for_a_stale_file",
-        "The model brings a new function, and another one as an edit, into a file that it was told is STALE: refused; pasting the file resolves it.",
+        "The model brings a new function into a file of which another function is STALE: it is judged as usual; pasting the file without it removes it.",
         "
         disk src/a.c
         | int a(int x) { return x + 100; }
@@ -461,11 +461,10 @@ fn a_new_function_for_a_stale_file() {
 fn confirmed_over_a_stale_file() {
     after_paste(
         "stale__confirmed_over_a_stale_file",
-        "The user confirms the model's change of a part over the STALE file: an explicit act, which the file as a whole gives way to.",
+        "The user confirms the model's change of a function over what disk holds: an explicit act, which the file as a whole gives way to.",
         "
         disk src/a.c
-        | #include <assert.h>
-        | int a(int x) { return x + 1; }
+        | int a(int x) { return x + 100; }
         | int b(int x) { return x + 2; }
         user
         | Change `a()`

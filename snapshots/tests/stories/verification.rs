@@ -203,7 +203,7 @@ fn namesake_in_another_file() {
 fn over_a_stale_file() {
     check(
         "verification__over_a_stale_file",
-        "Going on from a proposal for a part whose file became STALE as a whole: nothing becomes true, and the notice says which file; once it is accepted, going on from the next proposal takes that.",
+        "Going on from a proposal for a function whose file changed elsewhere takes it, as does going on from the next one after the file is accepted.",
         "
         policy profile strict
         policy audit off

@@ -222,7 +222,7 @@ fn full_after_elided() {
 fn proposal_pasted_in_a_new_conversation() {
     check(
         "write_head__proposal_pasted_in_a_new_conversation",
-        "What the model proposed elsewhere is the user's word when the user pastes it in a new conversation.",
+        "What the model proposed elsewhere stays a proposal when it is pasted in a new conversation, and a notice says how it becomes true.",
         "
         policy profile strict
         user

@@ -8,8 +8,11 @@ use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, Recorded};
 use tslp_core::gate::Completeness;
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::reason::Reason;
+
+use crate::evidence::replies::prompt_contents;
 
 /// Most entries kept of one episode; the rest is in the ledger.
 const ENTRIES_PER_EPISODE: usize = 64;
@@ -31,6 +34,8 @@ pub struct EpisodeEntry {
 #[derive(Default)]
 pub struct EpisodeEntries {
     entries: BTreeMap<EpisodeId, VecDeque<EpisodeEntry>>,
+    /// The texts of each prompt's own messages.
+    prompts: BTreeMap<EpisodeId, Vec<ArtifactHash>>,
     /// The episode and the file of the last captured block.
     captured: Option<CapturedBlock>,
 }
@@ -49,6 +54,9 @@ impl EpisodeEntries {
     pub fn apply(&mut self, recorded: &Recorded) {
         let episode = recorded.episode;
         match &recorded.event {
+            Event::PromptReceived(prompt) => {
+                self.prompts.insert(episode, prompt_contents(prompt));
+            }
             Event::PromptComposed(composed) => {
                 for hydrated in &composed.hydrated {
                     self.add(episode, "hydrated", Some(&hydrated.entity), hydrated.reason);
@@ -135,6 +143,12 @@ impl EpisodeEntries {
             entries.pop_front();
         }
         entries.push_back(entry);
+    }
+
+    /// The texts of an episode's prompt.
+    #[must_use]
+    pub fn prompt_of(&self, episode: EpisodeId) -> &[ArtifactHash] {
+        self.prompts.get(&episode).map_or(&[], Vec::as_slice)
     }
 
     /// The entries of an episode.

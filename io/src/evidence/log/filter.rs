@@ -34,6 +34,12 @@ impl EventFilter {
         self.entity.as_ref()
     }
 
+    /// Whether nothing is asked of events.
+    #[must_use]
+    pub fn passes_all(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether an event meets all conditions.
     #[must_use]
     pub fn passes(&self, envelope: &Envelope, event: &Event) -> bool {

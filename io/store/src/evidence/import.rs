@@ -11,7 +11,6 @@ use tslp_replay::log::{Head, Stored};
 use super::line::{self, ExportHeader};
 use super::workshop::{self, ScratchPurpose};
 use crate::data_dir::{self, DataDirError};
-use crate::ledger::disk::sync_parent;
 use crate::ledger::lock::DataDirLock;
 use crate::ledger::{self, CheckpointMode, LedgerError, SqliteLog};
 use crate::progress::WalkProgress;
@@ -90,38 +89,21 @@ pub fn import_ledger(lines: &mut dyn BufRead, to: &Path) -> Result<ImportedLedge
         None => return Err(lines.line_error("the file is empty")),
     };
     let to = data_dir::choose_data_dir(&header.workspace, Some(to), None)?;
-    check_empty(&to)?;
+    if !workshop::is_free(&to) {
+        return Err(ImportError::NotEmpty(to));
+    }
     let unwritable = |cause| ImportError::Write {
         path: to.clone(),
         cause,
     };
-    let parent = to.parent().unwrap_or(Path::new("/"));
-    std::fs::create_dir_all(parent).map_err(unwritable)?;
-    let fresh = workshop::scratch_folder(parent, ScratchPurpose::Import).map_err(unwritable)?;
-    // Held until the folder has its name, so that nobody takes it for one whose maker died.
-    let _held = fill_ledger(&mut lines, &header, fresh.path())?;
-    std::fs::rename(fresh.path(), &to)
-        .and_then(|()| sync_parent(&to))
-        .map_err(unwritable)?;
-    // What it named has moved; dropping it would look for it once more.
-    let _ = fresh.keep();
+    workshop::make_data_dir(&to, ScratchPurpose::Import, unwritable, |fresh| {
+        fill_ledger(&mut lines, &header, fresh).map(|lock| ((), lock))
+    })?;
     Ok(ImportedLedger {
         data_dir: to,
         workspace: header.workspace,
         head: header.head,
     })
-}
-
-fn check_empty(to: &Path) -> Result<(), ImportError> {
-    let empty = match std::fs::read_dir(to) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    };
-    if empty {
-        Ok(())
-    } else {
-        Err(ImportError::NotEmpty(to.to_owned()))
-    }
 }
 
 /// Returns the new ledger's lock.

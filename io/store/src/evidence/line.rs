@@ -15,6 +15,7 @@ use serde_json::Value;
 use tslp_core::event::{Envelope, Event, EventKind};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::stored::TextOrBase64;
+use tslp_core::visible::visible_json;
 use tslp_migrations::{decode, encode};
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
@@ -96,6 +97,7 @@ impl ExportHeader {
             genesis: ChainHash::GENESIS,
         };
         let text = serde_json::to_string(&members).expect("all its keys are names");
+        let text = visible_json(&text);
         let open = text.strip_suffix('}').unwrap_or(&text);
         let check = blake3::hash(open.as_bytes());
         format!("{open},\"check\":\"{check}\"}}")
@@ -168,7 +170,13 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// Nothing in it is for a terminal to obey: an export may be printed.
     fn to_text(&self) -> String {
+        visible_json(&self.to_raw_text())
+    }
+
+    /// As exports were written before what a terminal obeys was escaped.
+    fn to_raw_text(&self) -> String {
         serde_json::to_string(self).expect("all its keys are names")
     }
 
@@ -236,7 +244,8 @@ pub fn event_line(stored: &Stored, event: &Event) -> String {
 pub fn read_event(text: &str) -> Result<Stored, LineError> {
     let line: Line<'_> = serde_json::from_str(text).map_err(|error| unreadable(text, error))?;
     let stored = line.to_stored()?;
-    if Line::new(&stored, line.event).to_text() == text {
+    let again = Line::new(&stored, line.event);
+    if again.to_text() == text || again.to_raw_text() == text {
         Ok(stored)
     } else {
         Err(LineError::Edited)

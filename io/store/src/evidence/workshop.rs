@@ -4,14 +4,21 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
 use crate::ledger::LedgerError;
+use crate::ledger::disk::sync_parent;
 use crate::ledger::lock::DataDirLock;
 
 /// The prefixes of these folders' names, indexed by [`ScratchPurpose`].
-const PREFIXES: [&str; 3] = [".tslp-backup-", ".tslp-export-", ".tslp-import-"];
+const PREFIXES: [&str; 4] = [
+    ".tslp-backup-",
+    ".tslp-export-",
+    ".tslp-import-",
+    ".tslp-salvage-",
+];
 
 /// The purpose of a temporary folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +30,40 @@ pub enum ScratchPurpose {
     Export = 1,
     /// A ledger out of lines.
     Import = 2,
+    /// What is sound of a damaged ledger.
+    Salvage = 3,
+}
+
+/// Makes a data directory whole in a hidden folder, and gives it the name `to` then: what a killed command leaves never looks complete.
+/// `fill` returns the lock of what it made, which keeps others from taking the folder for a left-over.
+///
+/// # Errors
+/// What `fill` says, or `unwritable` of the system's reason.
+pub fn make_data_dir<T, E>(
+    to: &Path,
+    purpose: ScratchPurpose,
+    unwritable: impl Fn(io::Error) -> E,
+    fill: impl FnOnce(&Path) -> Result<(T, Arc<DataDirLock>), E>,
+) -> Result<T, E> {
+    let parent = to.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(parent).map_err(&unwritable)?;
+    let fresh = scratch_folder(parent, purpose).map_err(&unwritable)?;
+    let (made, _held) = fill(fresh.path())?;
+    fs::rename(fresh.path(), to)
+        .and_then(|()| sync_parent(to))
+        .map_err(&unwritable)?;
+    // What it named has moved; dropping it would look for it once more.
+    let _ = fresh.keep();
+    Ok(made)
+}
+
+/// Whether nothing is there, or an empty folder.
+#[must_use]
+pub fn is_free(to: &Path) -> bool {
+    match fs::read_dir(to) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
 }
 
 /// Makes an empty folder in `parent`, which is deleted with its contents when it is dropped. Folders that killed processes left

@@ -167,6 +167,12 @@ impl Anchor {
         })
     }
 
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The head that it vouches for, which may be only in the page cache: a sync may have failed.
     #[must_use]
     pub const fn head(&self) -> Head {

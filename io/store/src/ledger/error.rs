@@ -53,7 +53,7 @@ pub enum LedgerError {
     },
     /// Another process has the ledger.
     #[error(
-        "another tslp process{} is using {}; stop it first, or give this one another data directory",
+        "another tslp process{} is using {}, and only one at a time can write there; wait until it has ended, or stop it",
         .pid.map_or_else(String::new, |pid| format!(" (pid {pid})")), .path.display()
     )]
     InUse {
@@ -83,6 +83,19 @@ pub enum LedgerError {
         path: PathBuf,
         /// The files that are left of it.
         remnant: PathBuf,
+    },
+    /// The database is gone, and the copy that was rescued of it hasn't been put back.
+    #[error(
+        "{path} is missing, and {copy} is the copy that was rescued when it was taken away: rename {copy} to {path} and \
+         {copy}.anchor to {anchor}, or move the whole directory away to start an empty ledger"
+    )]
+    CopyWaits {
+        /// The database.
+        path: PathBuf,
+        /// The copy.
+        copy: PathBuf,
+        /// The anchor's place.
+        anchor: PathBuf,
     },
     /// The file that is open hasn't its name any more.
     #[error("{path} {change} while tslp had it open. Nothing more is written. {rescued}")]
@@ -369,6 +382,7 @@ impl LedgerError {
                 | Self::Corrupt { .. }
                 | Self::Decode { .. }
                 | Self::DatabaseMissing { .. }
+                | Self::CopyWaits { .. }
                 | Self::TakenAway { .. }
         )
     }

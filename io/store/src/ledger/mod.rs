@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `ledger.db` (`-wal`, `-shm`) | the ledger and the projections' tables; readable with the `sqlite3` shell |
 //! | `ledger.anchor` | position and chain hash of the last commit, to notice a lost tail or an older copy put back |
-//! | `ledger.db.rescued-N` (`.anchor`) | a copy up to event N, made when the database was taken away from a running proxy |
+//! | `ledger.db.rescued` (`.anchor`) | a copy, made when the database was taken away from a running proxy; no start makes an empty ledger next to it |
 //! | `ledger.doubt` | why the next start holds the tables against all events before it believes them; missing as a rule |
 //! | `lock` | held by the one process that writes; names its pid |
 

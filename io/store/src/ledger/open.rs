@@ -173,6 +173,9 @@ fn has_bytes(disk: &dyn Disk, file: &Path) -> Result<bool, LedgerError> {
 
 /// An empty ledger may only be made where there was none: SQLite would take a left-over WAL for the new one's.
 fn check_nothing_left(disk: &dyn Disk, files: &DataFiles) -> Result<(), LedgerError> {
+    if has_bytes(disk, &files.rescued())? {
+        return Err(files.copy_waits());
+    }
     let missing = |remnant: &Path| LedgerError::DatabaseMissing {
         path: files.database.clone(),
         remnant: remnant.to_owned(),

@@ -8,16 +8,18 @@ use std::path::PathBuf;
 use rusqlite::Connection;
 use tslp_replay::log::Head;
 
+use super::anchor::Anchor;
 use super::connection::{Database, companion_file};
 use super::disk::FileIdentity;
 use super::error::LedgerError;
 use super::rescue::copy_lost_ledger;
 
-/// The database and its WAL, as they were when they were opened.
+/// The database, its WAL and the anchor, as they were when they were opened.
 #[derive(Debug)]
 pub(super) struct OpenFiles {
     database: NamedFile,
     wal: NamedFile,
+    anchor: NamedFile,
 }
 
 #[derive(Debug)]
@@ -28,7 +30,7 @@ struct NamedFile {
 }
 
 impl OpenFiles {
-    pub(super) fn of_database(database: &Database) -> Self {
+    pub(super) fn of_log(database: &Database, anchor: &Anchor) -> Self {
         let file = |path: PathBuf| NamedFile {
             known: database.disk.identity(&path).ok(),
             path,
@@ -36,6 +38,7 @@ impl OpenFiles {
         Self {
             database: file(database.path.clone()),
             wal: file(companion_file(&database.path, "-wal")),
+            anchor: file(anchor.path().to_owned()),
         }
     }
 
@@ -46,7 +49,7 @@ impl OpenFiles {
         }
     }
 
-    /// Checks the names of both. If one of them has another file, or none, the ledger up to `head` is copied.
+    /// Checks the names of all. If one of them has another file, or none, the ledger up to `head` is copied.
     ///
     /// # Errors
     /// [`LedgerError::TakenAway`]
@@ -56,7 +59,7 @@ impl OpenFiles {
         database: &Database,
         head: Head,
     ) -> Result<(), LedgerError> {
-        for file in [&mut self.database, &mut self.wal] {
+        for file in [&mut self.database, &mut self.wal, &mut self.anchor] {
             if let Some(change) = file.name_change(database) {
                 return Err(LedgerError::TakenAway {
                     path: file.path.clone(),

@@ -244,18 +244,42 @@ impl LedgerReader {
             .map_err(self.database.sqlite_error("read"))
     }
 
-    /// Hands every event from a position on to `visit`, in order, except contents, which may be large.
+    /// Hands every event from a position on to `visit`, in order, decoded.
     ///
     /// # Errors
     /// When the database can't be read, or an event can't be decoded.
+    pub fn read_events(
+        &self,
+        from: Seq,
+        visit: &mut dyn FnMut(&Recorded),
+    ) -> Result<(), LedgerError> {
+        self.decoding(visit, |each| {
+            connection::visit_events(&self.connection, from, each)
+        })
+    }
+
+    /// As [`Self::read_events`], except contents, which may be large.
+    ///
+    /// # Errors
+    /// As [`Self::read_events`].
     pub fn read_without_contents(
         &self,
         from: Seq,
         visit: &mut dyn FnMut(&Recorded),
     ) -> Result<(), LedgerError> {
+        self.decoding(visit, |each| {
+            connection::visit_without_contents(&self.connection, from, each)
+        })
+    }
+
+    fn decoding(
+        &self,
+        visit: &mut dyn FnMut(&Recorded),
+        read: impl FnOnce(&mut dyn FnMut(Stored) -> ControlFlow<()>) -> rusqlite::Result<()>,
+    ) -> Result<(), LedgerError> {
         let mut decoded = Ok(());
-        let read = connection::visit_without_contents(&self.connection, from, &mut |stored| {
-            match tslp_migrations::decode(stored.kind, &stored.payload) {
+        let read = read(
+            &mut |stored| match tslp_migrations::decode(stored.kind, &stored.payload) {
                 Ok(event) => {
                     visit(&stored.recorded(event));
                     ControlFlow::Continue(())
@@ -269,8 +293,8 @@ impl LedgerReader {
                     });
                     ControlFlow::Break(())
                 }
-            }
-        });
+            },
+        );
         read.map_err(self.database.sqlite_error("read"))?;
         decoded
     }

@@ -1,5 +1,6 @@
 //! Copies a ledger whose files were taken away while it was open: what the connection still sees, verified.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -12,12 +13,13 @@ use tslp_replay::log::Head;
 use super::anchor::Anchor;
 use super::backup::copy_pages;
 use super::connection::{self, Database, companion_file};
+use super::data_files::RESCUED_SUFFIX;
 use super::error::LedgerError;
 use super::recognise::check_pages;
 
 /// Copies what the connection still sees to a name of its own. Returns what to do with the copy, or why there is none.
 pub(super) fn copy_lost_ledger(connection: &Connection, database: &Database, head: Head) -> String {
-    let copy = companion_file(&database.path, &format!(".rescued-{}", head.seq.0));
+    let copy = companion_file(&database.path, RESCUED_SUFFIX);
     match copy_to(connection, database, &copy, head) {
         Ok(()) => {
             let (copy, path) = (copy.display(), database.path.display());
@@ -43,6 +45,12 @@ fn copy_to(
             path: dir.to_owned(),
             source,
         })?;
+    }
+    // A copy that nobody has put back yet: there is no room for a second one under its name.
+    if matches!(disk.bytes(copy), Ok(Some(_))) {
+        return Err(LedgerError::on_file("replace", copy)(
+            io::ErrorKind::AlreadyExists.into(),
+        ));
     }
     let fresh = database.sibling(companion_file(copy, ".new"));
     fresh.remove_files()?;

@@ -256,7 +256,7 @@ impl Writer {
         log.make_durable()?;
         let durable = Arc::new(DurableHead::new(log.head()?.seq));
         Ok(Self {
-            open_files: OpenFiles::of_database(&log.database),
+            open_files: OpenFiles::of_log(&log.database, &log.anchor),
             log,
             commits,
             limits,

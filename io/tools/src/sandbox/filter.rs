@@ -61,6 +61,14 @@ const NEW_NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
+/// Pid 1 and the thread of its watch come before the first program.
+const FIRST_PID_OF_TOOLS: u32 = 3;
+
+/// Constants that have other types in each C library, or no name.
+const RLIMIT_CORE: u32 = 4;
+const PRIO_PROCESS: u32 = 0;
+const IOPRIO_WHO_PROCESS: u32 = 1;
+
 /// Longest filter that the kernel takes (`BPF_MAXINSNS`).
 const INSTRUCTIONS_MAX: usize = 4096;
 
@@ -100,8 +108,12 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
     };
     answer(HELD, SECCOMP_RET_USER_NOTIF);
     answer(REFUSED, EPERM);
-    // The flags of clone3 are in memory, where no filter sees them; without it programs use clone.
-    answer(calls! { SYS_clone3 }, ENOSYS);
+    // The flags of clone3 are in memory, where no filter sees them; without it programs use clone. The others make memory that is in no
+    // process's figures.
+    answer(
+        calls! { SYS_clone3 SYS_memfd_create SYS_memfd_secret SYS_shmget },
+        ENOSYS,
+    );
     // A pair of datagram sockets could still send to others by name.
     let datagrams = [
         load_word(argument_offset(1)),
@@ -114,12 +126,53 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
         skip_unless(BPF_JSET, NEW_NAMESPACES as u32, 0, 1),
         return_action(SECCOMP_RET_USER_NOTIF),
     ];
-    // Pid 1 runs as the same user, so a tool could lower its limits: only a process's own limits (pid 0) may be changed.
+    // Pid 1 runs as the same user, so a tool could lower its limits: only a process's own limits (pid 0) may be changed. That
+    // of core files may only be asked for: with none at all, a crash starts the host's handler again.
+    let core = RLIMIT_CORE;
     let limits = [
         load_word(argument_offset(0)),
         skip_unless(BPF_JEQ, 0, 1, 0),
         return_action(EPERM),
+        load_word(argument_offset(1)),
+        skip_unless(BPF_JEQ, core, 0, 5),
+        load_word(argument_offset(2)),
+        skip_unless(BPF_JEQ, 0, 0, 2),
+        load_word(argument_offset(2) + 4),
+        skip_unless(BPF_JEQ, 0, 1, 0),
+        return_action(EPERM),
     ];
+    let own_limits = [
+        load_word(argument_offset(0)),
+        skip_unless(BPF_JEQ, core, 0, 1),
+        return_action(EPERM),
+    ];
+    // Memory shared by nothing but descent stays in no process's figures once it is partly unmapped.
+    let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u32;
+    let mapping = [
+        load_word(argument_offset(3)),
+        and_mask(shared),
+        skip_unless(BPF_JEQ, shared, 0, 1),
+        return_action(EPERM),
+    ];
+    // Pid 1 and its watch are the first two: their turn on the processor is what holds the rest to its bounds.
+    let scheduled = [
+        load_word(argument_offset(0)),
+        skip_unless(BPF_JEQ, 0, 2, 0),
+        skip_unless(BPF_JGE, FIRST_PID_OF_TOOLS, 1, 0),
+        return_action(EPERM),
+    ];
+    // As above, and of single processes only: a group's or a user's would be pid 1's, too.
+    let prioritised = |one_process: u32| {
+        [
+            load_word(argument_offset(0)),
+            skip_unless(BPF_JEQ, one_process, 1, 0),
+            return_action(EPERM),
+            load_word(argument_offset(1)),
+            skip_unless(BPF_JEQ, 0, 2, 0),
+            skip_unless(BPF_JGE, FIRST_PID_OF_TOOLS, 1, 0),
+            return_action(EPERM),
+        ]
+    };
     // Both put letters into a terminal's input.
     let typing = [
         load_word(argument_offset(1)),
@@ -136,6 +189,18 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
     looked_into(libc::SYS_socketpair, &datagrams);
     looked_into(libc::SYS_clone, &namespaces);
     looked_into(libc::SYS_prlimit64, &limits);
+    looked_into(libc::SYS_setrlimit, &own_limits);
+    looked_into(libc::SYS_mmap, &mapping);
+    for call in [
+        libc::SYS_sched_setscheduler,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setattr,
+        libc::SYS_sched_setaffinity,
+    ] {
+        looked_into(call, &scheduled);
+    }
+    looked_into(libc::SYS_setpriority, &prioritised(PRIO_PROCESS));
+    looked_into(libc::SYS_ioprio_set, &prioritised(IOPRIO_WHO_PROCESS));
     looked_into(libc::SYS_ioctl, &typing);
     program.push(return_action(SECCOMP_RET_ALLOW));
     assert!(

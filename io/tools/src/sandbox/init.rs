@@ -182,6 +182,12 @@ const FIXED: &[(&str, &str)] = &[
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
     ("GIT_OPTIONAL_LOCKS", "0"),
+    // Over the workspace's own configuration, whose programs nobody granted.
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_CONFIG_KEY_1", "core.hooksPath"),
+    ("GIT_CONFIG_VALUE_1", "/dev/null"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("CARGO_NET_OFFLINE", "true"),
     ("PIP_NO_INDEX", "1"),

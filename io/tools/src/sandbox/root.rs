@@ -15,7 +15,7 @@ use rustix::mount::{
 use super::enter::SetupFailure;
 use super::plan::{SandboxPlan, WorkspaceLayer};
 use super::programs::SYSTEM_FOLDERS;
-use super::system::lock_mounts;
+use super::system::{lock_device, lock_mounts};
 
 /// Where the new root is put together: every system has this folder, and nothing that a tool needs is in it.
 const NEW_ROOT: &str = "/sys";
@@ -58,6 +58,7 @@ pub(super) fn enter_new_root(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     mount_workspace(plan)?;
     hide_paths(plan).map_err(step("the data directory can't be hidden"))?;
     mount_proc().map_err(step("/proc can't be mounted"))?;
+    bound_processes(plan.limits.processes);
     pivot_to_new_root().map_err(step("pivot_root"))
 }
 
@@ -117,12 +118,19 @@ fn fill_etc() -> io::Result<()> {
     Ok(())
 }
 
+/// Shows a device of the outside. It can be read and written, but its mode, owner, times and attributes can't be changed: its inode
+/// is the host's.
+fn bind_device(device: &Path, at: &Path) -> io::Result<()> {
+    mount_bind(device, at)?;
+    lock_device(at)
+}
+
 fn bind_devices() -> io::Result<()> {
     let dev = make_folder("/dev")?;
     for device in DEVICES {
         let at = dev.join(device);
         fs::write(&at, "")?;
-        mount_bind(Path::new("/dev").join(device), at)?;
+        bind_device(&Path::new("/dev").join(device), &at)?;
     }
     for (name, target) in [
         ("fd", "/proc/self/fd"),
@@ -138,13 +146,13 @@ fn bind_devices() -> io::Result<()> {
 
 fn mount_workspace(plan: &SandboxPlan) -> Result<(), SetupFailure> {
     let (from, to) = (&plan.workspace, path_inside(&plan.workspace));
-    match plan.layer {
-        WorkspaceLayer::ReadOnly => {
-            bind_folder(from, &to, true).map_err(|error| ("the workspace", error))
-        }
-        WorkspaceLayer::Scratch => mount_scratch_layer(from, &to, plan.limits.scratch_bytes)
-            .map_err(|error| ("scratch_unavailable: no layer over the workspace", error)),
-    }
+    // A layer in both cases: its inodes are its own, so that a lock, a lease or a named pipe inside is none of the host's.
+    mount_scratch_layer(from, &to, plan.limits.scratch_bytes)
+        .and_then(|()| match plan.layer {
+            WorkspaceLayer::ReadOnly => lock_mounts(&to, true),
+            WorkspaceLayer::Scratch => Ok(()),
+        })
+        .map_err(|error| ("scratch_unavailable: no layer over the workspace", error))
 }
 
 /// Lays a layer over the workspace that is gone with the namespace. Where it is kept isn't visible.
@@ -186,7 +194,7 @@ fn hide_paths(plan: &SandboxPlan) -> io::Result<()> {
             mount_tmpfs(&at, 4096)?;
             lock_mounts(&at, true)?;
         } else {
-            mount_bind("/dev/null", at)?;
+            bind_device(Path::new("/dev/null"), &at)?;
         }
     }
     Ok(())
@@ -195,6 +203,17 @@ fn hide_paths(plan: &SandboxPlan) -> io::Result<()> {
 fn mount_proc() -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     Ok(mount("proc", make_folder("/proc")?, "proc", flags, None)?)
+}
+
+/// Numbers that the kernel gives to nobody once it has come round to the first ones again.
+const RESERVED_PIDS: u64 = 300;
+
+/// Bounds how many processes and threads there can be, also where the user's own limit doesn't hold, as it doesn't for root. Since Linux
+/// 6.14 each namespace has a bound of its own; before, the file is the whole system's and can't be written to.
+fn bound_processes(processes: u64) {
+    let file = path_inside(Path::new("/proc/sys/kernel/pid_max"));
+    // Where it fails the watch counts alone, as it does on older kernels.
+    let _ = fs::write(file, (processes + RESERVED_PIDS).to_string());
 }
 
 /// The old root goes; the new one can't be written to, but for what is mounted in it.

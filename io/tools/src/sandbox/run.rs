@@ -15,6 +15,9 @@ use super::plan::SandboxPlan;
 /// take to end then.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// The end of a run of which nobody reported another.
+const ENDED_WITHOUT_RESULT: RunEnd = RunEnd::Signalled(rustix::process::Signal::KILL.as_raw());
+
 /// Longest report; the usual one has a hundred bytes.
 const REPORT_BYTES_MAX: usize = 64 << 10;
 
@@ -103,15 +106,21 @@ impl RunningSandbox<'_> {
         let started = self.report.first() == Some(&STARTED);
         let report = self.report.strip_prefix(&[STARTED]).unwrap_or(&self.report);
         let silent = || match (waited, started) {
-            (Err(error), _) => RunEnd::NotStarted(error.to_string()),
             // Pid 1 was killed, as the system does when memory runs out.
-            (Ok(_), true) => RunEnd::Signalled(rustix::process::Signal::KILL.as_raw()),
+            (_, true) => ENDED_WITHOUT_RESULT,
+            (Err(error), false) => RunEnd::NotStarted(error.to_string()),
             (Ok(status), false) => {
                 let said = String::from_utf8_lossy(report);
                 RunEnd::NotStarted(format!("the helper ended with {status}: {}", said.trim()))
             }
         };
         let (cpu, rss_bytes_max, ended) = match serde_json::from_slice::<InitReport>(report) {
+            // Pid 1 failed in the middle of a run, in which programs may have done something already.
+            Ok(report) if started && matches!(report.ended, RunEnd::NotStarted(_)) => (
+                report.cpu,
+                report.rss_bytes_max,
+                self.ended.unwrap_or(ENDED_WITHOUT_RESULT),
+            ),
             Ok(report) => (
                 report.cpu,
                 report.rss_bytes_max,

@@ -28,6 +28,16 @@ pub(super) fn lock_mounts(path: &Path, read_only: bool) -> io::Result<()> {
     if read_only {
         attributes |= libc::MOUNT_ATTR_RDONLY;
     }
+    set_mount_attributes(path, attributes)
+}
+
+/// Makes the mount of a device read-only, which holds for its inode and not for what is written to the device.
+pub(super) fn lock_device(path: &Path) -> io::Result<()> {
+    let attributes = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC | libc::MOUNT_ATTR_RDONLY;
+    set_mount_attributes(path, attributes)
+}
+
+fn set_mount_attributes(path: &Path, attributes: u64) -> io::Result<()> {
     let attr = libc::mount_attr {
         attr_set: attributes,
         attr_clr: 0,
@@ -127,8 +137,15 @@ pub(super) fn wait_for_any() -> io::Result<ReapedProcess> {
     let mut status = 0;
     // SAFETY: it is plain numbers.
     let mut usage: libc::rusage = unsafe { zeroed() };
-    // SAFETY: both are what this call writes to.
-    let pid = check_result(unsafe { libc::wait4(-1, &raw mut status, 0, &raw mut usage) })?;
+    let pid = loop {
+        // SAFETY: both are what this call writes to.
+        let waited = unsafe { libc::wait4(-1, &raw mut status, 0, &raw mut usage) };
+        match check_result(waited) {
+            // A tool sent pid 1 a signal that has a handler.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            waited => break waited?,
+        }
+    };
     let time = |time: libc::timeval| {
         let micros = time.tv_sec * 1_000_000 + time.tv_usec;
         Duration::from_micros(u64::try_from(micros).expect("no process has used less than no time"))

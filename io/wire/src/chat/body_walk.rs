@@ -1,7 +1,7 @@
 //! The positions of a request body's fields and messages. Agents send their whole conversation with every step, so a body that
 //! begins as one did before is only walked through from there on.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -247,10 +247,21 @@ impl<'b> BodyWalk<'b> {
         if self.at < self.json.len() {
             return Err(WalkStop::Syntax);
         }
+        self.check_names()?;
         if has_messages {
             Ok(())
         } else {
             Err(self.no_messages())
+        }
+    }
+
+    /// Parsers differ in which of two members of one name counts, and the model server must not see another prompt.
+    fn check_names(&self) -> Result<(), WalkStop> {
+        let mut names = HashSet::with_capacity(self.body.fields.len());
+        let mut fields = self.body.fields.iter();
+        match fields.find(|(name, _)| !names.insert(name)) {
+            Some((twice, _)) => Err(WalkStop::Flaw(BadRequest::Twice(twice.clone()))),
+            None => Ok(()),
         }
     }
 
@@ -264,8 +275,7 @@ impl<'b> BodyWalk<'b> {
         self.expect_mark(b':')?;
         let is_messages = name == self.dialect.messages_field();
         let body = &mut self.body;
-        // Parsers differ in which of two members of one name counts, and the model server must not see another prompt.
-        if (is_messages && *has_messages) || body.fields.iter().any(|(known, _)| *known == name) {
+        if is_messages && *has_messages {
             return Err(WalkStop::Flaw(BadRequest::Twice(name)));
         }
         if !is_messages {

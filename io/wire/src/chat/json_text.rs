@@ -1,5 +1,6 @@
 //! JSON as text: where its values are, and other values in their places.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Deserializer};
@@ -23,6 +24,38 @@ pub(super) fn canonical_json(json: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(json) {
         Ok(value) => value.to_string(),
         Err(_) => json.to_owned(),
+    }
+}
+
+/// JSON whose every text can be read: halves of a surrogate pair that stand alone, such as an emoji cut in two by a JavaScript client
+/// leaves, are replaced by U+FFFD. Both escapes are six bytes long, so what is found here has the same position in `json`.
+pub(super) fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
+    let bytes = json.as_bytes();
+    let half = |at: usize| {
+        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        let value = u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
+        (0xD800..0xE000).contains(&value).then_some(value)
+    };
+    let mut mended: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+        at += found;
+        match half(at) {
+            Some(0xD800..0xDC00) if half(at + 6).is_some_and(|low| low >= 0xDC00) => at += 12,
+            Some(_) => {
+                let mended = mended.get_or_insert_with(|| bytes.to_vec());
+                mended[at..at + 6].copy_from_slice(b"\\ufffd");
+                at += 6;
+            }
+            // An escape is two bytes at least; the second one may be a backslash, too.
+            None => at = (at + 2).min(bytes.len()),
+        }
+    }
+    match mended {
+        Some(mended) => String::from_utf8(mended)
+            .expect("an escape in place of another keeps UTF-8")
+            .into(),
+        None => json.into(),
     }
 }
 
@@ -77,4 +110,31 @@ pub(super) fn present_value<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_a_pair_that_stand_alone_are_replaced_in_place() {
+        let check = |json: &str, mended: &str| {
+            let found = without_lone_surrogates(json);
+            assert_eq!(found, mended);
+            assert_eq!(found.len(), json.len());
+            assert!(
+                serde_json::from_str::<serde_json::Value>(&found).is_ok(),
+                "{found}"
+            );
+        };
+        check(r#""a\ud83d""#, r#""a\ufffd""#);
+        check(r#""\ud83d\ude00""#, r#""\ud83d\ude00""#);
+        check(
+            r#""\uDE00\uD83D\uD83D\uDE00x""#,
+            r#""\ufffd\ufffd\uD83D\uDE00x""#,
+        );
+        check(r#""\\ud83d""#, r#""\\ud83d""#);
+        check(r#""\\\ud83d\n""#, r#""\\\ufffd\n""#);
+        check(r#""\u00e9é""#, r#""\u00e9é""#);
+    }
 }

@@ -13,7 +13,7 @@ use super::bad_request::{BadRequest, PIECES_MAX};
 use super::body_walk::{KnownBeginnings, MessageHash, WalkedBody};
 use super::by_dialect;
 use super::dialect::{Dialect, MessagesForm, prompt_text};
-use super::json_text::range_in;
+use super::json_text::{range_in, without_lone_surrogates};
 use super::sent::SentMessage;
 use super::wire_message::{TextSlots, WireMessage, read_content};
 
@@ -90,7 +90,8 @@ impl KnownMessages {
         json: &str,
     ) -> Result<&KnownUnit, serde_json::Error> {
         let known = self.units.get_or_try_insert_with(&(dialect, hash), || {
-            let (messages, role) = by_dialect::read_messages(dialect, form, json)?;
+            let (messages, role) =
+                by_dialect::read_messages(dialect, form, &without_lone_surrogates(json))?;
             let is_system = |read: &WireMessage| read.message.role == Role::System;
             let system_role = role.filter(|_| messages.iter().any(is_system));
             Ok(KnownUnit::with_weight(messages, system_role))
@@ -260,6 +261,7 @@ fn read_system_field(body: &RequestBody<'_>) -> Result<Option<WireMessage>, BadR
         return Ok(None);
     };
     let mut system = WireMessage::new(Role::System);
+    let json = &*without_lone_surrogates(json);
     let read = serde_json::from_str(json)
         .and_then(|content| read_content(json, content, |_| false, &mut system, &mut Vec::new()));
     read.map_err(|error| BadRequest::Message {

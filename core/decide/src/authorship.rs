@@ -1,0 +1,258 @@
+//! Whose words a user's message holds: clients put the model's and others' into it. What the ledger knows as somebody else's, and
+//! what the message itself shows to be, isn't the Operator's.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+use tslp_projections::provenance::AuthoredText;
+use tslp_projections::state::StateView;
+
+use super::found_code::FoundCode;
+use crate::text_index::TextIndex;
+use tslp_core::capture;
+use tslp_core::directive;
+use tslp_core::event::{Author, AuthorFound};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::EpisodeId;
+use tslp_core::spoken_lines::{SpokenLine, spoken_lines};
+
+/// A user's message by its authors.
+#[derive(Clone, Debug, Default)]
+pub struct MessageAuthors {
+    lines: Vec<SpokenLine>,
+    passages: Vec<Passage>,
+    /// Parts that the message itself shows to be somebody else's.
+    foreign: Vec<capture::ForeignPart>,
+}
+
+/// Neighbouring lines of a message that stand in one text of somebody else's.
+#[derive(Clone, Debug)]
+struct Passage {
+    lines: Range<usize>,
+    source: AuthoredText,
+    /// Whether the user hadn't said all of it before.
+    is_anothers: bool,
+}
+
+impl MessageAuthors {
+    /// Compares a message's text with everything that the ledger knows by its author.
+    #[must_use]
+    pub fn of(view: &StateView<'_>, index: &mut TextIndex, text: &str) -> Self {
+        let lines = spoken_lines(text);
+        let pairs: Vec<u64> = lines
+            .windows(2)
+            .map(|pair| pair[0].pair_with(&pair[1]))
+            .collect();
+        let mut said = SaidPairs::new(&pairs);
+        let mut passages = Vec::new();
+        for (source, texts) in texts_by_author(view) {
+            let runs = said.note(source.author, &index.pairs(view, &texts));
+            if source.author == Author::User {
+                continue;
+            }
+            let runs = runs
+                .into_iter()
+                .filter(|run| is_passage(text, &lines[run.start..=run.end]));
+            passages.extend(runs.map(|run| Passage {
+                is_anothers: pairs[run.clone()].iter().any(|pair| !said.is_users(*pair)),
+                lines: run.start..run.end + 1,
+                source,
+            }));
+        }
+        Self {
+            foreign: capture::foreign_parts(text),
+            lines,
+            passages,
+        }
+    }
+
+    fn words_of(&self, passage: &Passage) -> impl Iterator<Item = &SpokenLine> {
+        let lines = self.lines[passage.lines.clone()].iter();
+        lines.filter(|line| !line.is_boundary())
+    }
+
+    fn of_others(&self) -> impl Iterator<Item = &Passage> {
+        self.passages.iter().filter(|passage| passage.is_anothers)
+    }
+
+    /// Whether somebody else has said a line, so that it is no act of the user's.
+    #[must_use]
+    pub fn repeats(&self, line: &Range<usize>) -> bool {
+        let is_line = |said: &SpokenLine| line.contains(&said.range.start);
+        let mut passages = self.passages.iter();
+        passages.any(|passage| self.words_of(passage).any(is_line))
+    }
+
+    /// The text without what somebody else said.
+    #[must_use]
+    pub fn own_text(&self, text: &str) -> String {
+        let foreign = self.foreign.iter().map(|part| &part.range);
+        let words = self.of_others().flat_map(|passage| self.words_of(passage));
+        let mut ranges: Vec<&Range<usize>> = foreign.chain(words.map(|line| &line.range)).collect();
+        ranges.sort_by_key(|range| range.start);
+        let mut own = String::with_capacity(text.len());
+        let mut from = 0;
+        for range in ranges {
+            own.push_str(text.get(from..range.start).unwrap_or_default());
+            from = from.max(range.end);
+        }
+        own.push_str(text.get(from..).unwrap_or_default());
+        own
+    }
+
+    /// Whether somebody else wrote a block of the message's code. Who changed a line of it, or left one out, has written it.
+    #[must_use]
+    pub fn wrote_another(&self, text: &str, found: &FoundCode) -> bool {
+        let foreign = self.foreign.iter().filter(|part| !part.is_attachment);
+        let foreign: Vec<Vec<SpokenLine>> = foreign
+            .map(|part| spoken_lines(&text[part.range.clone()]))
+            .collect();
+        let others = self
+            .of_others()
+            .map(|passage| &self.lines[passage.lines.clone()]);
+        let others: Vec<&[SpokenLine]> = others.chain(foreign.iter().map(Vec::as_slice)).collect();
+        let is_anothers = |code: &str| {
+            let code = spoken_lines(code);
+            let inside = &code[1..code.len().max(2) - 1];
+            !inside.is_empty() && others.iter().any(|lines| holds_lines(lines, inside))
+        };
+        match &found.edit {
+            Some(edit) => edit.texts.iter().all(|text| is_anothers(text)),
+            None => is_anothers(&found.code),
+        }
+    }
+
+    /// What is to be recorded of the message, if any of it is somebody else's. `opens`: its conversation begins with it.
+    #[must_use]
+    pub fn finding(&self, message: ArtifactHash, opens: bool) -> Option<AuthorFound> {
+        let length = |passage: &&Passage| self.words_of(passage).count();
+        let longest = self.of_others().max_by_key(length)?;
+        let lines: BTreeSet<usize> = self
+            .of_others()
+            .flat_map(|passage| self.words_of(passage))
+            .map(|line| line.range.start)
+            .collect();
+        let of = self.lines.iter().filter(|line| !line.is_boundary());
+        let AuthoredText {
+            text,
+            author,
+            episode,
+        } = longest.source;
+        Some(AuthorFound {
+            message,
+            author,
+            source: text,
+            said_in: episode,
+            lines: u32::try_from(lines.len()).unwrap_or(u32::MAX),
+            of: u32::try_from(of.count()).unwrap_or(u32::MAX),
+            opens_subagent: opens && author == Author::Call,
+        })
+    }
+}
+
+/// Whether these lines follow one another in others.
+fn holds_lines(lines: &[SpokenLine], wanted: &[SpokenLine]) -> bool {
+    let mut places = lines.windows(wanted.len());
+    places.any(|place| place.iter().zip(wanted).all(|(one, other)| one.says(other)))
+}
+
+/// All texts whose author is known, the first said first. The pieces of a reply are one text, named by its first.
+fn texts_by_author(view: &StateView<'_>) -> Vec<(AuthoredText, Vec<ArtifactHash>)> {
+    let mut texts: Vec<(AuthoredText, Vec<ArtifactHash>)> = Vec::new();
+    let mut replies: BTreeMap<(EpisodeId, Author), usize> = BTreeMap::new();
+    for authored in view.state.provenance().texts() {
+        let place = texts.len();
+        let is_piece = matches!(authored.author, Author::Model | Author::Thought);
+        let of_reply = (authored.episode, authored.author);
+        match is_piece.then(|| *replies.entry(of_reply).or_insert(place)) {
+            Some(reply) if reply < place => texts[reply].1.push(authored.text),
+            _ => texts.push((authored, Vec::from([authored.text]))),
+        }
+    }
+    texts
+}
+
+/// The pairs of a message's lines, and who said each first.
+struct SaidPairs {
+    /// Of each pair: who said it first, and where it is in the message.
+    pairs: BTreeMap<u64, (Option<Author>, Vec<usize>)>,
+    /// One bit rules out most pairs of a text.
+    bits: Vec<u64>,
+}
+
+impl SaidPairs {
+    fn new(pairs: &[u64]) -> Self {
+        let mut said = Self {
+            pairs: BTreeMap::new(),
+            bits: alloc::vec![0; 1 << 10],
+        };
+        for (at, pair) in pairs.iter().enumerate() {
+            let (word, bit) = Self::place(*pair);
+            said.bits[word] |= bit;
+            let (_, places) = said.pairs.entry(*pair).or_default();
+            // What repeats itself so often is a line of signs.
+            if places.len() < REPEATED_PAIRS_MAX {
+                places.push(at);
+            }
+        }
+        said
+    }
+
+    const fn place(pair: u64) -> (usize, u64) {
+        ((pair >> 54) as usize, 1 << (pair >> 48 & 63))
+    }
+
+    /// Takes note of another text's pairs, and returns the longest runs of the message's pairs that are in it as they are.
+    fn note(&mut self, author: Author, others: &[u64]) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+        for pair in others {
+            let (word, bit) = Self::place(*pair);
+            let known = (self.bits[word] & bit != 0)
+                .then(|| self.pairs.get_mut(pair))
+                .flatten();
+            let mut extended = BTreeMap::new();
+            if let Some((first, places)) = known {
+                first.get_or_insert(author);
+                for at in places {
+                    let start = open.remove(at).unwrap_or(*at);
+                    extended.insert(*at + 1, start);
+                }
+            }
+            runs.extend(open.into_iter().map(|(end, start)| start..end));
+            open = extended;
+        }
+        runs.extend(open.into_iter().map(|(end, start)| start..end));
+        runs.sort_by_key(|run| (run.start, core::cmp::Reverse(run.end)));
+        let mut reached = 0;
+        runs.retain(|run| {
+            let is_longest = run.end > reached;
+            reached = reached.max(run.end);
+            is_longest
+        });
+        runs
+    }
+
+    fn is_users(&self, pair: u64) -> bool {
+        let said = self.pairs.get(&pair);
+        said.is_some_and(|(first, _)| *first == Some(Author::User))
+    }
+}
+
+/// Places of one pair in a message that are compared.
+const REPEATED_PAIRS_MAX: usize = 64;
+
+/// Whether lines that follow each other elsewhere are more than a chance: two that aren't both directives, or all that stands
+/// between two boundaries.
+fn is_passage(text: &str, lines: &[SpokenLine]) -> bool {
+    let is_whole = lines.len() > 2
+        && lines.first().is_some_and(SpokenLine::is_boundary)
+        && lines.last().is_some_and(SpokenLine::is_boundary);
+    let is_prose = |line: &SpokenLine| {
+        !line.is_boundary() && !directive::is_directive(&text[line.range.clone()])
+    };
+    let mut pairs = lines.windows(2);
+    is_whole
+        || pairs.any(|pair| !pair.iter().any(SpokenLine::is_boundary) && pair.iter().any(is_prose))
+}

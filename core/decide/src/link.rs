@@ -1,0 +1,339 @@
+//! Code that names no file, or a method out of its class: what the model was shown says where it belongs (spec §4.1).
+//!
+//! Names decide here, exactly; that the code is like the one it replaces, and that the model has seen that, is judged later
+//! ([`resolve`](super::resolve), [`propose`](super::propose)).
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::code_reader::CodeReader;
+use super::last_turn;
+use super::namesakes;
+use crate::{mention, similarity};
+use tslp_core::capture::{Authorship, CodeBlock};
+use tslp_core::edit::{Edit, EditPosition, Hunk, MatchUnit};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::PathEvidence;
+use tslp_core::extract::{Extraction, LanguageId};
+use tslp_core::ids::SessionId;
+use tslp_core::known_lines;
+use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
+use tslp_core::path::RelPath;
+use tslp_core::slice::Span;
+
+use super::found_edit;
+
+/// Fence tags that don't name a language.
+pub(super) const PLAIN_TAGS: [&str; 6] = ["text", "txt", "plain", "plaintext", "code", "source"];
+
+/// Least share of a method's words, in percent, that code without a class must hold to be that method.
+const ALIKE_PERCENT: u8 = 50;
+
+/// Most methods that one block is tried in the place of.
+const TRIED_MAX: usize = 8;
+
+/// Lines at the start of a block in which the name of what it defines is looked for.
+const HEAD_LINES: usize = 4;
+
+/// Gives the reply's blocks that name no file the one file that their definitions belong to.
+pub(super) fn link_blocks(
+    reader: CodeReader<'_>,
+    session: Option<SessionId>,
+    blocks: &mut [CodeBlock<'_>],
+) {
+    let mut conversation = None;
+    for block in blocks {
+        if block.path.is_some() || block.authorship != Authorship::Own {
+            continue;
+        }
+        let conversation = conversation.get_or_insert_with(|| {
+            session.map_or_else(BTreeSet::new, |session| {
+                files_of_conversation(reader, session)
+            })
+        });
+        let file = match &block.edit {
+            None => file_of_code(reader, session, conversation, block),
+            Some(Ok(edit)) => sole(conversation.iter().filter(|path| {
+                matches!(edit, Edit::Change(_))
+                    && found_edit::apply_to_truth(reader, path, edit).is_ok()
+            }))
+            .cloned(),
+            Some(Err(_)) => None,
+        };
+        if let Some(file) = file {
+            block.path = Some(file.as_str().into());
+            block.evidence = PathEvidence::Shown;
+        }
+    }
+}
+
+/// Files that the prompts of a session showed code of, or that its last prompt names.
+fn files_of_conversation(reader: CodeReader<'_>, session: SessionId) -> BTreeSet<RelPath> {
+    let view = reader.view;
+    let sessions = view.state.sessions();
+    let shown = last_turn::shown_before(view, session).into_iter();
+    let shown = shown.chain(sessions.hydration_order(session));
+    let mut files: BTreeSet<RelPath> = shown.map(|entity| entity.path).collect();
+    let asked = last_turn::last_asked(view, session);
+    let named = mention::path_words(&asked).map(mention::path_in);
+    files.extend(
+        named.filter_map(|word| super::code_reader::usable_path(view, reader.root, word).ok()),
+    );
+    files.retain(|path| view.state.state_map().tracks(path));
+    files
+}
+
+fn sole<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+/// The one file that defines everything known in the block; of several, the one that the conversation is about.
+fn file_of_code(
+    reader: CodeReader<'_>,
+    session: Option<SessionId>,
+    conversation: &BTreeSet<RelPath>,
+    block: &CodeBlock<'_>,
+) -> Option<RelPath> {
+    let grammars = reader.grammars;
+    let tag = block.language.as_deref();
+    let tag = tag.filter(|tag| !PLAIN_TAGS.contains(tag));
+    let languages: BTreeSet<LanguageId> = match tag {
+        Some(tag) => grammars.language_of_tag(tag).into_iter().collect(),
+        None => conversation
+            .iter()
+            .filter_map(|path| grammars.language_of_path(path))
+            .collect(),
+    };
+    let sessions = reader.view.state.sessions();
+    let is_of_conversation = |entity: &EntityId| {
+        let current = reader.view.current_version(entity);
+        conversation.contains(&entity.path)
+            || session.is_some()
+                && current.is_some_and(|current| sessions.of(current.episode) == session)
+    };
+    let files = languages.into_iter().flat_map(|language| {
+        let entities = entities_in(reader, language, &block.code);
+        let all: BTreeSet<&RelPath> = entities.iter().map(|entity| &entity.path).collect();
+        let near = entities.iter().filter(|entity| is_of_conversation(entity));
+        let near: BTreeSet<&RelPath> = near.map(|entity| &entity.path).collect();
+        let file = sole(all.into_iter()).or_else(|| sole(near.into_iter()));
+        file.cloned()
+    });
+    sole(files)
+}
+
+/// The known entities that the code may define, all of files that hold everything known in it.
+fn entities_in(reader: CodeReader<'_>, language: LanguageId, code: &str) -> Vec<EntityId> {
+    let Ok(extraction) = reader.grammars.extract(language, code.as_bytes()) else {
+        return Vec::new();
+    };
+    let mut files: Option<BTreeSet<RelPath>> = None;
+    let mut known = Vec::new();
+    for definition in namesakes::outermost_definitions(&extraction) {
+        let symbol = &definition.symbol;
+        let mut entities = entities_named(reader, language, symbol.last_component());
+        entities.retain(|entity| entity.symbol.as_ref() == Some(symbol));
+        if entities.is_empty() {
+            continue;
+        }
+        let with_it: BTreeSet<RelPath> = entities.iter().map(|it| it.path.clone()).collect();
+        files = Some(match files {
+            None => with_it,
+            Some(files) => files.intersection(&with_it).cloned().collect(),
+        });
+        known.extend(entities);
+    }
+    if let Some(files) = files {
+        known.retain(|entity| files.contains(&entity.path));
+        return known;
+    }
+    let members = head_names(code, Some(&extraction)).into_iter();
+    let members = members.flat_map(|name| entities_named(reader, language, name));
+    let members = members.filter(|entity| {
+        let symbol = entity.symbol.as_ref();
+        symbol.is_some_and(|symbol| symbol.as_str() != symbol.last_component())
+    });
+    members
+        .take(TRIED_MAX)
+        .filter(|entity| in_place_of(reader, language, entity, code).is_some())
+        .collect()
+}
+
+/// Known entities of a name in files whose language is kin to this one.
+fn entities_named(reader: CodeReader<'_>, language: LanguageId, name: &str) -> Vec<EntityId> {
+    let grammars = reader.grammars;
+    let state_map = reader.view.state.state_map();
+    let mut entities = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
+    entities.retain(|entity| {
+        let other = grammars.language_of_path(&entity.path);
+        other.is_some_and(|other| grammars.are_kin(language, other))
+    });
+    entities
+}
+
+/// The names that a block may define: that of its first definition, or before the first brackets, if it defines nothing by itself.
+fn head_names<'c>(code: &'c str, extraction: Option<&'c Extraction>) -> Vec<&'c str> {
+    let first = extraction.and_then(|extraction| extraction.definitions.first());
+    if let Some(first) = first {
+        return Vec::from([first.symbol.last_component()]);
+    }
+    let lines = code.lines().filter(|line| !line.trim().is_empty());
+    let names = lines.take(HEAD_LINES).filter_map(|line| {
+        let head = &line[..line.find('(')?];
+        let last = known_lines::identifiers(head).last()?;
+        (last.end == head.len()).then(|| &head[last])
+    });
+    names.collect()
+}
+
+/// The block as an edit, if it is a method of the file's out of its class, and defines exactly that in its place.
+pub(super) fn member_hunks(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    path: &RelPath,
+    code: &str,
+    extraction: Option<&Extraction>,
+) -> Option<Vec<Hunk>> {
+    let symbols = reader.view.state.state_map().symbols_of(path);
+    let definitions = extraction.map_or(&[][..], |extraction| &extraction.definitions);
+    if definitions.iter().any(|it| symbols.contains(&it.symbol)) {
+        return None;
+    }
+    let names = head_names(code, extraction);
+    let is_member = |symbol: &&Symbol| {
+        let name = symbol.last_component();
+        name != symbol.as_str() && names.contains(&name)
+    };
+    let members = symbols.iter().filter(is_member).take(TRIED_MAX);
+    sole(members.filter_map(|symbol| {
+        let entity = EntityId::symbol(path.clone(), symbol.clone());
+        in_place_of(reader, language, &entity, code)
+    }))
+}
+
+/// The edit that puts code in the place of a method, if the text around it then defines what it did before: the method, any others of
+/// its class that the code holds, and new ones.
+fn in_place_of(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    entity: &EntityId,
+    code: &str,
+) -> Option<Vec<Hunk>> {
+    let symbol = entity.symbol.as_ref()?;
+    let current = reader.view.current_version(entity)?;
+    let [span] = current.spans[..] else {
+        return None;
+    };
+    let base = String::from_utf8(reader.view.artifact_content(current.artifact)?).ok()?;
+    let old = base.get(span.range())?;
+    if similarity::words_shared_percent(old.as_bytes(), code.as_bytes()) < ALIKE_PERCENT {
+        return None;
+    }
+    let new = indented_like(&base, span, code);
+    let (before, after) = (&base[..span.start as usize], &base[span.end as usize..]);
+    let whole = format!("{before}{new}{after}");
+    let extract = |text: &str| reader.grammars.extract(language, text.as_bytes()).ok();
+    let (known, found) = (extract(&base)?, extract(&whole)?);
+    let end = before.len() + new.len();
+    let mut inside: Vec<_> = found
+        .definitions
+        .iter()
+        .filter(|it| before.len() <= it.span.start as usize && it.span.end as usize <= end)
+        .collect();
+    let mut reached = 0;
+    inside.retain(|it| {
+        let is_outer = it.span.start >= reached;
+        reached = reached.max(it.span.end);
+        is_outer
+    });
+    let scope = symbol.as_str().strip_suffix(symbol.last_component())?;
+    let is_of_class =
+        |other: &Symbol| other.as_str().strip_suffix(other.last_component()) == Some(scope);
+    let keeps_all = known.definitions.iter().all(|it| {
+        found
+            .definitions
+            .iter()
+            .any(|other| other.symbol == it.symbol)
+    });
+    if found.errors > known.errors
+        || !keeps_all
+        || inside.first()?.symbol != *symbol
+        || !inside.iter().all(|it| is_of_class(&it.symbol))
+    {
+        return None;
+    }
+    let mut hunks: Vec<(Symbol, &str, String)> = Vec::new();
+    let starts = inside.iter().map(|it| it.span.start as usize);
+    let ends = starts.clone().skip(1).chain([end]);
+    for ((it, start), end) in inside.iter().zip(starts).zip(ends) {
+        let start = if hunks.is_empty() {
+            before.len()
+        } else {
+            start
+        };
+        let text = whole.get(start..end)?;
+        let mut known = known.definitions.iter();
+        match (
+            known.find(|other| other.symbol == it.symbol),
+            hunks.last_mut(),
+        ) {
+            (Some(old), _) => {
+                let old = base.get(old.span.range())?;
+                hunks.push((it.symbol.clone(), old, text.trim_end().into()));
+            }
+            (None, Some((.., last))) => {
+                let gap = &whole[..start];
+                let gap = &gap[gap.trim_end().len()..];
+                last.push_str(gap);
+                last.push_str(text.trim_end());
+            }
+            (None, None) => return None,
+        }
+    }
+    let hunks = hunks.into_iter().map(|(_, old, new)| Hunk::Replace {
+        old: old.into(),
+        new,
+        place: EditPosition::Once,
+        unit: MatchUnit::Text,
+    });
+    Some(hunks.collect())
+}
+
+/// Code with the indentation of the definition at `span`. Models repeat a method with its class's indentation, without it, or
+/// with it on all lines but the first, as it stands in the class.
+fn indented_like(base: &str, span: Span, code: &str) -> String {
+    let line = base[..span.start as usize]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
+    let indentation = &base[line..span.start as usize];
+    let indentation = &indentation[..indentation.len() - indentation.trim_start().len()];
+    let code = code.trim_end();
+    let code = code.trim_start_matches(['\n', '\r']);
+    let own = code.lines().map(depth).next().unwrap_or_default();
+    let below = |text: &str| {
+        text.lines()
+            .skip(1)
+            .filter(|line| !line.trim().is_empty())
+            .map(depth)
+            .min()
+    };
+    let is_indented = own == 0 && below(code) >= below(&base[span.range()]);
+    let mut lines = Vec::new();
+    for (index, line) in code.lines().enumerate() {
+        let rest = &line[depth(line).min(own)..];
+        let is_bare = index == 0 || is_indented || rest.is_empty();
+        lines.push(if is_bare {
+            rest.into()
+        } else {
+            format!("{indentation}{rest}")
+        });
+    }
+    lines.join("\n")
+}
+
+fn depth(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}

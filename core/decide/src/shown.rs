@@ -1,0 +1,198 @@
+//! Reading acknowledges: what a conversation was shown of a file as disk holds it becomes true (spec §15.2, §15.5).
+//!
+//! STALE is for code whose true form a conversation hasn't been shown. One thing never becomes true by being read: code of the
+//! model's that was refused.
+
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use tslp_projections::state::StateView;
+
+use super::found_code::FoundCode;
+use tslp_core::capture::json_text;
+use tslp_core::entity::EntityId;
+use tslp_core::event::History;
+use tslp_core::message::{Role, Tools};
+use tslp_core::read_message::ReadMessage;
+use tslp_core::request::Request;
+use tslp_projections::stale::Divergence;
+
+/// The texts of the messages after the last reply.
+pub(super) fn newest_texts(request: &Request) -> impl Iterator<Item = &str> {
+    let messages = &request.messages;
+    let last_reply = messages.iter().rposition(|it| it.role == Role::Assistant);
+    let newest = &messages[last_reply.map_or(0, |at| at + 1)..];
+    let newest = newest.iter().filter(|it| it.role != Role::System);
+    newest.flat_map(|message| message.texts())
+}
+
+/// What of a file on disk becomes true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenFromDisk {
+    /// The definitions; the file itself if all of it does, which means that what it lacks is gone.
+    pub entities: BTreeSet<EntityId>,
+}
+
+impl TakenFromDisk {
+    /// Of everything in a file, what isn't as it is true, as far as `is_shown` goes and no refusal keeps it out. A client with tools
+    /// that shows what an unsaved change replaces didn't apply the change.
+    #[must_use]
+    pub fn of(
+        view: &StateView<'_>,
+        found: &FoundCode,
+        tools: Tools,
+        is_shown: &dyn Fn(&str) -> bool,
+    ) -> Option<Self> {
+        let path = found.usable_path()?;
+        let Ok(extraction) = &found.extraction else {
+            return None;
+        };
+        let code = &*found.code;
+        let text_of = |entity: &EntityId| {
+            let own = extraction.definitions.iter();
+            let own = own.filter(|definition| Some(&definition.symbol) == entity.symbol.as_ref());
+            own.filter_map(|definition| {
+                code.get(definition.span.start as usize..definition.span.end as usize)
+            })
+            .collect::<Vec<&str>>()
+        };
+        let differs = |entity: &EntityId| match view.divergence(entity) {
+            Some(Divergence::Refused | Divergence::Unreadable | Divergence::Gone) => false,
+            Some(Divergence::Unknown | Divergence::Superseded) => true,
+            None if view.current_version(entity).is_none() => true,
+            None => tools == Tools::Offered && view.state.stale().is_unsaved(entity),
+        };
+        let symbols = view.state.state_map().symbols_of(path);
+        let known = symbols
+            .iter()
+            .map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
+        let file = EntityId::file(path.clone());
+        let mut all: Vec<EntityId> = known.collect();
+        // Most files are as they are true.
+        if !all
+            .iter()
+            .chain([&file])
+            .any(|entity| view.current_version(entity).is_some() && differs(entity))
+        {
+            return None;
+        }
+        let is_refused = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
+        // What isn't saved yet isn't gone, unless a client with tools hasn't applied it.
+        let is_unsaved =
+            |entity: &EntityId| tools == Tools::None && view.state.stale().is_unsaved(entity);
+        let keeps_out = |entity: &EntityId| is_refused(entity) || is_unsaved(entity);
+        let is_free = !all.iter().chain([&file]).any(keeps_out);
+        let is_whole = is_free && found.is_clean() && is_shown(code);
+        if is_whole {
+            let new = found
+                .symbols()
+                .into_iter()
+                .filter(|symbol| !symbols.contains(symbol));
+            all.extend(new.map(|symbol| EntityId::symbol(path.clone(), symbol.clone())));
+            all.push(file);
+        }
+        let is_taken = |entity: &EntityId| {
+            differs(entity)
+                && (is_whole || {
+                    let texts = text_of(entity);
+                    !texts.is_empty() && texts.iter().all(|text| is_shown(text))
+                })
+        };
+        let entities: BTreeSet<EntityId> = all.into_iter().filter(is_taken).collect();
+        (!entities.is_empty()).then_some(Self { entities })
+    }
+}
+
+/// The strings of texts, line by line, without blank lines: what tools show of files.
+pub struct ShownLines {
+    strings: Vec<Vec<String>>,
+}
+
+impl ShownLines {
+    /// Of the messages after the last reply; where the client has no tools, and so sends its files in front of the history, of all
+    /// that no model wrote.
+    #[must_use]
+    pub fn of_request(request: &Request, history: History) -> Self {
+        let mut strings = Vec::new();
+        let is_read = |message: &&Arc<ReadMessage>| {
+            matches!(message.role, Role::User | Role::Tool)
+                && (request.tools, history) == (Tools::None, History::Client)
+        };
+        let all = request.messages.iter().filter(is_read);
+        for text in newest_texts(request).chain(all.flat_map(|message| message.texts())) {
+            json_text::change_strings(text, &mut |string| {
+                let lines = string
+                    .lines()
+                    .map(str::trim)
+                    .filter(|line| !line.is_empty());
+                strings.push(lines.map(String::from).collect());
+                None
+            });
+        }
+        Self { strings }
+    }
+
+    /// Whether one of the texts shows all lines of the code, one after the other. Each may have a line number or another mark in front
+    /// of it, as tools print them.
+    #[must_use]
+    pub fn show(&self, code: &str) -> bool {
+        let mut wanted = code.lines().map(str::trim).filter(|line| !line.is_empty());
+        let Some(first) = wanted.next() else {
+            return false;
+        };
+        let rest: Vec<&str> = wanted.collect();
+        self.strings.iter().any(|lines| {
+            let begins = (0..lines.len()).filter(|at| lines[*at].ends_with(first));
+            begins.into_iter().any(|at| follow(&lines[at + 1..], &rest))
+        })
+    }
+}
+
+/// Whether the lines are those wanted, apart from the numbers of blank ones between them.
+fn follow(lines: &[String], wanted: &[&str]) -> bool {
+    let mut lines = lines.iter();
+    wanted.iter().all(|wanted| {
+        let next =
+            lines.find(|line| line.ends_with(wanted) || line.chars().any(char::is_alphabetic));
+        next.is_some_and(|line| line.ends_with(wanted))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, code: &str, expected: bool) {
+        let mut strings = Vec::new();
+        json_text::change_strings(text, &mut |string| {
+            let lines = string
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty());
+            strings.push(lines.map(String::from).collect());
+            None
+        });
+        assert_eq!(ShownLines { strings }.show(code), expected, "{text}");
+    }
+
+    #[test]
+    fn code_is_shown_as_tools_print_it() {
+        let code = "int f(void) {\n\n    return 1;\n}\n";
+        check("int f(void) {\n\n    return 1;\n}", code, true);
+        check(
+            "  4\u{2192}int f(void) {\n  5\u{2192}\n  6\u{2192}    return 1;\n  7\u{2192}}",
+            code,
+            true,
+        );
+        check(
+            "{\"content\": \"1: int f(void) {\\n2: \\n3:     return 1;\\n4: }\"}",
+            code,
+            true,
+        );
+        check("int f(void) {\n    return 2;\n}", code, false);
+        check("int f(void) {\n    g();\n    return 1;\n}", code, false);
+        check("int f(void) {\n    return 1;", code, false);
+        check("", "", false);
+    }
+}

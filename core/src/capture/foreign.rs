@@ -1,0 +1,273 @@
+//! Parts of a user's message that the user didn't type, by the message's own form: elements that a client wraps around text from
+//! elsewhere, results below a tool's heading, summaries of a conversation.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::line::line_at;
+use super::vocabulary::{
+    AFTER_RESULT_TAGS, ANSWER_TOOLS, ATTACHED_FILE_TAGS, FENCE_TAGS, FILE_TAGS, REMINDER_TAGS,
+    SUMMARY_BEGINNINGS, USERS_TAGS, WRITTEN_FILE_TAGS,
+};
+
+/// A part of a message that somebody else said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignPart {
+    /// Where.
+    pub range: Range<usize>,
+    /// Whether it is a file or code that the user attached: its directives are nobody's, its code is supplied.
+    pub is_attachment: bool,
+}
+
+/// All such parts, in order.
+#[must_use]
+pub fn foreign_parts(text: &str) -> Vec<ForeignPart> {
+    let mut found = Vec::new();
+    let mut closers = None;
+    // Code's own elements are code.
+    let mut code = blocks_of_code(text).into_iter().peekable();
+    let mut at = 0;
+    let mut lines_said = 0;
+    while at < text.len() {
+        let line = line_at(text, at);
+        while code.next_if(|block| block.end <= at).is_some() {}
+        if let Some(block) = code.next_if(|block| block.contains(&at)) {
+            at = block.end.max(line.end);
+            continue;
+        }
+        let said = text[line.clone()].trim();
+        at = line.end;
+        if said.is_empty() {
+            continue;
+        }
+        let part = if is_summary(said, lines_said) {
+            Some(ForeignPart {
+                range: line.start..text.len(),
+                is_attachment: false,
+            })
+        } else if is_result_heading(said) {
+            Some(ForeignPart {
+                range: line.start..end_of_result(text, line.end),
+                is_attachment: false,
+            })
+        } else if said.contains('<') {
+            let closers = closers.get_or_insert_with(|| closing_tags(text));
+            element_opened(text, &line, closers)
+        } else {
+            None
+        };
+        lines_said += 1;
+        if let Some(part) = part {
+            at = part.range.end.max(line.end);
+            found.push(part);
+        }
+    }
+    found
+}
+
+/// Whether a line is the tag alone that a client puts before the user's own words.
+#[must_use]
+pub fn opens_users_words(line: &str) -> bool {
+    let name = line
+        .trim()
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'));
+    name.is_some_and(|name| USERS_TAGS.contains(&name))
+}
+
+/// The blocks that no tag and no heading opens.
+fn blocks_of_code(text: &str) -> Vec<Range<usize>> {
+    if !text.contains(['<', '[']) {
+        return Vec::new();
+    }
+    let blocks = super::blocks(text).into_iter().map(|block| block.outer);
+    blocks
+        .filter(|outer| !text[outer.clone()].trim_start().starts_with(['<', '[']))
+        .collect()
+}
+
+/// The positions of all closing tags, by name.
+fn closing_tags(text: &str) -> BTreeMap<&str, Vec<usize>> {
+    let mut closers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"</") {
+        let name = tag_name(&text[at + 2..]);
+        if !name.is_empty() {
+            closers.entry(name).or_default().push(at);
+        }
+    }
+    closers
+}
+
+/// The name that a tag's text begins with; empty if it isn't one.
+fn tag_name(inside: &str) -> &str {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    let end = inside.find(|c| !is_of_name(c)).unwrap_or(inside.len());
+    let name = &inside[..end];
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name
+    } else {
+        ""
+    }
+}
+
+/// The element that a line opens and a later line closes. It ends with the last closing tag of its name, because text from
+/// elsewhere may hold one; only clients' own reminders, between which users speak, end with the first.
+fn element_opened(
+    text: &str,
+    line: &Range<usize>,
+    closers: &BTreeMap<&str, Vec<usize>>,
+) -> Option<ForeignPart> {
+    let openers = text[line.clone()].match_indices('<');
+    openers.into_iter().find_map(|(at, _)| {
+        let start = line.start + at;
+        let name = tag_name(&text[start + 1..]);
+        if name.is_empty() || USERS_TAGS.contains(&name) {
+            return None;
+        }
+        let ends = closers.get(name)?;
+        let close = if REMINDER_TAGS.contains(&name) {
+            let next = ends.partition_point(|end| *end <= start);
+            *ends.get(next)?
+        } else {
+            *ends.last()?
+        };
+        let files = [ATTACHED_FILE_TAGS, WRITTEN_FILE_TAGS, FILE_TAGS, FENCE_TAGS];
+        (close >= line.end).then(|| ForeignPart {
+            range: start..line_at(text, close).end,
+            is_attachment: files.iter().any(|names| names.contains(&name)),
+        })
+    })
+}
+
+/// `[read_file for 'a.c'] Result:`, `[new_task completed] Result: Done.` Where the result is the user's answer it is none.
+fn is_result_heading(line: &str) -> bool {
+    let inside = line
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] Result:"));
+    inside.is_some_and(|(inside, _)| {
+        let name = inside.split_whitespace().next().unwrap_or_default();
+        let is_name = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+        is_name && (!ANSWER_TOOLS.contains(&name) || inside.ends_with(" completed"))
+    })
+}
+
+/// Where a result ends: at a tag of the user's own words.
+fn end_of_result(text: &str, from: usize) -> usize {
+    let mut at = from;
+    while at < text.len() {
+        let line = line_at(text, at);
+        let said = text[line.clone()].trim_start();
+        let mut tags = AFTER_RESULT_TAGS.iter();
+        if tags.any(|tag| said.starts_with(tag)) {
+            return at;
+        }
+        at = line.end;
+    }
+    text.len()
+}
+
+/// Lines in front of which a message may say in words of its own that it is a summary.
+const SUMMARY_LINES: usize = 3;
+
+/// Whether a line says that what follows is a summary of a conversation, or an agent's orders to another one.
+fn is_summary(line: &str, lines_before: usize) -> bool {
+    let said = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let begins = |beginning: &&str| {
+        said.get(..beginning.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(beginning))
+    };
+    SUMMARY_BEGINNINGS.iter().any(begins) || lines_before < SUMMARY_LINES && heads_a_summary(said)
+}
+
+/// `Summary of the conversation so far:`, `# Conversation summary`: a heading that speaks of both, and asks for nothing.
+fn heads_a_summary(line: &str) -> bool {
+    let words = || {
+        line.split(|c: char| !c.is_alphabetic())
+            .filter(|word| !word.is_empty())
+    };
+    let has = |names: &[&str]| {
+        words().any(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    };
+    let count = words().count();
+    let is_heading = line.ends_with(':') || count <= 6 && !line.ends_with(['.', '!', '?']);
+    let summarises = has(&[
+        "summary",
+        "recap",
+        "summarized",
+        "summarised",
+        "handoff",
+        "handover",
+    ]);
+    let of_talk = has(&[
+        "conversation",
+        "session",
+        "chat",
+        "context",
+        "discussion",
+        "dialogue",
+        "history",
+        "progress",
+    ]);
+    let asks = has(&[
+        "write", "give", "make", "show", "print", "add", "create", "update", "fix",
+    ]);
+    let is_agents = has(&["subagent", "subtask"]) || line.contains("sub-agent");
+    is_heading && summarises && of_talk && !asks
+        || is_agents && has(&["you", "your", "orchestrator"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    fn check(text: &str, expected: &[&str]) {
+        let parts = foreign_parts(text);
+        let found: Vec<&str> = parts.iter().map(|part| &text[part.range.clone()]).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn elements_hold_what_others_said() {
+        check(
+            "<task>\nfix it\n</task>\n\n<url_content url=\"https://x\">\na\n</url_content>\nb\n</url_content>\n",
+            &["<url_content url=\"https://x\">\na\n</url_content>\nb\n</url_content>\n"],
+        );
+        check(
+            "<system-reminder>\na\n</system-reminder>\nfix it\n<system-reminder>\nb\n</system-reminder>",
+            &[
+                "<system-reminder>\na\n</system-reminder>\n",
+                "<system-reminder>\nb\n</system-reminder>",
+            ],
+        );
+        check("It says <out>x\ny\n</out>", &["<out>x\ny\n</out>"]);
+        check("Why is Vec<T> slow?\n<br>\n<p>a</p>\n", &[]);
+    }
+
+    #[test]
+    fn results_and_summaries() {
+        check(
+            "[new_task completed] Result: Done.\nx\n<feedback>\nNo.\n</feedback>",
+            &["[new_task completed] Result: Done.\nx\n"],
+        );
+        check(
+            "[ask_followup_question for 'q'] Result:\n<answer>\nx\n</answer>",
+            &[],
+        );
+        for heading in [
+            "This session is being continued from a previous conversation that ran out of context.",
+            "Another language model started to solve this problem and produced a summary",
+            "Here is a summary of our conversation so far:",
+            "# Conversation Summary",
+            "You are a subagent. Report to the orchestrator.",
+        ] {
+            let text = format!("{heading}\nx\ny");
+            check(&text, &[&text]);
+        }
+        check("Write a summary of this session:\nx", &[]);
+        check("The summary in session.py is wrong.\nx", &[]);
+    }
+}

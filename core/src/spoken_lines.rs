@@ -1,0 +1,148 @@
+//! The lines of a text as others may repeat them: a passage is recognised by its pairs of neighbouring lines, whatever is put
+//! before, after or around it.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::capture::json_text;
+use crate::hash::quick_hash;
+
+/// A line of a text, or a boundary: an end of the text, or a line that is a tag alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpokenLine {
+    /// Its text without indentation, tags around it and the line's end. Empty for a boundary.
+    pub range: Range<usize>,
+    hash: u64,
+}
+
+impl SpokenLine {
+    const fn boundary(at: usize) -> Self {
+        Self {
+            range: at..at,
+            hash: 0,
+        }
+    }
+
+    /// Whether it is a boundary.
+    #[must_use]
+    pub const fn is_boundary(&self) -> bool {
+        self.range.start == self.range.end
+    }
+
+    /// Whether both say the same.
+    #[must_use]
+    pub const fn says(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+
+    /// The hash of this line and the one after it.
+    #[must_use]
+    pub const fn pair_with(&self, next: &Self) -> u64 {
+        // Not symmetric, so that lines in another order aren't the same passage.
+        self.hash
+            .rotate_left(23)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ next.hash
+    }
+}
+
+/// The lines of a text that aren't blank, between boundaries; of several boundaries in a row only one.
+#[must_use]
+pub fn spoken_lines(text: &str) -> Vec<SpokenLine> {
+    let mut lines = Vec::from([SpokenLine::boundary(0)]);
+    let mut add = |line: SpokenLine| {
+        let repeats = line.is_boundary() && lines.last().is_some_and(SpokenLine::is_boundary);
+        if !repeats {
+            lines.push(line);
+        }
+    };
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let at = start;
+        start += line.len();
+        let said = line.trim();
+        if said.is_empty() {
+            continue;
+        }
+        let (inside, opens, closes) = without_tags(said);
+        let from = at + (inside.as_ptr() as usize - line.as_ptr() as usize);
+        if opens || inside.is_empty() {
+            add(SpokenLine::boundary(from));
+        }
+        if !inside.is_empty() {
+            add(SpokenLine {
+                range: from..from + inside.len(),
+                hash: quick_hash(inside.as_bytes()),
+            });
+        }
+        if closes {
+            add(SpokenLine::boundary(from + inside.len()));
+        }
+    }
+    add(SpokenLine::boundary(text.len()));
+    lines
+}
+
+/// The hashes of all pairs in a text; in JSON those of each of its strings.
+#[must_use]
+pub fn line_pairs(text: &str) -> Vec<u64> {
+    let mut pairs = Vec::new();
+    json_text::change_strings(text, &mut |string| {
+        let lines = spoken_lines(string);
+        pairs.extend(lines.windows(2).map(|pair| pair[0].pair_with(&pair[1])));
+        None
+    });
+    pairs
+}
+
+/// A line without the tag that it begins with and the closing one that it ends with, and whether it has them.
+fn without_tags(line: &str) -> (&str, bool, bool) {
+    let opened = line
+        .strip_prefix('<')
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/'))
+        .and_then(|rest| rest.split_once('>'));
+    let (inside, opens) = match opened {
+        Some((_, rest)) => (rest.trim_start(), true),
+        None => (line, false),
+    };
+    let closed = inside
+        .strip_suffix('>')
+        .and_then(|rest| rest.rsplit_once("</"))
+        .filter(|(_, name)| !name.contains(char::is_whitespace));
+    match closed {
+        Some((rest, _)) => (rest.trim_end(), opens, true),
+        None => (inside, opens, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<&str> {
+        let lines = spoken_lines(text).into_iter();
+        lines.map(|line| &text[line.range]).collect()
+    }
+
+    #[test]
+    fn tags_and_ends_are_boundaries() {
+        assert_eq!(lines(""), [""]);
+        assert_eq!(lines(" a\r\n\n\tb\n"), ["", "a", "b", ""]);
+        assert_eq!(
+            lines("<task id=\"1\">\nfix it\n</task>\n<x>a</x>\nif a < b\nVec<T>"),
+            ["", "fix it", "", "a", "", "if a < b", "Vec<T>", ""]
+        );
+    }
+
+    #[test]
+    fn a_passage_has_the_same_pairs_in_a_call_and_in_a_message() {
+        let said = line_pairs(r#"{"prompt":"Fix it.\n  Then stop.","x":"y"}"#);
+        let message = line_pairs("<task>\nFix it.\nThen stop.\n</task>");
+        assert!(message.iter().all(|pair| said.contains(pair)));
+        assert!(
+            !line_pairs("Then stop.\nFix it.")
+                .iter()
+                .any(|pair| said.contains(pair))
+        );
+    }
+}

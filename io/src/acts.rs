@@ -1,0 +1,359 @@
+//! What the user has done from a terminal: accept, confirm, reject, and what concerns tools. The same code does it in a running
+//! proxy, which is asked through the [door](crate::door), and in a process of its own while none runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tslp_core::directive::Directive;
+use tslp_core::event::{Event, ReadFailure, Verb};
+use tslp_core::ids::{SessionId, UnixMillis};
+use tslp_core::reason::Reason;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::state::State;
+use tslp_projections::store::{EmptyStore, Store};
+use tslp_replay::engine::Engine;
+use tslp_replay::pending::{Batch, DiskAnswers};
+use tslp_store::content_cache::{ArchiveTrust, ContentCache};
+use tslp_store::data_dir;
+use tslp_store::ledger::{DataFiles, LedgerError, OpenOptions, SqliteLog};
+use tslp_store::startup::{self, StartError};
+use tslp_tools::guardian::profile_file;
+use tslp_workspace::observer::{Observer, SystemClock, WallClock, WorkspaceObserver};
+use tslp_workspace::target::{self, NamedTarget, TargetError};
+
+use crate::config::ServeConfig;
+use crate::engine::new_engine;
+
+/// An act, with paths as directives name them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Something about code: the verb, and each target.
+    OnCode(Verb, Vec<String>),
+    /// A grant that is made or taken back, in this session or in that of the last prompt.
+    OnGrant(Verb, String, Option<SessionId>),
+    /// All tools are stopped, or may run again.
+    OnTools(Verb),
+    /// A policy profile is put in force.
+    ApprovePolicy {
+        /// The profile's text.
+        text: String,
+    },
+}
+
+/// What came of an act for one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActResult {
+    /// The target, as it was written.
+    pub target: String,
+    /// A stable snake_case word.
+    pub outcome: String,
+    /// The outcome, for people.
+    pub words: String,
+    /// Whether it is now as the user wants it.
+    pub is_done: bool,
+}
+
+impl ActResult {
+    fn new(target: &str, outcome: &str, words: impl Into<String>, is_done: bool) -> Self {
+        Self {
+            target: target.to_owned(),
+            outcome: outcome.to_owned(),
+            words: words.into(),
+            is_done,
+        }
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({ "done": self.is_done, "outcome": self.outcome, "target": self.target, "words": self.words })
+    }
+
+    /// From [`Self::json`]; `None` if it is something else.
+    #[must_use]
+    pub fn from_json(json: &Value) -> Option<Self> {
+        let text = |field: &str| json[field].as_str();
+        let (target, outcome, words) = (text("target")?, text("outcome")?, text("words")?);
+        Some(Self::new(target, outcome, words, json["done"].as_bool()?))
+    }
+}
+
+/// Makes an act's decisions, one for each target; they count once the batch is durable.
+pub fn decide_act<S: Store>(
+    engine: &mut Engine<TreeSitterGrammars, S>,
+    observer: &mut dyn WorkspaceObserver,
+    at: UnixMillis,
+    act: &Act,
+) -> (Vec<ActResult>, Option<Batch>) {
+    let given: Vec<(Verb, String, SessionId)> = match act {
+        Act::OnCode(verb, targets) => {
+            let targets = targets.iter();
+            let given = targets.map(|target| (*verb, target.clone(), ALL_SESSIONS));
+            given.collect()
+        }
+        Act::OnGrant(verb, grant, session) => {
+            let current = || engine.state().current_session();
+            let Some(session) = session.or_else(current) else {
+                let words = "there is no conversation yet that tools could work in";
+                let refused = ActResult::new(grant, "no_session", words, false);
+                return (Vec::from([refused]), None);
+            };
+            Vec::from([(*verb, grant.clone(), session)])
+        }
+        Act::OnTools(verb) => {
+            // A session may have been halted for a reason of its own.
+            let halted = engine.state().guardian().halted_sessions();
+            let mut sessions: Vec<SessionId> = match verb {
+                Verb::Resume => halted.map(|(session, _)| session).collect(),
+                _ => Vec::new(),
+            };
+            if sessions.is_empty() {
+                sessions.push(ALL_SESSIONS);
+            }
+            let sessions = sessions.into_iter();
+            let given = sessions.map(|session| (*verb, String::new(), session));
+            given.collect()
+        }
+        Act::ApprovePolicy { text } => return approve_policy(engine, at, text),
+    };
+    let mut results = Vec::new();
+    let mut done: Option<Batch> = None;
+    for (verb, target, session) in given {
+        let directive = Directive { verb, target };
+        let (result, batch) = decide_directive(engine, observer, at, session, directive);
+        results.push(result);
+        done = Some(match done {
+            Some(before) => before.merged_with(batch),
+            None => batch,
+        });
+    }
+    if matches!(act, Act::OnTools(_)) {
+        results.dedup();
+    }
+    (results, done)
+}
+
+fn approve_policy<S: Store>(
+    engine: &mut Engine<TreeSitterGrammars, S>,
+    at: UnixMillis,
+    text: &str,
+) -> (Vec<ActResult>, Option<Batch>) {
+    let profile = match profile_file::parse_profile(text) {
+        Ok(profile) => profile,
+        Err(error) => {
+            let refused = ActResult::new("", "policy_invalid", error.to_string(), false);
+            return (Vec::from([refused]), None);
+        }
+    };
+    let batch = engine.approve_policy(at, &profile.id, text);
+    let hash = batch.recorded.iter().find_map(|it| match &it.event {
+        Event::PolicyApproved(approved) => Some(approved.text),
+        _ => None,
+    });
+    let words = format!(
+        "in force: {}",
+        hash.expect("the batch says what was approved")
+    );
+    let approved = ActResult::new(&profile.id, "policy_approved", words, true);
+    (Vec::from([approved]), Some(batch))
+}
+
+/// In which what concerns no session is recorded.
+const ALL_SESSIONS: SessionId = SessionId(0);
+
+fn decide_directive<S: Store>(
+    engine: &mut Engine<TreeSitterGrammars, S>,
+    observer: &mut dyn WorkspaceObserver,
+    at: UnixMillis,
+    session: SessionId,
+    directive: Directive,
+) -> (ActResult, Batch) {
+    let (verb, target) = (directive.verb, directive.target.clone());
+    let pending = engine.receive_command(at, session, directive);
+    let findings = observer.check(pending.checks.clone());
+    let texts: Vec<_> = pending.reads.iter().map(|it| observer.read(it)).collect();
+    let failure = match texts.first() {
+        Some(Some(Err(failure))) => Some(*failure),
+        _ => None,
+    };
+    let paths = pending.checks.iter().map(|check| check.path.clone());
+    let answers = DiskAnswers {
+        findings: paths.zip(findings).collect(),
+        texts,
+        ..DiskAnswers::default()
+    };
+    let batch = engine.carry_out_command(pending, answers);
+    let mut notices = batch.recorded.iter().rev();
+    let reason = notices.find_map(|recorded| match &recorded.event {
+        Event::NoticeIssued(notice) => Some(notice.reason),
+        _ => None,
+    });
+    let reason = reason.unwrap_or(Reason::NothingToDo);
+    let (outcome, is_done) = match (verb, reason) {
+        (Verb::Accept, Reason::UserAccepted) => ("accepted", true),
+        (Verb::Accept, Reason::NothingToDo) => ("true_already", true),
+        (Verb::Accept, Reason::FileMissing) => ("no_file", false),
+        (Verb::Accept, Reason::SymbolMissing) => ("no_symbol", false),
+        (_, reason) => (reason.code(), is_carried_out(reason)),
+    };
+    let words = match failure.filter(|_| reason == Reason::FileUnreadable) {
+        Some(failure) => failure_words(failure),
+        None => answer_words(verb, reason),
+    };
+    (ActResult::new(&target, outcome, words, is_done), batch)
+}
+
+/// Whether a directive with this answer did what it says.
+#[must_use]
+pub const fn is_carried_out(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::UserAccepted
+            | Reason::UserConfirmed
+            | Reason::UserRejected
+            | Reason::CapabilityGranted
+            | Reason::CapabilityRevoked
+            | Reason::ToolsStopped
+            | Reason::ToolsResumed
+    )
+}
+
+/// The answer to a directive, for the person who gave it.
+#[must_use]
+pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
+    match (verb, reason) {
+        (_, Reason::UserAccepted) => "true as it is on disk",
+        (Verb::Accept, Reason::NothingToDo) => "true already: nothing to do",
+        (Verb::Confirm | Verb::Reject, Reason::NothingToDo) => {
+            "no version of the model's waits for it: `tslp recent` lists what it proposed"
+        }
+        (Verb::Revoke, Reason::NothingToDo) => {
+            "wasn't granted: `tslp guardian status` lists grants"
+        }
+        (_, Reason::NothingToDo) => "nothing to do",
+        (_, Reason::UserConfirmed) => "the model's version is true now",
+        (_, Reason::UserRejected) => "the model's version is dropped",
+        (_, Reason::NotConfirmable) => {
+            "can't be confirmed: the model's version is no whole definition that keeps what exists"
+        }
+        (_, Reason::CapabilityGranted) => "granted",
+        (_, Reason::CapabilityRevoked) => "taken back",
+        (_, Reason::NotGrantable) => {
+            "can't be granted: name BUILD_EXEC or SHELL_EXEC, with `for 15m` or less"
+        }
+        (_, Reason::ToolsStopped) => "tools are stopped until `tslp resume`",
+        (_, Reason::ToolsResumed) => "tools may run again",
+        (_, Reason::FileMissing) => "there is no such file",
+        (_, Reason::SymbolMissing) => "the file has no such definition, or it doesn't parse",
+        (_, Reason::FileUnreadable) => "the file can't be read",
+        (_, Reason::TargetMissing) => "name a PATH or PATH::SYMBOL",
+        (_, Reason::TargetOutside) => "lies outside of the workspace",
+        (_, Reason::TargetNotUsable) => {
+            "not a usable path, or one that matches several files: write it from the workspace's root"
+        }
+        (_, Reason::NotText) => "not taken: it isn't UTF-8",
+        (_, Reason::TooLargeToAccept) => {
+            "not taken: it is too large to be parsed, so none of it can become true"
+        }
+        (_, Reason::LanguageNotRead) => "not taken: its language isn't supported",
+        (_, Reason::NothingToAccept) => "not taken: it defines nothing that can be parsed",
+        (_, Reason::QuotesDelimiters) => "not taken: it quotes the proxy's own delimiters",
+        (_, Reason::CredentialRedacted) => "not taken: it holds a credential",
+        (_, Reason::UnknownDirective) => {
+            "no directive: accept, reject, confirm, allow, revoke, stop and resume are"
+        }
+        (_, other) => other.code(),
+    }
+}
+
+/// The reason why a file can't be read, for people.
+#[must_use]
+pub const fn failure_words(failure: ReadFailure) -> &'static str {
+    match failure {
+        ReadFailure::Denied => "unreadable: no permission",
+        ReadFailure::NotAFile => "unreadable: it is a folder, or not a regular file",
+        ReadFailure::Escapes => "unreadable: a link that leaves the workspace, or an absolute one",
+        ReadFailure::TooLarge => "unreadable: larger than etv.read_bytes_max",
+        ReadFailure::Unsteady => "unreadable: it changed while it was read",
+        ReadFailure::TimedOut => "unreadable: its file system didn't answer in time",
+        ReadFailure::Failed => "unreadable: the system reports an error",
+    }
+}
+
+/// Carries an act out in this process, while no proxy runs. A ledger is made only if something is done.
+///
+/// # Errors
+/// When the ledger is in use, damaged, or can't be written.
+pub fn carry_out_here(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, StartError> {
+    let mut observer = Observer::new(
+        &config.workspace,
+        config.etv,
+        Arc::new(TreeSitterGrammars),
+        Arc::new(SystemClock),
+    );
+    let now = || SystemClock.now();
+    if !DataFiles::of(&config.data_dir).database.exists() {
+        let mut trial = new_engine(State::default(), &config.policy, EmptyStore);
+        let (results, _) = decide_act(&mut trial, &mut observer, now(), act);
+        if !results.iter().any(|result| result.is_done) {
+            return Ok(results);
+        }
+    }
+    data_dir::prepare(&config.data_dir)?;
+    let (mut opened, state) =
+        startup::start(&OpenOptions::default(), &config.data_dir, &config.workspace)?;
+    let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
+    let mut engine = new_engine(state, &config.policy, contents);
+    let (results, batch) = decide_act(&mut engine, &mut observer, now(), act);
+    if let Some(batch) = batch {
+        commit_batch(&mut opened.log, batch)?;
+    }
+    Ok(results)
+}
+
+fn commit_batch(log: &mut SqliteLog, batch: Batch) -> Result<(), LedgerError> {
+    let mut transaction = log.begin_batch()?;
+    transaction.record_all(batch.recorded)?;
+    transaction.change_all(&batch.changes)?;
+    transaction.commit().map(drop)
+}
+
+/// The target as a directive names it: from the workspace's root. `written` starts from `current_dir` if it exists there.
+///
+/// # Errors
+/// If it names nothing that can be accepted.
+pub fn locate_target(
+    config: &ServeConfig,
+    current_dir: &Path,
+    written: &str,
+) -> Result<String, ActResult> {
+    let no_file = |why: &str| ActResult::new(written, "no_file", why, false);
+    let is_file = target::find_target(written, current_dir, &config.workspace).is_ok();
+    let (path, symbol) = match written.split_once("::").filter(|_| !is_file) {
+        Some((path, symbol)) => (path, Some(symbol)),
+        None => (written, None),
+    };
+    let path = match target::find_target(path, current_dir, &config.workspace) {
+        // With a folder in front it can't be taken for another file of the same name.
+        Ok(NamedTarget::File(path)) => format!("./{path}"),
+        Ok(NamedTarget::Folder(_) | NamedTarget::Workspace) => {
+            return Err(no_file("a folder: `tslp adopt` takes those"));
+        }
+        // The base name of a file that is tracked is enough; it may also be gone from disk.
+        Err(TargetError::Missing(_))
+            if !path.contains('/') && DataFiles::of(&config.data_dir).database.exists() =>
+        {
+            path.into()
+        }
+        Err(error) => {
+            let error = error.to_string();
+            let why = error.strip_prefix(&format!("{path}: ")).unwrap_or(&error);
+            return Err(no_file(why));
+        }
+    };
+    Ok(match symbol {
+        Some(symbol) => format!("{path}::{symbol}"),
+        None => path,
+    })
+}

@@ -1,0 +1,245 @@
+//! Commands that change what is true, or what tools may do: through the door of the proxy that runs, else in this process.
+
+use std::io::{self, Write as _};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use tslp_core::event::Verb;
+use tslp_core::ids::SessionId;
+use tslp_store::ledger::LedgerError;
+use tslp_store::startup::StartError;
+use tslp_workspace::target::{self, NamedTarget};
+
+use super::{CommandFailure, print_page, read_config};
+use crate::acts::{self, Act, ActResult};
+use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
+use crate::cli::{GrantArgs, OutputFormat};
+use crate::config::ServeConfig;
+use crate::config::environment::Environment;
+use crate::config::layers::WrittenFlags;
+use crate::door::client::{DoorClient, DoorError};
+use crate::door::message;
+use crate::exit::Exit;
+use crate::serve;
+
+/// Longest wait for a proxy that is just starting or ending, or for another command: either holds the ledger.
+const LEDGER_WAIT: Duration = Duration::from_secs(5);
+
+/// Pause between two tries.
+const TRY_PAUSE: Duration = Duration::from_millis(50);
+
+impl From<DoorError> for CommandFailure {
+    fn from(error: DoorError) -> Self {
+        let exit = match error {
+            DoorError::OtherUser(_) | DoorError::Unreachable { .. } => Exit::InUse,
+            DoorError::BrokenOff(_) | DoorError::Refused(_) => Exit::Failure,
+        };
+        Self::new(exit, error)
+    }
+}
+
+/// Asks the running proxy, or does it `here` if none runs.
+fn ask_or_do<T>(
+    config: &ServeConfig,
+    ask: impl Fn(&mut DoorClient) -> Result<T, DoorError>,
+    here: impl Fn() -> Result<T, AdoptError>,
+) -> Result<T, CommandFailure> {
+    let began = Instant::now();
+    loop {
+        if let Some(mut door) = DoorClient::connect(&config.data_dir)? {
+            return Ok(ask(&mut door)?);
+        }
+        match here() {
+            Err(AdoptError::Start(StartError::Ledger(LedgerError::InUse { .. })))
+                if began.elapsed() < LEDGER_WAIT =>
+            {
+                thread::sleep(TRY_PAUSE);
+            }
+            Err(AdoptError::Start(error)) => {
+                return Err(CommandFailure::new(serve::exit_of(&error), error));
+            }
+            Err(error) => return Err(CommandFailure::new(Exit::Failure, error)),
+            Ok(done) => return Ok(done),
+        }
+    }
+}
+
+fn carry_out(config: &ServeConfig, act: &Act) -> Result<Vec<ActResult>, CommandFailure> {
+    let (kind, payload) = message::act_payload(act);
+    let ask = |door: &mut DoorClient| {
+        let goal = format!(
+            "the user gave the command `tslp {}`",
+            kind.replace('.', " ")
+        );
+        let answer = door.ask(kind, &goal, payload.clone())?;
+        let results = answer["results"].as_array();
+        let results = results.and_then(|all| all.iter().map(ActResult::from_json).collect());
+        results.ok_or_else(|| DoorError::Refused(format!("its answer can't be read: {answer}")))
+    };
+    ask_or_do(config, ask, || Ok(acts::carry_out_here(config, act)?))
+}
+
+/// `tslp accept`, `confirm` and `reject`.
+pub(super) fn act_on_code(
+    verb: Verb,
+    written: &[String],
+    flags: &WrittenFlags,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(flags)?;
+    let current_dir = Environment::of_process().current_dir;
+    let locate = |written: &String| match acts::locate_target(&config, &current_dir, written) {
+        // What the model proposed may be in no file yet.
+        Err(_) if verb != Verb::Accept => Ok(written.clone()),
+        located => located,
+    };
+    let located: Vec<Result<String, ActResult>> = written.iter().map(locate).collect();
+    let targets: Vec<String> = located.iter().flatten().cloned().collect();
+    let mut done = match targets.is_empty() {
+        true => Vec::new(),
+        false => carry_out(&config, &Act::OnCode(verb, targets))?,
+    }
+    .into_iter();
+    let results = written
+        .iter()
+        .zip(located)
+        .filter_map(|(written, located)| {
+            let result = located.err().or_else(|| done.next())?;
+            Some(ActResult {
+                target: written.clone(),
+                ..result
+            })
+        });
+    print_results(&results.collect::<Vec<_>>(), output)
+}
+
+/// `tslp allow` and `revoke`.
+pub(super) fn act_on_grant(
+    verb: Verb,
+    grant: &GrantArgs,
+    flags: &WrittenFlags,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(flags)?;
+    let act = Act::OnGrant(verb, grant.words(), grant.session.map(SessionId));
+    print_results(&carry_out(&config, &act)?, output)
+}
+
+/// `tslp stop` and `resume`.
+pub(super) fn act_on_tools(
+    verb: Verb,
+    flags: &WrittenFlags,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(flags)?;
+    print_results(&carry_out(&config, &Act::OnTools(verb))?, output)
+}
+
+/// `tslp policy approve`, of a profile that can be read.
+pub(super) fn approve_policy(
+    config: &ServeConfig,
+    text: String,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let results = carry_out(config, &Act::ApprovePolicy { text })?;
+    print_results(&results, output)
+}
+
+fn print_results(results: &[ActResult], output: OutputFormat) -> Result<Exit, CommandFailure> {
+    let json = || {
+        let results: Vec<Value> = results.iter().map(ActResult::json).collect();
+        json!({ "targets": results }).to_string()
+    };
+    let line = |result: &ActResult| match result.target.as_str() {
+        "" => result.words.clone(),
+        target => format!("{target}: {}", result.words),
+    };
+    print_page(output, json, || results.iter().map(line).collect())?;
+    Ok(if results.iter().all(|result| result.is_done) {
+        Exit::Ok
+    } else {
+        Exit::Failure
+    })
+}
+
+/// `tslp adopt`.
+pub(super) fn run_adopt(
+    config: &ServeConfig,
+    paths: &[String],
+    mode: AdoptMode,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let current_dir = Environment::of_process().current_dir;
+    let targets: Vec<NamedTarget> = paths
+        .iter()
+        .map(|path| target::find_target(path, &current_dir, &config.workspace))
+        .collect::<Result<_, _>>()
+        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
+    let progress = AdoptProgress::on_terminal();
+    say_when_interrupted(mode)?;
+    let here = || {
+        let summary = adopt::adopt(config, &targets, mode, &progress)?;
+        Ok((summary.json(mode), summary.text_lines(mode)))
+    };
+    let adopted = match mode {
+        // Nothing is recorded, so a running proxy needn't know.
+        AdoptMode::DryRun => here().map_err(|error| CommandFailure::new(Exit::Failure, error)),
+        AdoptMode::Append => ask_or_do(config, |door| adopt_through_door(door, &targets), here),
+    };
+    progress.clear();
+    let (summary, lines) = adopted?;
+    print_page(output, || summary.to_string(), || lines)?;
+    let only_files = targets
+        .iter()
+        .all(|target| matches!(target, NamedTarget::File(_)));
+    let has_skipped = summary["skipped"]
+        .as_object()
+        .is_some_and(|it| !it.is_empty());
+    Ok(if only_files && has_skipped {
+        Exit::Failure
+    } else {
+        Exit::Ok
+    })
+}
+
+fn adopt_through_door(
+    door: &mut DoorClient,
+    targets: &[NamedTarget],
+) -> Result<(Value, Vec<String>), DoorError> {
+    let name = |target: &NamedTarget| match target {
+        NamedTarget::Workspace => ".".to_owned(),
+        NamedTarget::Folder(path) | NamedTarget::File(path) => path.to_string(),
+    };
+    let names: Vec<String> = targets.iter().map(name).collect();
+    let goal = "the user gave the command `tslp adopt`";
+    let answer = door.ask("adopt", goal, json!({ "targets": names }))?;
+    let lines = answer["lines"].as_array().into_iter().flatten();
+    let lines = lines.filter_map(|line| line.as_str().map(str::to_owned));
+    Ok((answer["summary"].clone(), lines.collect()))
+}
+
+/// Interrupted, the process ends as it would anyway, and says what that means for the work so far.
+fn say_when_interrupted(mode: AdoptMode) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            let Some(signal) = signals.forever().next() else {
+                return;
+            };
+            let words = match mode {
+                AdoptMode::Append => "interrupted: what was adopted so far is kept; run the same command again to continue",
+                AdoptMode::DryRun => "interrupted: nothing was recorded",
+            };
+            // Whoever interrupts may have closed standard error; the process ends either way.
+            let _ = writeln!(io::stderr(), "\n{words}");
+            if emulate_default_handler(signal).is_err() {
+                std::process::exit(Exit::Failure.code().into());
+            }
+        })?;
+    Ok(())
+}

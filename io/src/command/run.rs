@@ -1,0 +1,259 @@
+//! `tslp run CLIENT`: a client in the terminal, through a proxy that is there for as long as somebody uses it.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use serde_json::json;
+use tslp_store::data_dir;
+use tslp_store::ledger::DataFiles;
+use tslp_store::ledger::lock::DataDirLock;
+
+use super::{CommandFailure, LedgerUse, prepare_to, print_page};
+use crate::cli::OutputFormat;
+use crate::config::ServeConfig;
+use crate::config::layers::WrittenFlags;
+use crate::config::secret::Secret;
+use crate::config::upstream::{Scheme, UpstreamUrl};
+use crate::connect::{self, ClientRun, RunPlaces};
+use crate::door::client::{DoorClient, DoorError, RunningProxy};
+use crate::exit::Exit;
+use crate::probe::{self, ProbeTarget};
+
+/// Longest wait for a proxy that starts, or for one that is just ending; a large ledger takes its time.
+const START_TIME: Duration = Duration::from_secs(120);
+
+/// Pause between two looks.
+const LOOK_PAUSE: Duration = Duration::from_millis(50);
+
+/// In the words of a proxy that found another process at work.
+const IN_USE: &str = "is using ";
+
+/// Most lines of a failed start's log that are shown.
+const LOG_LINES_SHOWN: usize = 5;
+
+/// Becomes the client; returns only if it can't.
+pub(super) fn run_client(
+    client: &str,
+    arguments: &[OsString],
+    flags: &WrittenFlags,
+) -> Result<Exit, CommandFailure> {
+    let run = match connect::client_run(client) {
+        Ok(run) => run,
+        Err((why, lines)) => {
+            print_page(OutputFormat::Human, String::new, || lines)?;
+            return Err(CommandFailure::new(Exit::Usage, why));
+        }
+    };
+    let program = find_program(&run.program).ok_or_else(|| {
+        let message = format!("there is no program `{}` on your PATH", run.program);
+        CommandFailure::new(Exit::Failure, message)
+    })?;
+    let (config, _) = prepare_to(flags, LedgerUse::Run)?;
+    let (door, running) = hold_proxy(&config, flags)?;
+    let model = match connect::model_named(arguments) {
+        Some(model) => model,
+        None if run.wants_model() => first_model(&running)?,
+        None => String::new(),
+    };
+    let places = RunPlaces {
+        listen: running.address,
+        token: running.token.as_ref().map(Secret::reveal),
+        model: &model,
+        folder: &config.data_dir.join("clients").join(client),
+    };
+    let words = run.filled_in(&places, arguments);
+    if let Some((path, text)) = words.file {
+        write_own_file(&path, &text)?;
+    }
+    if io::stderr().is_terminal() {
+        let (address, workspace) = (running.address, config.workspace.display());
+        // Nobody may be reading.
+        let _ = writeln!(
+            io::stderr(),
+            "tslp: {client} through http://{address}, workspace {workspace}"
+        );
+    }
+    // The client keeps the door open for as long as it lives.
+    fcntl_setfd(door.as_fd(), FdFlags::empty()).map_err(io::Error::from)?;
+    let mut command = Command::new(program);
+    command.args(words.arguments).args(arguments);
+    for (name, value) in words.environment {
+        // What the user has chosen stays chosen.
+        if !(value.is_choice && std::env::var_os(&name).is_some()) {
+            command.env(name, value.text);
+        }
+    }
+    let error = command.exec();
+    drop(door);
+    Err(CommandFailure::new(
+        Exit::Failure,
+        format!("{client} can't be run: {error}"),
+    ))
+}
+
+/// The file that a program's name stands for.
+fn find_program(name: &str) -> Option<PathBuf> {
+    let is_program = |path: &PathBuf| {
+        fs::metadata(path)
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(is_program);
+    }
+    let path = std::env::var_os("PATH")?;
+    let mut candidates = std::env::split_paths(&path).map(|folder| folder.join(name));
+    candidates.find(is_program)
+}
+
+/// The door of the workspace's proxy, which is held from now on, and what it serves.
+fn hold_proxy(
+    config: &ServeConfig,
+    flags: &WrittenFlags,
+) -> Result<(DoorClient, RunningProxy), CommandFailure> {
+    data_dir::prepare(&config.data_dir)
+        .map_err(|error| CommandFailure::new(Exit::Failure, error))?;
+    let until = Instant::now() + START_TIME;
+    loop {
+        if let Some(mut door) = DoorClient::connect(&config.data_dir)? {
+            let running = RunningProxy::ask(&mut door);
+            let held = running.and_then(|running| {
+                door.ask("hold", "keep the proxy while a client uses it", json!({}))?;
+                Ok(running)
+            });
+            match held {
+                Ok(running) => return Ok((door, running)),
+                // It is just ending.
+                Err(DoorError::BrokenOff(_)) if Instant::now() < until => {}
+                Err(error) => return Err(error.into()),
+            }
+        } else {
+            let lock = DataDirLock::acquire(&DataFiles::of(&config.data_dir).lock);
+            match lock {
+                Ok(lock) => {
+                    drop(lock);
+                    match start_proxy(config, flags)? {
+                        None => continue,
+                        // Another client may have started one at the same moment.
+                        Some(_) if DoorClient::connect(&config.data_dir)?.is_some() => continue,
+                        Some(why) if Instant::now() > until || !why.contains(IN_USE) => {
+                            let message = format!("the proxy didn't start: {why}");
+                            return Err(CommandFailure::new(Exit::Failure, message));
+                        }
+                        Some(_) => {}
+                    }
+                }
+                // It is just starting or ending, or a command is at work.
+                Err(_) if Instant::now() < until => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        thread::sleep(LOOK_PAUSE);
+    }
+}
+
+/// Starts a proxy that goes on without this process, and ends when nobody holds it any more. Gives the last words of one that
+/// didn't start.
+fn start_proxy(
+    config: &ServeConfig,
+    flags: &WrittenFlags,
+) -> Result<Option<String>, CommandFailure> {
+    let log_path = config.data_dir.join("serve.log");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let log = options.open(&log_path)?;
+    let mut serve = Command::new(std::env::current_exe()?);
+    serve.args(["serve", "--background", "--until-unused", "--quiet"]);
+    serve.arg("--workspace").arg(&config.workspace);
+    serve.arg("--data-dir").arg(&config.data_dir);
+    let is_named = |name: &str| flags.written.iter().any(|(key, _)| key.name == name);
+    if !is_named("listen") {
+        serve.args(["--listen", "127.0.0.1:0"]);
+    }
+    if let Some(file) = &flags.file {
+        serve.arg("--config").arg(file);
+    }
+    for (key, texts) in &flags.written {
+        if !matches!(key.name, "workspace" | "data_dir") {
+            serve.args(texts.iter().map(|text| format!("--{}={text}", key.flag)));
+        }
+    }
+    let mut helper = serve
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()?;
+    let stdout = helper.stdout.take().expect("it is piped");
+    // The helper ends at once; what it has started holds the other end of the pipe.
+    helper.wait()?;
+    let mut ready = String::new();
+    BufReader::new(stdout).read_line(&mut ready)?;
+    if ready.starts_with("listening on ") {
+        return Ok(None);
+    }
+    let log = fs::read_to_string(&log_path).unwrap_or_default();
+    let lines: Vec<&str> = log.lines().collect();
+    let last = &lines[lines.len().saturating_sub(LOG_LINES_SHOWN)..];
+    Ok(Some(last.join("\n")))
+}
+
+/// `tslp serve --background`: starts the same without that word, and ends.
+pub(super) fn serve_in_background() -> Result<Exit, CommandFailure> {
+    let arguments = std::env::args_os()
+        .skip(1)
+        .filter(|word| word != "--background");
+    Command::new(std::env::current_exe()?)
+        .args(arguments)
+        // A key that interrupts the client isn't meant for it.
+        .process_group(0)
+        .spawn()?;
+    Ok(Exit::Ok)
+}
+
+/// The first model that the server lists.
+fn first_model(running: &RunningProxy) -> Result<String, CommandFailure> {
+    let url = UpstreamUrl {
+        scheme: Scheme::Http,
+        host: running.address.ip().to_string(),
+        port: running.address.port(),
+        prefix: String::new(),
+    };
+    let target = ProbeTarget {
+        url: &url,
+        api_key: running.token.as_ref(),
+        ca_file: None,
+    };
+    let models = probe::ask_server(&target).map(|server| server.models);
+    let first = models.ok().and_then(|models| models.into_iter().next());
+    first.ok_or_else(|| {
+        let message = format!(
+            "the model server at {} lists no model: name one, as in `tslp run CLIENT --model NAME`",
+            running.upstream
+        );
+        CommandFailure::new(Exit::Failure, message)
+    })
+}
+
+/// Writes a configuration that only this client reads, into tslp's own data directory.
+fn write_own_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        data_dir::prepare(folder).map_err(io::Error::other)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+impl ClientRun {
+    fn wants_model(&self) -> bool {
+        self.line.contains("MODEL") || self.file.is_some_and(|(_, text)| text.contains("MODEL"))
+    }
+}

@@ -1,0 +1,397 @@
+//! One line a reply, for people: on the terminal of `tslp serve`, and for `tslp log --follow`. Both read the ledger, so both
+//! say the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tslp_core::artifact::{Origin, Transition};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{
+    DirectiveGiven, Event, PromptMeasured, PromptReceived, Recorded, ReplyOutcome, Verb,
+};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::reason::Reason;
+use tslp_store::ledger::{LedgerError, LedgerReader};
+
+use super::describe::{outcome_words, reason_words};
+use crate::acts;
+use crate::diagnostics::missing::{self, MissingCode, RefusedProposal};
+use crate::diagnostics::row_source::RowSource;
+
+/// Longest beginning of a prompt that is shown, in characters.
+const WORDS_MAX: usize = 60;
+
+/// Most names of one kind in a line.
+const NAMES_MAX: usize = 4;
+
+/// Characters of a token, where the model server doesn't count them.
+const CHARACTERS_PER_TOKEN: u64 = 4;
+
+/// Follows a ledger and tells what became of each reply.
+pub struct ReplyReporter {
+    reader: LedgerReader,
+    next: Seq,
+    replies: ReplyFold,
+}
+
+/// What is known of replies that aren't over.
+#[derive(Default)]
+struct ReplyFold {
+    open: BTreeMap<EpisodeId, OpenReply>,
+    answering: AnsweringStep,
+}
+
+/// Something to be told.
+enum Told {
+    Line(String),
+    Reply(EpisodeId, OpenReply),
+}
+
+/// What is known so far of a prompt and its reply.
+#[derive(Default)]
+struct OpenReply {
+    words: String,
+    outcome: Option<ReplyOutcome>,
+    /// Definitions that became true by the reply, and those that did before it, by the prompt or as disk held them.
+    promoted: BTreeSet<EntityId>,
+    taken: BTreeSet<EntityId>,
+    removed: BTreeSet<EntityId>,
+    refused: Vec<(EntityId, Reason)>,
+    measured: Option<PromptMeasured>,
+}
+
+/// The directives of a step, in order, and their answers.
+#[derive(Default)]
+pub(crate) struct AnsweringStep {
+    open: Vec<DirectiveGiven>,
+    answered: usize,
+    /// Each directive that was answered, and how.
+    pub(crate) answers: Vec<(DirectiveGiven, Reason)>,
+}
+
+impl AnsweringStep {
+    /// Takes the step's next event. Directives are recorded before they are carried out, one after the other.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::DirectiveGiven(given) => self.open.push(given.clone()),
+            Event::NoticeIssued(notice) if notice.reason.answers_directive() => {
+                if let Some(given) = self.open.get(self.answered) {
+                    self.answers.push((given.clone(), notice.reason));
+                    self.answered += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The answer to a directive, for people.
+    pub(crate) fn answer_line((given, reason): &(DirectiveGiven, Reason)) -> String {
+        let verb = match given.verb {
+            Verb::Unknown => "",
+            verb => verb.as_str(),
+        };
+        let told = [verb, &*given.target].join(" ");
+        let words = acts::answer_words(given.verb, *reason);
+        format!("{}: {words}", told.trim())
+    }
+}
+
+impl ReplyReporter {
+    /// Begins after what is on record.
+    ///
+    /// # Errors
+    /// When the ledger can't be read.
+    pub fn from_here(reader: LedgerReader) -> Result<Self, LedgerError> {
+        let next = reader.head()?.seq.next();
+        Ok(Self::from(reader, next))
+    }
+
+    /// Begins at this position.
+    #[must_use]
+    pub fn from(reader: LedgerReader, next: Seq) -> Self {
+        Self {
+            reader,
+            next,
+            replies: ReplyFold::default(),
+        }
+    }
+
+    /// What has come to its end since the last call, a line each.
+    ///
+    /// # Errors
+    /// When the ledger can't be read.
+    pub fn new_lines(&mut self) -> Result<Vec<String>, LedgerError> {
+        let mut told = Vec::new();
+        let (reader, next, replies) = (&self.reader, &mut self.next, &mut self.replies);
+        let artifact = |hash| reader.artifact(hash).ok().flatten();
+        reader.read_without_contents(*next, &mut |recorded| {
+            *next = recorded.seq.next();
+            replies.apply(recorded, artifact, &mut told);
+        })?;
+        // A reply's end, what is decided about it and what it cost are appended together.
+        replies.end_all_but(None, &mut told);
+        let lines = told.into_iter().map(|told| match told {
+            Told::Line(line) => Ok(line),
+            Told::Reply(episode, reply) => self.reply_line(episode, &reply),
+        });
+        lines.collect()
+    }
+
+    fn reply_line(&self, episode: EpisodeId, reply: &OpenReply) -> Result<String, LedgerError> {
+        let mut parts = Vec::new();
+        match reply.outcome {
+            None | Some(ReplyOutcome::Completed) => {}
+            Some(outcome) => parts.push(outcome_words(outcome)),
+        }
+        if !reply.promoted.is_empty() {
+            parts.push(format!("+{} true", reply.promoted.len()));
+        }
+        if !reply.removed.is_empty() {
+            parts.push(format!("{} removed", names(reply.removed.iter())));
+        }
+        if !reply.taken.is_empty() {
+            parts.push(format!("{} taken as yours", reply.taken.len()));
+        }
+        if !reply.refused.is_empty() {
+            parts.push(self.refused_part(episode, &reply.refused)?);
+        }
+        if let Some(measured) = &reply.measured {
+            parts.push(tokens_part(measured));
+        }
+        if parts.is_empty() {
+            parts.push("no code".into());
+        }
+        Ok(format!(
+            "{episode} \"{}\": {}",
+            reply.words,
+            parts.join(", ")
+        ))
+    }
+
+    /// How many were refused and why, with the number of lines that the first ones lost.
+    fn refused_part(
+        &self,
+        episode: EpisodeId,
+        refused: &[(EntityId, Reason)],
+    ) -> Result<String, LedgerError> {
+        let mut lost: Vec<Option<MissingCode>> = vec![None; refused.len().min(NAMES_MAX)];
+        let proposals = refused.iter().zip(&mut lost);
+        let proposals = proposals.filter(|((_, reason), _)| reason.is_lost_code());
+        let proposals = proposals.map(|((entity, _), missing)| RefusedProposal {
+            episode,
+            entity: entity.clone(),
+            missing,
+        });
+        let proposals = proposals.collect();
+        let artifact = |hash| self.reader.artifact(hash).ok().flatten();
+        missing::find_missing_lines(proposals, RowSource::Stored(&self.reader), artifact)?;
+        let told = refused.iter().zip(&lost).map(|((entity, reason), lost)| {
+            let name = short_name(entity);
+            match lost.as_ref().map(|lost| lost.lines.len() + lost.more) {
+                Some(1) => format!("{name} lost 1 line"),
+                Some(lines) => format!("{name} lost {lines} lines"),
+                None => format!("{name}: {}", reason_words(*reason)),
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        if refused.len() > told.len() {
+            told.push(format!("and {} more", refused.len() - told.len()));
+        }
+        Ok(format!("{} refused: {}", refused.len(), told.join("; ")))
+    }
+}
+
+impl ReplyFold {
+    fn apply(
+        &mut self,
+        recorded: &Recorded,
+        artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+        told: &mut Vec<Told>,
+    ) {
+        let episode = recorded.episode;
+        self.end_all_but(Some(episode), told);
+        self.answering.apply(&recorded.event);
+        if let Event::PromptReceived(prompt) = &recorded.event {
+            let words = prompt_words(&prompt_contents(prompt), artifact);
+            let reply = OpenReply {
+                words,
+                ..OpenReply::default()
+            };
+            self.open.insert(episode, reply);
+        }
+        if let Some(reply) = self.open.get_mut(&episode) {
+            reply.apply(&recorded.event);
+        }
+        if !recorded.ends_step {
+            return;
+        }
+        let place = match episode {
+            EpisodeId::OUTSIDE => "tslp".to_owned(),
+            episode => format!("{episode} @tslp"),
+        };
+        let answered = std::mem::take(&mut self.answering).answers;
+        let lines = answered.iter().map(AnsweringStep::answer_line);
+        told.extend(lines.map(|line| Told::Line(format!("{place} {line}"))));
+    }
+
+    /// Ends the replies that are over, but for one of which more may come.
+    fn end_all_but(&mut self, kept: Option<EpisodeId>, told: &mut Vec<Told>) {
+        let open = self.open.iter();
+        let over =
+            open.filter(|(episode, reply)| reply.outcome.is_some() && Some(**episode) != kept);
+        let over: Vec<EpisodeId> = over.map(|(episode, _)| *episode).collect();
+        let over = over
+            .into_iter()
+            .filter_map(|episode| self.open.remove_entry(&episode));
+        told.extend(over.map(|(episode, reply)| Told::Reply(episode, reply)));
+    }
+}
+
+impl OpenReply {
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
+            Event::PromptMeasured(measured) => self.measured = Some(*measured),
+            Event::Transitioned(moved) => {
+                let into = match (moved.transition, moved.origin) {
+                    (Transition::Promote, Origin::Model) => &mut self.promoted,
+                    (Transition::Promote, Origin::User) => &mut self.taken,
+                    (Transition::Remove, _) => &mut self.removed,
+                    _ => return,
+                };
+                // A file counts where nothing in it has a name.
+                if moved.entity.symbol.is_some() {
+                    into.insert(moved.entity.clone());
+                }
+            }
+            Event::PromotionRefused(refused) => {
+                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
+                let is_known = self
+                    .refused
+                    .iter()
+                    .any(|(entity, _)| *entity == refused.entity);
+                if !is_known {
+                    self.refused.push((refused.entity.clone(), reason));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The prompt's price, in the model server's own tokens if it has counted them.
+fn tokens_part(measured: &PromptMeasured) -> String {
+    let server = measured.server.as_ref();
+    let evaluated = server.and_then(|server| {
+        let cached = || server.prompt_tokens?.checked_sub(server.cached_tokens?);
+        server.evaluated_tokens.or_else(cached)
+    });
+    match evaluated {
+        Some(tokens) => format!("{tokens} tokens read anew"),
+        None => {
+            let tokens = u64::from(measured.sent.chars_anew).div_ceil(CHARACTERS_PER_TOKEN);
+            format!("about {tokens} tokens read anew")
+        }
+    }
+}
+
+/// The first names, and how many more there are.
+fn names<'e>(entities: impl ExactSizeIterator<Item = &'e EntityId>) -> String {
+    let all = entities.len();
+    let first: Vec<String> = entities.take(NAMES_MAX).map(short_name).collect();
+    match all - first.len() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// A definition's name, or its file's.
+fn short_name(entity: &EntityId) -> String {
+    let symbol = entity.symbol.as_ref();
+    symbol.map_or_else(|| entity.path.to_string(), ToString::to_string)
+}
+
+/// The texts of a prompt's own messages.
+pub(crate) fn prompt_contents(prompt: &PromptReceived) -> Vec<ArtifactHash> {
+    let messages = prompt.messages.current().iter();
+    messages.map(|message| message.content).collect()
+}
+
+/// The first words of a prompt as the user wrote them.
+pub(crate) fn prompt_words(
+    contents: &[ArtifactHash],
+    artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
+) -> String {
+    let texts = contents.iter().filter_map(|content| {
+        let text = artifact(*content)?;
+        let words = first_words(&String::from_utf8_lossy(&text));
+        (!words.is_empty()).then_some(words)
+    });
+    texts.last().unwrap_or_else(|| "…".into())
+}
+
+/// The first line of prose: what a client wraps around it, and code, are left out.
+fn first_words(text: &str) -> String {
+    let (mut element, mut is_code) = (None, false);
+    for line in text.lines().map(str::trim) {
+        let tag = line
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_suffix('>'));
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if let Some(name) = element {
+            if tag.is_some_and(|tag| tag.strip_prefix('/') == Some(name)) {
+                element = None;
+            }
+        } else if let Some(name) = tag.filter(|_| !is_code) {
+            // The user's own words may be all that an element holds.
+            let closing = format!("</{name}>");
+            let is_wrapper = matches!(name, "task" | "user_query" | "user_message" | "feedback");
+            element = (!is_wrapper && text.contains(&closing)).then_some(name);
+        } else if !is_code && !line.is_empty() && !line.starts_with("@tslp") {
+            return shortened(line);
+        }
+    }
+    String::new()
+}
+
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(WORDS_MAX) {
+        None => line.to_owned(),
+        Some((end, _)) => {
+            let cut = &line[..end];
+            let cut = cut.rsplit_once(' ').map_or(cut, |(words, _)| words);
+            format!("{cut}…")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_words_are_the_users_own() {
+        let check = |text: &str, expected: &str| assert_eq!(first_words(text), expected);
+        check("Make it faster.\nPlease.", "Make it faster.");
+        check("@tslp accept src/a.c\n\n  What now?", "What now?");
+        check("```c:src/a.c\nint a;\n```\nWhy is that?", "Why is that?");
+        check(
+            "<system-reminder>\nBe brief.\n</system-reminder>\nFix `f`.",
+            "Fix `f`.",
+        );
+        check(
+            "<task>\nFix `f`.\n</task>\n<environment_details>\nx\n</environment_details>",
+            "Fix `f`.",
+        );
+        check("<b>\nbold, and never closed", "bold, and never closed");
+        check("```\ncode alone\n```", "");
+        let long = "word ".repeat(30);
+        let words = first_words(&long);
+        assert!(
+            words.ends_with("word…") && words.chars().count() <= WORDS_MAX + 1,
+            "{words}"
+        );
+        check(&"ü".repeat(61), &format!("{}…", "ü".repeat(60)));
+    }
+}

@@ -1,0 +1,272 @@
+//! `tslp undo`: a patch that takes files back to what was true of them before the model changed them. It prints, and never writes.
+
+mod patch;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use tslp_core::artifact::Origin;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{DiskFinding, Event, EventKind};
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::{CaptureId, EpisodeId, Seq};
+use tslp_core::path::RelPath;
+use tslp_core::slice::{self, Span};
+use tslp_decide::found_code;
+use tslp_grammars::TreeSitterGrammars;
+use tslp_projections::changes::Changes;
+use tslp_projections::state::State;
+use tslp_store::ledger::{LedgerError, LedgerReader};
+
+/// Events after which a fold lets go of what it needs no more.
+const SETTLE_EVENTS: u64 = 4096;
+
+/// What is to be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UndoWish {
+    /// What the last reply with code has changed.
+    LastReply,
+    /// What this episode's reply and all later ones have changed.
+    Since(EpisodeId),
+    /// What the last reply with code for this file has changed in it.
+    File(RelPath),
+}
+
+/// What taking back comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Undo {
+    /// The first episode that is taken back; `None` if there is nothing to take back.
+    pub since: Option<EpisodeId>,
+    /// The patch; empty if every file is as it was.
+    pub patch: Vec<u8>,
+    /// Files that the patch changes.
+    pub files: Vec<RelPath>,
+    /// Files that can't be taken back, and why.
+    pub left: Vec<(RelPath, String)>,
+}
+
+/// Makes the patch.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub fn undo(reader: &LedgerReader, workspace: &Path, wish: &UndoWish) -> Result<Undo, LedgerError> {
+    let Some(since) = first_episode(reader, wish)? else {
+        return Ok(Undo::default());
+    };
+    let only = match wish {
+        UndoWish::File(path) => Some(path),
+        UndoWish::LastReply | UndoWish::Since(_) => None,
+    };
+    let mut undo = Undo {
+        since: Some(since),
+        ..Undo::default()
+    };
+    for (path, before) in files_before(reader, since, only)? {
+        match take_back(reader, workspace, &path, &before) {
+            Ok(None) => {}
+            Ok(Some(patch)) => {
+                undo.patch.extend(patch);
+                undo.files.push(path);
+            }
+            Err(why) => undo.left.push((path, why)),
+        }
+    }
+    Ok(undo)
+}
+
+/// The first episode to take back.
+fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<EpisodeId>, LedgerError> {
+    if let UndoWish::Since(episode) = wish {
+        return Ok(Some(*episode));
+    }
+    let mut found = None;
+    reader.read_back(EventKind::ArtifactCaptured, &mut |episode, event| {
+        let is_wanted = match (&event, wish) {
+            (Event::ArtifactCaptured(captured), UndoWish::File(path)) => {
+                captured.origin == Origin::Model && captured.path.as_ref() == Some(path)
+            }
+            (Event::ArtifactCaptured(captured), _) => captured.origin == Origin::Model,
+            _ => false,
+        };
+        if is_wanted {
+            found = Some(episode);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// What was on record of a file just before a reply's code for it.
+#[derive(Default)]
+struct FileBefore {
+    /// The true versions of what is in it, and whether one is the whole file.
+    true_slices: Vec<(EntityId, SliceHash, ArtifactHash, Vec<Span>)>,
+    /// Texts that were once the whole file, the latest first.
+    wholes: Vec<(ArtifactHash, Vec<Span>)>,
+    /// What disk held.
+    finding: Option<DiskFinding>,
+}
+
+/// Files that the model wrote code for since an episode, as they were before the first of that.
+fn files_before(
+    reader: &LedgerReader,
+    since: EpisodeId,
+    only: Option<&RelPath>,
+) -> Result<BTreeMap<RelPath, FileBefore>, LedgerError> {
+    let (mut state, mut files) = (State::default(), BTreeMap::new());
+    let mut of_model: BTreeSet<CaptureId> = BTreeSet::new();
+    reader.read_events(Seq(1), &mut |recorded| {
+        if recorded.episode >= since {
+            let mut paths = Vec::new();
+            match &recorded.event {
+                Event::ArtifactCaptured(captured) if captured.origin == Origin::Model => {
+                    of_model.insert(captured.capture);
+                    paths.extend(captured.path.clone());
+                }
+                Event::ArtifactResolved(resolved) if of_model.remove(&resolved.capture) => {
+                    let versions = resolved.versions.iter();
+                    paths.extend(versions.map(|version| version.entity.path.clone()));
+                }
+                _ => {}
+            }
+            for path in paths {
+                if only.is_none_or(|only| *only == path) {
+                    let before = || FileBefore::of(&state, &path);
+                    files.entry(path.clone()).or_insert_with(before);
+                }
+            }
+        }
+        state.apply(recorded, &mut Changes::discarding());
+        if recorded.seq.0.is_multiple_of(SETTLE_EVENTS) {
+            state.rows_made_durable(recorded.seq);
+        }
+    })?;
+    Ok(files)
+}
+
+impl FileBefore {
+    fn of(state: &State, path: &RelPath) -> Self {
+        let map = state.state_map();
+        let file = EntityId::file(path.clone());
+        let symbols = map.symbols_of(path).into_iter();
+        let symbols = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+        let current = symbols.chain([file.clone()]).filter_map(|entity| {
+            let current = map.current(&entity)?;
+            Some((entity, current.slice, current.artifact, current.spans))
+        });
+        let mut wholes = Vec::new();
+        wholes.extend(map.current(&file).map(|it| (it.artifact, it.spans)));
+        let former = map.former_versions(&file).iter().rev();
+        wholes.extend(former.map(|it| (it.artifact, it.spans.clone())));
+        Self {
+            true_slices: current.collect(),
+            wholes,
+            finding: state.disk_finding(path).cloned(),
+        }
+    }
+}
+
+/// The patch for one file; `None` if it is as it was. Errors are for people.
+fn take_back(
+    reader: &LedgerReader,
+    workspace: &Path,
+    path: &RelPath,
+    before: &FileBefore,
+) -> Result<Option<Vec<u8>>, String> {
+    let now = match std::fs::read(workspace.join(path.as_str())) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(format!("it can't be read: {error}")),
+    };
+    let was_missing = match &before.finding {
+        Some(DiskFinding::Missing) => true,
+        None => before.true_slices.is_empty(),
+        Some(_) => false,
+    };
+    let then = if was_missing {
+        None
+    } else {
+        Some(text_before(reader, path, before, now.as_deref())?)
+    };
+    if now == then {
+        return Ok(None);
+    }
+    Ok(Some(patch::file_patch(
+        path.as_str(),
+        now.as_deref(),
+        then.as_deref(),
+    )))
+}
+
+/// The file's bytes as they were: a text on record, or one that the true definitions are put into, which is what disk held.
+fn text_before(
+    reader: &LedgerReader,
+    path: &RelPath,
+    before: &FileBefore,
+    now: Option<&[u8]>,
+) -> Result<Vec<u8>, String> {
+    let stored = |artifact: ArtifactHash, spans: &[Span]| {
+        let bytes = reader.artifact(artifact).ok().flatten()?;
+        let is_whole = spans.iter().all(|span| span.end as usize <= bytes.len());
+        is_whole.then(|| slice::joined(&bytes, spans))
+    };
+    let disk = match &before.finding {
+        Some(DiskFinding::File(file)) => Some(file.whole),
+        _ => None,
+    };
+    let is_it = |text: &Vec<u8>| disk.is_none_or(|disk| slice::hash_of_whole(text) == disk);
+    let wholes = before
+        .wholes
+        .iter()
+        .filter_map(|(artifact, spans)| stored(*artifact, spans));
+    let wholes: Vec<Vec<u8>> = wholes.collect();
+    let has_true_whole = before.true_slices.iter().any(|it| it.0.symbol.is_none());
+    if let Some(text) = wholes.iter().find(|text| is_it(text))
+        && (disk.is_some() || has_true_whole)
+    {
+        return Ok(text.clone());
+    }
+    let truth: BTreeMap<EntityId, (SliceHash, Vec<u8>)> = before
+        .true_slices
+        .iter()
+        .filter(|it| it.0.symbol.is_some())
+        .filter_map(|(entity, slice, artifact, spans)| {
+            Some((entity.clone(), (*slice, stored(*artifact, spans)?)))
+        })
+        .collect();
+    let bases = wholes.iter().map(Vec::as_slice).chain(now);
+    let mut rebuilt = bases.filter_map(|base| with_definitions(path, base, &truth));
+    rebuilt.find(is_it).ok_or_else(|| {
+        "what its file held before isn't on record: it was changed by other means than the model's edits".to_owned()
+    })
+}
+
+/// A text with these definitions in the place of those of the same names.
+fn with_definitions(
+    path: &RelPath,
+    base: &[u8],
+    truth: &BTreeMap<EntityId, (SliceHash, Vec<u8>)>,
+) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(base).ok()?;
+    let found = found_code::code_of_file(&TreeSitterGrammars, path.clone(), text);
+    let extraction = found.extraction.as_ref().ok()?;
+    let hashes = extraction.slices(base);
+    let mut made = Vec::new();
+    let mut from = 0;
+    for definition in &extraction.definitions {
+        let Span { start, end } = definition.span;
+        let (start, end) = (start as usize, end as usize);
+        let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
+        let known = truth.get(&entity);
+        let differs = known.filter(|(hash, _)| hashes.get(&definition.symbol) != Some(hash));
+        if let Some((_, code)) = differs.filter(|_| start >= from) {
+            made.extend_from_slice(&base[from..start]);
+            made.extend_from_slice(code);
+            from = end;
+        }
+    }
+    made.extend_from_slice(&base[from..]);
+    Some(made)
+}

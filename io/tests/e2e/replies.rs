@@ -1,0 +1,75 @@
+//! What people see of replies while a proxy runs: on its terminal, by `log --follow`, and in a header.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use crate::harness::{Places, RING, RING_BETTER, Tslp, fenced, prompt};
+use crate::upstream::Upstream;
+
+#[test]
+fn a_reply_is_a_line_on_the_terminal_and_for_whoever_follows() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/ring.c", RING));
+    let mut follower = places.in_workspace(&["log", "--follow"]);
+    let mut follower = follower.stdout(Stdio::piped()).spawn().unwrap();
+    let mut followed = BufReader::new(follower.stdout.take().unwrap()).lines();
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("Improve `ring_put` of src/ring.c, please, and mind the full buffer and the counter.");
+    upstream.will_say(fenced(
+        "src/ring.c",
+        &RING_BETTER.replace("    return 0;\n", "    // ... rest unchanged\n"),
+    ));
+    tslp.say("Improve `ring_put` again.");
+    let mut told = Vec::new();
+    let mut next = |told: &mut Vec<String>, line: &str| {
+        let seen = followed.next().unwrap().unwrap();
+        assert!(seen.starts_with(line), "{seen:?} isn't {line:?}");
+        told.push(line.to_owned());
+    };
+    for line in [
+        "e1 \"…\": 1 taken as yours, about ",
+        "e2 \"Improve `ring_put` of src/ring.c, please, and mind the full…\": +1 true, about ",
+        "e3 \"Improve `ring_put` again.\": 1 refused: ring_put lost 1 line, about ",
+    ] {
+        next(&mut told, line);
+    }
+    let answer = tslp.chat(&prompt(
+        "@tslp reject src/ring.c::ring_put\n@tslp bless it\nGo on.",
+    ));
+    let header = "reject src/ring.c::ring_put: the model's version is dropped; it: no directive: accept, reject, confirm, allow, revoke, stop and resume are";
+    assert_eq!(answer.header("x-tslp-directives"), Some(header));
+    let accepted = places
+        .in_workspace(&["accept", "src/ring.c"])
+        .output()
+        .unwrap();
+    assert!(accepted.status.success(), "{accepted:?}");
+    for line in [
+        "e4 @tslp reject src/ring.c::ring_put: the model's version is dropped",
+        "e4 @tslp it: no directive: ",
+        "e4 \"Go on.\": about ",
+        "tslp accept ./src/ring.c: ",
+    ] {
+        next(&mut told, line);
+    }
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+    let printed = tslp.stop();
+    let printed: Vec<&str> = printed
+        .lines()
+        .filter(|line| !line.starts_with(['u', 'w']))
+        .collect();
+    assert_eq!(printed.len(), told.len(), "{printed:?}");
+    for (seen, line) in printed.iter().zip(&told) {
+        assert!(seen.starts_with(&**line), "{seen:?} isn't {line:?}");
+    }
+}
+
+#[test]
+fn a_quiet_proxy_prints_no_replies() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(&places, &upstream.url, &["-q"]);
+    tslp.say("hello");
+    assert!(!tslp.stop().contains("hello"));
+}

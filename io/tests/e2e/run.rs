@@ -1,0 +1,173 @@
+//! `tslp run`: a client through a proxy that is there for as long as somebody uses it.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::harness::{Places, eventually};
+use crate::upstream::{Reply, Upstream};
+
+/// A client that says what it was given, and ends with code 7 once something comes out of a pipe.
+const CLIENT: &str = "#!/bin/sh
+echo \"$OPENAI_API_BASE $OPENAI_API_KEY $*\"
+read -r _ < \"$PIPE\"
+exit 7
+";
+
+struct Run {
+    places: Places,
+    upstream: Upstream,
+}
+
+impl Run {
+    fn new() -> Self {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        std::fs::create_dir(places.path("bin")).unwrap();
+        let client = places.path("bin/aider");
+        std::fs::write(&client, CLIENT).unwrap();
+        std::fs::set_permissions(&client, PermissionsExt::from_mode(0o755)).unwrap();
+        let made = Command::new("mkfifo").arg(places.path("pipe")).status();
+        assert!(made.unwrap().success());
+        std::fs::create_dir(places.workspace.join(".git")).unwrap();
+        Self { places, upstream }
+    }
+
+    /// In a folder of the project.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self
+            .places
+            .command(&["run", "--upstream", &self.upstream.url]);
+        let path = format!("{}:/usr/bin:/bin", self.places.path("bin").display());
+        command.args(arguments).env("PATH", path);
+        command.env("PIPE", self.places.path("pipe"));
+        command.current_dir(self.places.workspace.join("src"));
+        command
+    }
+
+    fn start(&self, arguments: &[&str]) -> (Child, String) {
+        if !arguments.contains(&"--model") {
+            let models = r#"{"object": "list", "data": [{"id": "m"}]}"#;
+            self.upstream
+                .will(Reply::Plain(200, "application/json", models.into()));
+        }
+        use std::io::{BufRead as _, BufReader};
+        let mut child = self
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        said.read_line(&mut line).unwrap();
+        (child, line)
+    }
+
+    /// Ends the client that waits.
+    fn end_client(&self) {
+        std::fs::write(self.places.path("pipe"), "\n").unwrap();
+    }
+
+    fn data_dir(&self) -> PathBuf {
+        let all = self.places.path("home/.local/share/tslp");
+        let mut folders = std::fs::read_dir(all).unwrap();
+        folders.next().unwrap().unwrap().path()
+    }
+
+    fn is_gone(&self) {
+        let door = self.data_dir().join("door");
+        eventually(|| (!door.exists()).then_some(()));
+    }
+}
+
+/// All files beneath a folder, and their texts.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.insert(path.clone(), std::fs::read(path).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_client_is_run_as_if_it_were_called_and_the_proxy_goes_with_the_last_one() {
+    let run = Run::new();
+    let before = files(&run.places.workspace);
+    let (mut one, said) = run.start(&["aider", "--yes", "a file.c"]);
+    let (base, rest) = said.split_once(' ').unwrap();
+    assert_eq!(rest, "local --model openai/m --yes a file.c\n");
+    assert!(
+        base.starts_with("http://127.0.0.1:") && base.ends_with("/v1"),
+        "{said}"
+    );
+    // A second one uses the same proxy.
+    let (mut two, said) = run.start(&["aider", "--model", "openai/other"]);
+    assert_eq!(said, format!("{base} local --model openai/other\n"));
+    kill_process(Pid::from_child(&one), Signal::INT).unwrap();
+    assert_eq!(
+        one.wait().unwrap().code(),
+        None,
+        "it dies of the signal, as the client does"
+    );
+    assert!(
+        run.data_dir().join("door").exists(),
+        "the other one still uses it"
+    );
+    run.end_client();
+    assert_eq!(two.wait().unwrap().code(), Some(7));
+    run.is_gone();
+    assert_eq!(files(&run.places.workspace), before);
+    let kept = files(&run.places.path("home"));
+    assert!(
+        kept.keys().all(|path| path.starts_with(run.data_dir())),
+        "{kept:?}"
+    );
+    // Another time it begins anew, and finds the ledger.
+    let (mut again, _) = run.start(&["aider"]);
+    run.end_client();
+    assert_eq!(again.wait().unwrap().code(), Some(7));
+    run.is_gone();
+}
+
+#[test]
+fn what_cannot_be_run_says_what_to_do_instead_and_leaves_nothing() {
+    let run = Run::new();
+    for (arguments, code, words) in [
+        (
+            ["nosuch", "x"],
+            1,
+            "there is no program `nosuch` on your PATH",
+        ),
+        (["curl", "x"], 2, "curl can't be run for one time"),
+    ] {
+        let output = run.command(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains(words),
+            "{output:?}"
+        );
+    }
+    assert!(files(&run.places.path("home")).is_empty());
+    // The reason why the proxy doesn't start is the user's to read.
+    let mut command = run.command(&["aider"]);
+    command.env("TSLP_LISTEN", "127.0.0.1:0").arg("x");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut command = run
+        .places
+        .command(&["run", "--listen", &address, "sh", "-c", "exit 0"]);
+    command
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(&run.places.workspace);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("another process has that port"), "{said}");
+}

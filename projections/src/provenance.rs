@@ -1,0 +1,148 @@
+//! Who said which text first, for the newest texts: what a user's message repeats of them isn't the user's.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use tslp_core::event::{Author, ContentKind, Event, Recorded};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::limits::AUTHORED_TEXTS_KEPT;
+use tslp_core::message::Role;
+
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+
+row! {
+    /// `provenance`: a text with who said it first.
+    pub struct ProvenanceRow in table "provenance", version 1;
+    key {
+        /// The event that says so.
+        seq: Seq,
+        /// Which of that event's texts.
+        position: u32,
+    }
+    values {
+        /// The text.
+        text: ArtifactHash,
+        /// Who.
+        author: Author,
+        /// The episode.
+        episode: EpisodeId,
+    }
+}
+
+/// A text by its author.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthoredText {
+    /// The text.
+    pub text: ArtifactHash,
+    /// Who said it first.
+    pub author: Author,
+    /// The episode that recorded it.
+    pub episode: EpisodeId,
+}
+
+/// The newest texts, each with its author.
+#[derive(Default)]
+pub struct Provenance {
+    texts: BTreeMap<(Seq, u32), AuthoredText>,
+    known: BTreeSet<ArtifactHash>,
+}
+
+impl Provenance {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        match &recorded.event {
+            Event::Content(content) => {
+                let author = match content.kind {
+                    ContentKind::ToolArguments => Author::Call,
+                    ContentKind::Evidence => Author::Tool,
+                    _ => return,
+                };
+                self.add(recorded, 0, content.hash, author, changes);
+            }
+            Event::ReplySegment(segment) => {
+                self.add(recorded, 0, segment.content, Author::Model, changes);
+            }
+            Event::ReplyPart(part) => {
+                self.add(recorded, 0, part.content, Author::Thought, changes);
+            }
+            Event::ReplyEnded(ended) => {
+                for (position, segment) in (0..).zip(&ended.segments) {
+                    self.add(recorded, position, *segment, Author::Model, changes);
+                }
+            }
+            Event::PromptReceived(prompt) => {
+                for (position, message) in (0..).zip(prompt.messages.iter()) {
+                    let author = match message.role {
+                        Role::User => Author::User,
+                        Role::Assistant => Author::Model,
+                        Role::Tool => Author::Tool,
+                        Role::System | Role::Other => continue,
+                    };
+                    self.add(recorded, position, message.content, author, changes);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add(
+        &mut self,
+        recorded: &Recorded,
+        position: u32,
+        text: ArtifactHash,
+        author: Author,
+        changes: &mut Changes,
+    ) {
+        if !self.known.insert(text) {
+            return;
+        }
+        let said = AuthoredText {
+            text,
+            author,
+            episode: recorded.episode,
+        };
+        let place = (recorded.seq, position);
+        changes.put(|| row(place, said));
+        self.texts.insert(place, said);
+        if self.texts.len() > AUTHORED_TEXTS_KEPT
+            && let Some((oldest, said)) = self.texts.pop_first()
+        {
+            self.known.remove(&said.text);
+            changes.remove::<ProvenanceRow>(|| oldest);
+        }
+    }
+
+    /// The texts, the first said first.
+    pub fn texts(&self) -> impl Iterator<Item = AuthoredText> {
+        self.texts.values().copied()
+    }
+}
+
+impl Keeps<ProvenanceRow> for Provenance {
+    fn visit_rows(&self, visit: &mut dyn FnMut(ProvenanceRow)) {
+        let rows = self.texts.iter().map(|(place, said)| row(*place, *said));
+        rows.for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: ProvenanceRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let said = AuthoredText {
+            text: row.text,
+            author: row.author,
+            episode: row.episode,
+        };
+        self.known.insert(row.text);
+        self.texts.insert((row.seq, row.position), said);
+        Ok(())
+    }
+}
+
+const fn row((seq, position): (Seq, u32), said: AuthoredText) -> ProvenanceRow {
+    ProvenanceRow {
+        seq,
+        position,
+        text: said.text,
+        author: said.author,
+        episode: said.episode,
+    }
+}

@@ -1,0 +1,237 @@
+//! Code that names no file, or a method out of its class: linked by what the model was shown (spec §4.1).
+
+use super::check;
+
+/// The user's class, its file, and a request.
+const STOCK: &str = "
+        user
+        | ```python:stock.py
+        | import math
+        |
+        | class Stock:
+        |     def __init__(self, items):
+        |         self.items = items
+        |
+        |     def total(self):
+        |         total = 0
+        |         for item in self.items:
+        |             total += item.price * item.qty
+        |         return total
+        |
+        |     def count(self):
+        |         return len(self.items)
+        |
+        | def load(path):
+        |     with open(path) as lines:
+        |         return [line.strip() for line in lines]
+        | ```
+        model
+        | Fine.
+";
+
+#[track_caller]
+fn after_stock(name: &str, about: &str, story: &str) {
+    check(name, about, &format!("{STOCK}{story}"));
+}
+
+#[test]
+fn a_function_without_a_path() {
+    after_stock(
+        "links__a_function_without_a_path",
+        "A fence without a path and without a language: its function is that of the one file that the model was shown.",
+        "
+        user
+        | Make load() skip empty lines.
+        model
+        | Sure!
+        |
+        | ```
+        | def load(path):
+        |     with open(path) as lines:
+        |         return [line.strip() for line in lines if line.strip()]
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_whole_file_without_a_path() {
+    after_stock(
+        "links__a_whole_file_without_a_path",
+        "A complete file without a path is that file.",
+        "
+        user
+        | Make count() of stock.py ignore empty items.
+        model
+        | ```python
+        | import math
+        |
+        | class Stock:
+        |     def __init__(self, items):
+        |         self.items = items
+        |
+        |     def total(self):
+        |         total = 0
+        |         for item in self.items:
+        |             total += item.price * item.qty
+        |         return total
+        |
+        |     def count(self):
+        |         return len([item for item in self.items if item.qty])
+        |
+        | def load(path):
+        |     with open(path) as lines:
+        |         return [line.strip() for line in lines]
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_method_without_its_class() {
+    after_stock(
+        "links__a_method_without_its_class",
+        "A bare method in a fence replaces the method that was shown, with a new one after it; the class stays.",
+        "
+        user
+        | Make `Stock.total` skip what has no price.
+        model
+        | ```python
+        | def total(self):
+        |     total = 0
+        |     for item in self.items:
+        |         if item.price is not None:
+        |             total += item.price * item.qty
+        |     return total
+        |
+        | def mean(self):
+        |     return self.total() / self.count()
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_method_under_its_entity() {
+    after_stock(
+        "links__a_method_under_its_entity",
+        "Our own template's words name the file: a method below them is that of the class.",
+        "
+        user
+        | Make `Stock.count` return 0 without items.
+        model
+        | Entity: stock.py::Stock.count
+        | Artifact: 0123456789ab
+        |
+        | ```python
+        |     def count(self):
+        |         return len(self.items or [])
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn a_method_of_a_language_with_braces() {
+    for (language, path, head) in [
+        ("javascript", "src/stock.js", "total(tax)"),
+        ("java", "src/Stock.java", "int total(int tax)"),
+        ("cpp", "src/stock.cpp", "int total(int tax) const"),
+    ] {
+        check(
+            &format!("links__a_method_of_{language}"),
+            "A bare method, by itself no definition of the language, replaces the method that was shown.",
+            &format!(
+                "
+        user
+        | ```{language}:{path}
+        | class Stock {{
+        |     {head} {{
+        |         return sum(items) + tax;
+        |     }}
+        |
+        |     {other} {{
+        |         return items.length;
+        |     }}
+        | }}{end}
+        | ```
+        | Make `total` round.
+        model
+        | Here it is:
+        | ```{language}
+        | {head} {{
+        |     return round(sum(items) + tax);
+        | }}
+        | ```
+        ",
+                other = head.replace("total(", "count("),
+                end = if language == "cpp" { ";" } else { "" },
+            ),
+        );
+    }
+}
+
+#[test]
+fn an_edit_without_a_path() {
+    after_stock(
+        "links__an_edit_without_a_path",
+        "A SEARCH/REPLACE block without a path applies to the one file of the conversation that holds its text.",
+        "
+        user
+        | Make load() of stock.py skip empty lines.
+        model
+        | <<<<<<< SEARCH
+        |         return [line.strip() for line in lines]
+        | =======
+        |         return [line.strip() for line in lines if line.strip()]
+        | >>>>>>> REPLACE
+        ",
+    );
+}
+
+#[test]
+fn of_two_files_the_one_in_question() {
+    check(
+        "links__of_two_files_the_one_in_question",
+        "Of two files with such a function it is that of the file which the prompt names; without a name it stays open.",
+        "
+        user
+        | ```c:src/a.c
+        | static int helper(int x) { return x + 1; }
+        | ```
+        | ```c:src/b.c
+        | static int helper(int x) { return x + 1; }
+        | ```
+        model
+        | Fine.
+        new
+        user
+        | Make helper in src/b.c add 2.
+        model
+        | ```c
+        | static int helper(int x) { return x + 2; }
+        | ```
+        ",
+    );
+}
+
+#[test]
+fn code_that_was_not_shown() {
+    after_stock(
+        "links__code_that_was_not_shown",
+        "A conversation that has seen nothing of the file: its code is INFERRED, never true.",
+        "
+        new
+        user
+        | Write something that loads lines.
+        model
+        | ```python
+        | def load(path):
+        |     with open(path) as lines:
+        |         return [line.strip() for line in lines if line]
+        | ```
+        user
+        | Thanks.
+        ",
+    );
+}
