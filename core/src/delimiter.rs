@@ -43,8 +43,7 @@ pub fn without_user_line(reply: &str) -> &str {
         return reply;
     }
     let said = &text[..line];
-    said.strip_suffix(USER_LINE_GAP)
-        .unwrap_or(said.trim_end())
+    said.strip_suffix(USER_LINE_GAP).unwrap_or(said.trim_end())
 }
 
 const PAIRS: [(&str, &str); 3] = [
@@ -197,7 +196,10 @@ mod tests {
     #[test]
     fn a_reply_loses_the_line_for_the_user_and_nothing_else() {
         let said = "Done.\n```c\nint x;\n```\n";
-        assert_eq!(without_user_line(&[said, &user_line("STALE.")].concat()), said);
+        assert_eq!(
+            without_user_line(&[said, &user_line("STALE.")].concat()),
+            said
+        );
         let trimmed = [said, user_line("STALE.").trim_end()].concat();
         assert_eq!(without_user_line(&trimmed), said);
         for other in [said, "", "[tslp] at the beginning\nand more", "a [tslp] b"] {

@@ -13,15 +13,15 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
-use super::prompt_facts::Prompt;
 use super::outside::{self, ToldChanges};
+use super::prompt_facts::Prompt;
 use super::recent_context::recent_context;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use crate::notice;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ContentKind, DiskFinding, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended,
+    ContentKind, DiskFinding, Event, History, Injected, NoticeIssued, PromptAmended,
     PromptComposed, Side, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
@@ -202,9 +202,14 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         let shown_at = |entity: &EntityId| sight.last_shown(entity).map(at);
         let misleading = || sight.misleading(&at, &is_older, &added);
         let is_own = |entity: &EntityId| sight.is_own_edit(entity);
-        injected
-            .outside
-            .replace_notices(view, prompt, &mut hydration, misleading, &shown_at, &is_own);
+        injected.outside.replace_notices(
+            view,
+            prompt,
+            &mut hydration,
+            misleading,
+            &shown_at,
+            &is_own,
+        );
     }
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(

@@ -68,10 +68,8 @@ impl ToldChanges {
     ) {
         let mut changed = BTreeSet::new();
         hydration.notices.retain(|notice| {
-            let is_change = matches!(
-                notice.reason,
-                Reason::Stale | Reason::DiskHoldsSuperseded
-            ) && notice.other.is_none();
+            let is_change = matches!(notice.reason, Reason::Stale | Reason::DiskHoldsSuperseded)
+                && notice.other.is_none();
             changed.extend(notice.entity.clone().filter(|_| is_change));
             !is_change
         });
@@ -163,8 +161,12 @@ pub(super) fn blocks(notices: &[&NoticeIssued]) -> Vec<String> {
         let names: Vec<String> = about
             .filter_map(|notice| Some(format!("{}", notice.entity.as_ref()?)))
             .collect();
-        (!names.is_empty())
-            .then(|| format!("{NOTICE_OPEN}\n{front}{}{back}\n{NOTICE_CLOSE}", names.join(", ")))
+        (!names.is_empty()).then(|| {
+            format!(
+                "{NOTICE_OPEN}\n{front}{}{back}\n{NOTICE_CLOSE}",
+                names.join(", ")
+            )
+        })
     };
     kinds.into_iter().filter_map(block).collect()
 }

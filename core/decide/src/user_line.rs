@@ -42,8 +42,8 @@ impl UserNews {
                     .extend(kept_out.map(|it| (it.entity.clone(), it.reason)));
             }
             Event::PromotionRefused(refused) => {
-                self.refused
-                    .insert(refused.entity.clone(), refused.report.conclusion);
+                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
+                self.refused.insert(refused.entity.clone(), reason);
             }
             _ => {}
         }
@@ -60,7 +60,11 @@ impl UserNews {
                     Reason::DiskUnreadable => "could not be read, so the model was not shown it",
                     _ => "is STALE: your file holds code that the model was not shown",
                 };
-                (entity, why, "`@tslp accept ENTITY` takes what the file holds")
+                (
+                    entity,
+                    why,
+                    "`@tslp accept ENTITY` takes what the file holds",
+                )
             }
         };
         let others = self.refused.keys().chain(self.withheld.keys());
@@ -70,7 +74,9 @@ impl UserNews {
             count => format!(" The same goes for {count} more: `tslp recent` lists them."),
         };
         let can = can.replace("ENTITY", &format!("{entity}"));
-        Some(delimiter::user_line(&format!("{entity} {why}. {can}.{more}")))
+        Some(delimiter::user_line(&format!(
+            "{entity} {why}. {can}.{more}"
+        )))
     }
 }
 

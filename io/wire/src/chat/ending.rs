@@ -37,7 +37,8 @@ pub(super) fn resumes(dialect: Dialect, event: &[u8]) -> bool {
     match dialect {
         Dialect::Messages => shows("event: content_block_start"),
         Dialect::Responses => {
-            shows("event: response.output_item.added") || shows("event: response.content_part.added")
+            shows("event: response.output_item.added")
+                || shows("event: response.content_part.added")
         }
         _ => false,
     }
@@ -86,7 +87,8 @@ fn text_event(ending: &str, json: &Value, text: &str) -> Option<Vec<u8>> {
     match ending {
         "content_block_stop" => {
             let delta = json!({"type": "text_delta", "text": text});
-            let piece = json!({"type": "content_block_delta", "index": json["index"], "delta": delta});
+            let piece =
+                json!({"type": "content_block_delta", "index": json["index"], "delta": delta});
             Some(event_bytes("content_block_delta", &piece))
         }
         "response.output_text.done" => {
