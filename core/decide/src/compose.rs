@@ -13,7 +13,7 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
-use super::outside::{self, ToldChanges};
+use super::outside::{self, OutsideFacts, ToldChanges};
 use super::prompt_facts::Prompt;
 use super::recent_context::recent_context;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
@@ -159,9 +159,14 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
     let refused = last_refusals(view, prompt.session);
     // A refused version that follows the true one is what a model copies.
+    let end = target.map(|(index, _)| at(index));
     let is_last_in_sight = |part: &EntityId| {
         let shown = sight.last_shown(part).map(at);
-        sight.shows_truth(part) && refused.get(part).is_none_or(|at| shown > Some(*at))
+        // A reply that is asked for anew isn't in the conversation.
+        let refused = refused
+            .get(part)
+            .filter(|at| end.is_none_or(|end| **at < end));
+        sight.shows_truth(part) && refused.is_none_or(|at| shown > Some(*at))
     };
     let in_sight = |entity: &EntityId| match prompt.on_record {
         Some(seen) => seen.in_sight.contains(entity),
@@ -202,14 +207,15 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         let shown_at = |entity: &EntityId| sight.last_shown(entity).map(at);
         let misleading = || sight.misleading(&at, &is_older, &added);
         let is_own = |entity: &EntityId| sight.is_own_edit(entity);
-        injected.outside.replace_notices(
-            view,
-            prompt,
-            &mut hydration,
-            misleading,
-            &shown_at,
-            &is_own,
-        );
+        let facts = OutsideFacts {
+            misleading: &misleading,
+            shown_at: &shown_at,
+            shows_truth: &|entity| sight.shows_truth(entity),
+            is_own: &is_own,
+        };
+        injected
+            .outside
+            .replace_notices(view, prompt, &mut hydration, &facts);
     }
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(
@@ -274,15 +280,18 @@ fn assemble(
     notices: &[NoticeIssued],
 ) -> (String, Event) {
     let mut sections = hydration.blocks;
-    let shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
+    let mut shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
     let (outside, other): (Vec<_>, Vec<_>) = notices
         .iter()
         .partition(|notice| notice.reason.is_about_changes_outside());
+    let bytes_max = policy.budget_tokens as usize * BYTES_PER_TOKEN;
     let blocks = other.iter().map(|notice| {
-        let is_shown = notice.entity.as_ref().is_some_and(|it| shown.contains(it));
-        let bytes_max = policy.budget_tokens as usize * BYTES_PER_TOKEN;
-        notice_block(view, prompt, notice, if is_shown { 0 } else { bytes_max })
+        let about = notice.entity.as_ref();
+        // The code of one entity once.
+        let is_new = about.is_none_or(|about| shown.insert(about));
+        notice_block(view, prompt, notice, is_new.then_some(bytes_max))
     });
+    let blocks: Vec<String> = blocks.collect();
     sections.extend(blocks);
     sections.extend(outside::blocks(&outside));
     let composed = PromptComposed {
@@ -618,7 +627,7 @@ fn notice_block(
     view: &StateView<'_>,
     prompt: &Prompt<'_>,
     notice: &NoticeIssued,
-    code_bytes_max: usize,
+    code_bytes_max: Option<usize>,
 ) -> String {
     if is_about_users_code(view, prompt, notice)
         && let Some(text) = notice::users_code_notice(notice)
@@ -639,7 +648,7 @@ fn notice_block(
 
 /// What a notice says first, by which it is recognised.
 fn first_sentence(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
-    let block = notice_block(view, prompt, notice, 0);
+    let block = notice_block(view, prompt, notice, None);
     block.lines().nth(1).unwrap_or_default().into()
 }
 

@@ -25,7 +25,7 @@ pub mod mention;
 pub mod namesakes;
 pub mod notice;
 pub mod observe;
-mod outside;
+pub mod outside;
 pub mod promote;
 pub mod prompt;
 pub mod prompt_facts;

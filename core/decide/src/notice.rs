@@ -34,7 +34,7 @@ fn missing_code_text(lost: &LostCode) -> String {
     }
     if let Some(code) = &lost.whole {
         let code = code.trim_end_matches(['\n', '\r']);
-        text.push_str(&format!("\nThis is all of it, to start from:\n\n{code}\n"));
+        text.push_str(&format!("\nThis is the code to keep:\n\n{code}\n"));
     } else if !lost.lines.is_empty() {
         text.push_str("\nMissing lines:");
         for line in &lost.lines {
@@ -77,7 +77,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "{name} is STALE: its file holds a former version again, not the last accepted one. Ask the user which of them counts: `@tslp accept {name}` takes what the file holds.",
         ),
         Reason::DiskHoldsRefused => format!(
-            "The model's change of {name} was refused, and the file has it all the same, so its code is withheld.\nThe user can say `@tslp accept {name}` to keep what the file has; `tslp why {name}` says what it lost.",
+            "The file has the change of {name} that was refused. The user can keep it by `@tslp accept {name}`; `tslp why {name}` tells them what it lost.",
         ),
         Reason::FileGone => format!(
             "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",

@@ -24,6 +24,18 @@ const CHANGED: (&str, &str) = (
 /// What comes before and after the names of what is again as the model has read it.
 const RESTORED: (&str, &str) = ("As you read it before, unchanged: ", ".");
 
+/// What a conversation shows of entities.
+pub(super) struct OutsideFacts<'f> {
+    /// Of which an older message shows what doesn't hold any more.
+    pub(super) misleading: &'f dyn Fn() -> BTreeSet<EntityId>,
+    /// The position of the last message that shows a known version.
+    pub(super) shown_at: &'f dyn Fn(&EntityId) -> Option<u32>,
+    /// Whether that version is the true one.
+    pub(super) shows_truth: &'f dyn Fn(&EntityId) -> bool,
+    /// Whether what holds is the model's own edit in this conversation.
+    pub(super) is_own: &'f dyn Fn(&EntityId) -> bool,
+}
+
 /// What a conversation was told before.
 #[derive(Default)]
 pub(super) struct ToldChanges {
@@ -62,9 +74,7 @@ impl ToldChanges {
         view: &StateView<'_>,
         prompt: &Prompt<'_>,
         hydration: &mut Hydration,
-        misleading: impl FnOnce() -> BTreeSet<EntityId>,
-        shown_at: &dyn Fn(&EntityId) -> Option<u32>,
-        is_own: &dyn Fn(&EntityId) -> bool,
+        facts: &OutsideFacts<'_>,
     ) {
         let mut changed = BTreeSet::new();
         hydration.notices.retain(|notice| {
@@ -80,11 +90,11 @@ impl ToldChanges {
                 outside.cloned().collect()
             }
             None => {
-                changed.extend(misleading());
-                let restored = self.restored(view, &changed, shown_at);
+                changed.extend((facts.misleading)());
+                let restored = self.restored(view, &changed, facts);
                 changed.retain(|entity| {
                     let told = self.told_at(entity);
-                    !is_own(entity) && (told.is_none() || shown_at(entity) > told)
+                    !(facts.is_own)(entity) && (told.is_none() || (facts.shown_at)(entity) > told)
                 });
                 let restored = restored.into_iter().map(|it| (Reason::DiskAgrees, it));
                 by_file(changed)
@@ -104,7 +114,7 @@ impl ToldChanges {
         &self,
         view: &StateView<'_>,
         changed: &BTreeSet<EntityId>,
-        shown_at: &dyn Fn(&EntityId) -> Option<u32>,
+        facts: &OutsideFacts<'_>,
     ) -> Vec<EntityId> {
         let told = self.last.iter().filter(|(_, (_, is_change))| *is_change);
         let mut restored = Vec::new();
@@ -114,11 +124,12 @@ impl ToldChanges {
                 None => hydrate::true_symbols_of(view, &entity.path),
             };
             let is_as_shown = |part: &EntityId| {
-                view.divergence(part).is_none()
-                    && !changed.contains(part)
-                    && shown_at(part).is_none_or(|shown| shown <= *at)
+                (facts.shown_at)(part).is_none_or(|shown| {
+                    shown <= *at && !changed.contains(part) && (facts.shows_truth)(part)
+                }) && view.divergence(part).is_none()
             };
-            if parts.iter().all(is_as_shown) && parts.iter().any(|it| shown_at(it).is_some()) {
+            let is_shown = |part: &EntityId| (facts.shown_at)(part).is_some();
+            if parts.iter().all(is_as_shown) && parts.iter().any(is_shown) {
                 restored.push(entity.clone());
             }
         }
@@ -151,7 +162,8 @@ fn by_file(changed: BTreeSet<EntityId>) -> BTreeSet<EntityId> {
 }
 
 /// One notice for all that was changed, and one for all that is as it was.
-pub(super) fn blocks(notices: &[&NoticeIssued]) -> Vec<String> {
+#[must_use]
+pub fn blocks(notices: &[&NoticeIssued]) -> Vec<String> {
     let kinds = [
         (Reason::NoLongerCurrent, CHANGED),
         (Reason::DiskAgrees, RESTORED),

@@ -57,6 +57,10 @@ impl UserNews {
             None => {
                 let (entity, reason) = self.withheld.iter().next()?;
                 let why = match reason {
+                    Reason::FileGone => "doesn't exist any more: its file was deleted",
+                    Reason::DiskHoldsRefused => {
+                        "in your file is the change that was refused, since it lost code"
+                    }
                     Reason::DiskUnreadable => "could not be read, so the model was not shown it",
                     _ => "is STALE: your file holds code that the model was not shown",
                 };
@@ -83,7 +87,11 @@ impl UserNews {
 const fn is_divergence(reason: Reason) -> bool {
     matches!(
         reason,
-        Reason::Stale | Reason::DiskHoldsSuperseded | Reason::DiskUnreadable
+        Reason::Stale
+            | Reason::DiskHoldsSuperseded
+            | Reason::DiskHoldsRefused
+            | Reason::DiskUnreadable
+            | Reason::FileGone
     )
 }
 
