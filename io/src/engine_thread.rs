@@ -131,6 +131,8 @@ struct ReplyUnderWay {
     costs: CostPair,
     /// Tool calls whose path was looked at already.
     calls_looked_at: usize,
+    /// Tool calls that are on record although the reply is still coming.
+    calls_recorded: usize,
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
     touched: TouchedTexts,
@@ -383,6 +385,7 @@ impl EngineThread {
         authorization: Option<Secret>,
         body: Vec<u8>,
     ) -> Result<ComposedRequest, PromptRefusal> {
+        self.record_said_so_far();
         let dialect = envelope.dialect;
         let reading = request::read_request(&body, envelope, &mut self.known_messages);
         let (wire, mut request) = match reading.map_err(PromptRefusal::Request)? {
@@ -506,6 +509,7 @@ impl EngineThread {
             addressee: sent.addressee,
             costs,
             calls_looked_at: 0,
+            calls_recorded: 0,
             touched: BTreeMap::new(),
             rounds: sent.rounds,
             news: sent.news,
@@ -593,6 +597,28 @@ impl EngineThread {
                 &mut running.reply,
                 SegmentExtent::CredentialSafe,
             );
+            self.commit_batch(batch);
+        }
+    }
+
+    /// Records what the replies under way have said: some clients run a call while the reply is still coming, and a subagent that
+    /// begins so speaks the model's words.
+    fn record_said_so_far(&mut self) {
+        let mut batches = Vec::new();
+        for running in self.running.values_mut() {
+            let now = self.wiring.clock.now();
+            let calls = running.decoder.arguments_complete(running.calls_recorded);
+            running.calls_recorded += calls.len();
+            if !calls.is_empty() {
+                batches.push(self.engine.record_calls(now, running.episode, &calls));
+            }
+            if running.reply.unrecorded_bytes() > 0 {
+                let extent = SegmentExtent::CredentialSafe;
+                let (episode, reply) = (running.episode, &mut running.reply);
+                batches.push(self.engine.record_segment(now, episode, reply, extent));
+            }
+        }
+        for batch in batches {
             self.commit_batch(batch);
         }
     }

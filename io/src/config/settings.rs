@@ -12,6 +12,7 @@ use tslp_workspace::observer::EtvConfig;
 use super::secret::Secret;
 use super::upstream::{ServerForModels, UpstreamSetting};
 use super::written::WrittenValue;
+use crate::loop_config::LocalUsers;
 
 /// All settings, before they are checked on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +75,8 @@ pub struct AccessConfig {
     pub hosts_allowed: Vec<String>,
     /// Origins of web pages that may call us; none by default.
     pub origins_allowed: Vec<String>,
+    /// Local users that may call without a token.
+    pub users_allowed: LocalUsers,
     /// The bearer token that every request must carry.
     pub token: Option<Secret>,
 }

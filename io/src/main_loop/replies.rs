@@ -1,7 +1,7 @@
 //! The upstream's response on its way to the client, and everything that can cut it short.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tslp_core::redact;
@@ -310,9 +310,14 @@ impl MainLoop {
         }
     }
 
-    /// Hands over the replies whose text has waited long enough. The client waits for none of it.
-    pub(super) fn hand_over_replies(&mut self) {
-        if self.next_handover.is_none_or(|next| next > self.now) {
+    /// Hands over what all replies have said so far: a client may have acted on it already.
+    pub(super) fn hand_over_all_replies(&mut self) {
+        self.hand_over_replies(self.now + HANDOVER);
+    }
+
+    /// Hands over the replies whose text was to be handed over by then. The client waits for none of it.
+    pub(super) fn hand_over_replies(&mut self, until: Instant) {
+        if self.next_handover.is_none_or(|next| next > until) {
             return;
         }
         self.next_handover = None;
@@ -329,7 +334,7 @@ impl MainLoop {
             let Some(at) = reply.handover_at else {
                 continue;
             };
-            if at <= self.now {
+            if at <= until {
                 reply.handover_at = None;
                 due.push(ToEngine::ReplyBytes {
                     exchange: id,
