@@ -7,7 +7,15 @@ use memchr::memmem;
 use serde_json::{Value, json};
 
 use super::dialect::Dialect;
-use super::rounds::ResponseForm;
+
+/// The response's form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseForm {
+    /// A stream: server-sent events, or a line of JSON after the other.
+    Stream,
+    /// One JSON body.
+    Whole,
+}
 
 /// Whether the events that say what the whole reply was begin with this one. More of it may follow (see [`resumes`]).
 pub(super) fn begins(dialect: Dialect, event: &[u8]) -> bool {

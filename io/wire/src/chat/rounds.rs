@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::Dialect;
 use super::ending;
+pub use super::ending::ResponseForm;
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
 const HELD_BYTES_MAX: usize = 1 << 20;
@@ -19,15 +20,6 @@ const SHARED: [&str; 4] = ["id", "created", "model", "system_fingerprint"];
 
 /// Figures of usage that are summed.
 const SUMMED: [&str; 3] = ["prompt_tokens", "completion_tokens", "total_tokens"];
-
-/// The response's form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResponseForm {
-    /// Server-sent events.
-    Stream,
-    /// One JSON body.
-    Whole,
-}
 
 /// The response so far.
 #[derive(Debug)]
