@@ -72,7 +72,7 @@ pub const SAID_BEFORE_NAMED_MAX: usize = 3;
 pub const AUTHORED_TEXTS_KEPT: usize = 2048;
 
 /// Bytes of one such text that are compared: what is repeated is an order, a summary or a file, not a log.
-pub const AUTHORED_TEXT_BYTES_MAX: usize = 128 << 10;
+pub const AUTHORED_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Memory for the pairs of lines of such texts, twice; a text takes about a fifth of its own bytes.
 pub const INDEX_PAIRS_BYTES: usize = 1 << 20;

@@ -34,7 +34,7 @@ use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
 use tslp_decide::propose::{self, JudgingContext, WriteState};
 use tslp_decide::receive::{self, PromptRepetition};
-use tslp_decide::reply::{Reply, SegmentExtent};
+use tslp_decide::reply::{self, Reply, SegmentExtent};
 use tslp_decide::sent::{self};
 use tslp_decide::shown::{ShownLines, TakenFromDisk};
 use tslp_decide::side_request;
@@ -635,6 +635,22 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let mut work = self.step_of(at, episode);
         let events = reply.segment(&self.view(), extent);
         self.fold(events, &mut work);
+        work.finish(&self.state)
+    }
+
+    /// Records the arguments of calls while their reply is still coming, each in a step of its own.
+    pub fn record_calls(
+        &mut self,
+        at: UnixMillis,
+        episode: EpisodeId,
+        arguments: &[String],
+    ) -> Batch {
+        let mut work = self.step_of(at, episode);
+        for arguments in arguments {
+            let events = reply::record_arguments(&self.view(), arguments);
+            self.fold(events, &mut work);
+            work.end_step();
+        }
         work.finish(&self.state)
     }
 

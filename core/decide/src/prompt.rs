@@ -94,14 +94,9 @@ impl<'r> PromptReader<'r> {
     /// Whose words the messages repeat, as far as that isn't on record.
     #[must_use]
     pub fn authors_found(&self) -> Vec<AuthorFound> {
-        let others = |role| matches!(role, Role::User | Role::Assistant | Role::Tool);
         let found = self.authors.iter().filter_map(|(index, authors)| {
-            let messages = &self.request.messages;
-            let opens = self.received.omitted_prefix == 0
-                && !messages[..*index]
-                    .iter()
-                    .any(|message| others(message.role));
-            authors.finding(messages[*index].content(), opens)
+            let message = self.request.messages[*index].content();
+            authors.finding(message, self.received.opens_with(self.request, *index))
         });
         found.collect()
     }
@@ -304,7 +299,7 @@ pub fn last_own_words(view: &StateView<'_>, index: &mut TextIndex, session: Sess
         .user
         .iter()
         .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
-        .map(|text| MessageAuthors::of(view, index, &text).own_text(&text))
+        .map(|text| MessageAuthors::of(view, index, &text, false).own_text(&text))
         .collect();
     directive::without_directives(&texts.join("\n")).into_owned()
 }
