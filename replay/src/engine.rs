@@ -203,6 +203,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
+        let mut differing = self.state.stale().iter();
+        let is_gone = differing.any(|(_, divergence)| divergence == Divergence::Gone);
+        drop(differing);
+        if is_gone {
+            let asked = self.text_around_code(&self.last_own_words(ids.1));
+            self.decide(&mut work, |engine, _| {
+                direct::accept_asked_deletions(&engine.view(), &asked)
+            });
+        }
         let history = receive::history_mode(&self.policy);
         let files: Vec<(RelPath, FileText)> =
             aftermath.into_iter().zip(answers.aftermath).collect();

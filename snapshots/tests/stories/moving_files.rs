@@ -572,3 +572,63 @@ fn copied_and_gutted() {
         ],
     );
 }
+#[test]
+fn deleted_because_the_user_asked() {
+    story(
+        "deleted_because_the_user_asked",
+        "The user asks for a file to be deleted, and it is: nothing of it is true any more.",
+        &[
+            AGENT_AT_WORK,
+            "
+        user
+        | Delete src/a.c, nobody needs it.
+        call bash
+        | {\"command\": \"git rm src/a.c\"}
+        model
+        | I remove it.
+        gone src/a.c
+        context tool
+        | rm 'src/a.c'
+        again
+        model
+        | Done.
+        user
+        | What does a() do?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn split_because_the_user_asked() {
+    story(
+        "split_because_the_user_asked",
+        "The user asks for a function to be moved to a file of its own: it is true there, and gone where it was.",
+        &[
+            AGENT_AT_WORK,
+            "
+        user
+        | Move b() from src/a.c to src/b.c
+        call write
+        | {\"path\": \"src/b.c\", \"content\": \"int b(int x) { return x + 2; }\\n\"}
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"int b(int x) { return x + 2; }\\n\", \"new_string\": \"\"}
+        model
+        | I move it.
+        disk src/b.c
+        | int b(int x) { return x + 2; }
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        context tool
+        | Written.
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+        user
+        | What does b() do?
+        ",
+        ],
+    );
+}
