@@ -209,6 +209,7 @@ impl Hydration {
                 | Reason::DiskUnreadable
                 | Reason::DiskHoldsRefused
                 | Reason::FileGone
+                | Reason::Contradicted
                 | Reason::OverBudget
                 | Reason::QuotesDelimiters
         );
@@ -310,6 +311,7 @@ pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
         Divergence::Unreadable => Reason::DiskUnreadable,
         Divergence::Refused => Reason::DiskHoldsRefused,
         Divergence::Gone => Reason::FileGone,
+        Divergence::Contradicted => Reason::Contradicted,
     }
 }
 

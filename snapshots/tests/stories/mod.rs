@@ -38,6 +38,7 @@ mod authors;
 mod moving_files;
 mod renames;
 mod unseen;
+mod users_word;
 mod verification;
 
 use tslp_snapshots::golden::play;
