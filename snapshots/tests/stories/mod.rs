@@ -14,6 +14,7 @@ mod stale;
 mod hydration;
 mod links;
 mod loops;
+mod mentioned;
 mod mentions;
 mod older_code;
 mod older_shapes;
