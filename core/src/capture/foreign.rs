@@ -101,7 +101,7 @@ fn closing_tags(text: &str) -> BTreeMap<&str, Vec<usize>> {
 }
 
 /// The name that a tag's text begins with; empty if it isn't one.
-fn tag_name(inside: &str) -> &str {
+pub(super) fn tag_name(inside: &str) -> &str {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     let end = inside.find(|c| !is_of_name(c)).unwrap_or(inside.len());
     let name = &inside[..end];

@@ -154,7 +154,13 @@ impl MainLoop {
             server: ServerNumber::default(),
             stage: ExchangeStage::Routing,
         });
-        let checked = self.guard.check(&exchange.head);
+        let checked = self.guard.check(&exchange.head).and_then(|caller| {
+            if !client.is_let_in && exchange.head.path() != "/health" {
+                self.guard.check_user(|| client.socket.peer_user())?;
+                client.is_let_in = true;
+            }
+            Ok(caller)
+        });
         if checked.is_err() {
             // Whoever isn't let in gets no further use of the connection.
             exchange.persistence = Persistence::Close;

@@ -416,7 +416,7 @@ fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() 
         }
         assert!(!seen[1].contains("[STATE NOTICE]"), "{}", seen[1]);
         assert!(seen[2].contains("[STATE NOTICE]"), "{}", seen[2]);
-        let former = "code of src/ring.c::ring_put withheld: it is no longer current";
+        let former = "Changed outside since you read it: src/ring.c::ring_put; read it again before you edit.";
         assert!(!seen[2].contains(former), "{}", seen[2]);
         assert!(seen[3].contains(former), "{}", seen[3]);
         assert_eq!(tslp.state()[RING_PUT]["origin"], "user", "{}", spoken.path);
