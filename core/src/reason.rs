@@ -290,6 +290,8 @@ reasons! {
     TakenAsShown = "taken_as_shown",
     /// The user accepted that it is gone from disk.
     DeletionAccepted = "deletion_accepted",
+    /// The user supplied another version of it, which isn't complete: until it is, neither counts.
+    Contradicted = "contradicted",
 }
 
 impl Reason {

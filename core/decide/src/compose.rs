@@ -627,7 +627,8 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             Reason::Stale
             | Reason::DiskHoldsSuperseded
             | Reason::DiskUnreadable
-            | Reason::DiskHoldsRefused,
+            | Reason::DiskHoldsRefused
+            | Reason::Contradicted,
             _,
         ) => view.divergence(entity).is_none(),
         (Reason::FileGone, _) => {

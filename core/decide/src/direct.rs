@@ -297,7 +297,13 @@ fn reject_proposals(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
         None,
     );
     let events = recorder.into_events();
-    let reason = if events.is_empty() {
+    // Who rejects what contradicts the older version keeps that.
+    let mut entities = hydrate::true_entities_of(view, &entity.path).into_iter();
+    let is_contradicted = entities.any(|it| {
+        let is_meant = entity.symbol.is_none() || it == *entity;
+        is_meant && view.divergence(&it) == Some(Divergence::Contradicted)
+    });
+    let reason = if events.is_empty() && !is_contradicted {
         Reason::NothingToDo
     } else {
         Reason::UserRejected

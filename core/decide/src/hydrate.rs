@@ -217,6 +217,7 @@ impl Hydration {
                 | Reason::DiskUnreadable
                 | Reason::DiskHoldsRefused
                 | Reason::FileGone
+                | Reason::Contradicted
                 | Reason::OverBudget
                 | Reason::QuotesDelimiters
         );
@@ -326,6 +327,7 @@ pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
         Divergence::Unreadable => Reason::DiskUnreadable,
         Divergence::Refused => Reason::DiskHoldsRefused,
         Divergence::Gone => Reason::FileGone,
+        Divergence::Contradicted => Reason::Contradicted,
     }
 }
 

@@ -82,6 +82,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::FileGone => format!(
             "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",
         ),
+        Reason::Contradicted => format!(
+            "The user's newer code for {name} is incomplete or can't be read, and the older version is no longer what they want.\nIts code is withheld until the user pastes all of it, or says `@tslp accept {name}` to take what the file holds, or `@tslp reject {name}` to keep the older version. Do not guess it.",
+        ),
         Reason::DeletionAccepted => format!("The user accepted that {name} is gone."),
         Reason::TakenAsShown => format!(
             "{name} was changed outside of this conversation, and counts as the file shows it now. It no longer has: {known}.",

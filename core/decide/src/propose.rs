@@ -1032,6 +1032,7 @@ pub(super) fn disk_verdict(
             DiskVerdict::Unreadable
         }
         _ if on_disk == Some(slice) => DiskVerdict::Agrees,
+        (Some(Divergence::Contradicted), _) => DiskVerdict::Unacknowledged,
         (Some(_), _) => DiskVerdict::Stale,
         (None, Some(DiskFinding::File(_)))
             if view.current_version(entity).is_none() && on_disk.is_some() =>

@@ -156,11 +156,15 @@ pub fn resolve(
         return Resolution::unresolved(Reason::ParseErrors);
     }
     if symbols.is_empty() {
-        return Resolution::unresolved(match (damaged.is_empty(), path) {
+        let unresolved = Resolution::unresolved(match (damaged.is_empty(), path) {
             (false, _) => Reason::ParseErrors,
             (true, Some(_)) => Reason::NoDefinition,
             (true, None) => Reason::NoEntity,
         });
+        return Resolution {
+            damaged,
+            ..unresolved
+        };
     }
     let resolution = match path {
         Some(path) => {

@@ -188,6 +188,10 @@ fn decide_block(
     let repeat = RepeatedBlock::new(view, found, containers);
     let repeat = (*place == CodeSource::RepeatedPrompt).then_some(&repeat);
     let new = new_candidates(view, session, (found, resolution), repeat, place, counts);
+    let contradicted = match place {
+        CodeSource::CurrentPrompt => contradicted(view, found, resolution, counts),
+        _ => Vec::new(),
+    };
     let block = resolved_block(episode, found, containers, resolution);
     let versions = promote::record_block(&mut recorder, &block, &new);
     if counts {
@@ -215,7 +219,46 @@ fn decide_block(
             other: None,
         }));
     }
+    for entity in contradicted {
+        recorder.push(Event::NoticeIssued(NoticeIssued {
+            episode,
+            session,
+            reason: Reason::Contradicted,
+            entity: Some(entity),
+            other: None,
+        }));
+    }
     recorder.into_events()
+}
+
+/// What is true of the entities that the user's block gives another version of, too little of which can be read.
+fn contradicted(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    resolution: &Resolution,
+    counts: bool,
+) -> Vec<EntityId> {
+    // A remark in the place of code, and an edit, say nothing against the rest.
+    if found.completeness == Completeness::Elided || found.edit.is_some() {
+        return Vec::new();
+    }
+    let mut entities: Vec<EntityId> = Vec::new();
+    if let Some(path) = found.usable_path() {
+        let damaged = resolution.damaged.iter();
+        entities.extend(damaged.map(|symbol| EntityId::symbol(path.clone(), symbol.clone())));
+    }
+    let is_unproved = !counts && resolution.level == Level::Inferred;
+    let differs = |candidate: &&Candidate| {
+        let truth = view.current_version(&candidate.entity);
+        is_unproved && truth.is_some_and(|truth| truth.slice != candidate.slice)
+    };
+    let unproved = resolution.candidates.iter().filter(differs);
+    entities.extend(unproved.map(|candidate| candidate.entity.clone()));
+    entities.retain(|entity| {
+        view.current_version(entity).is_some()
+            && view.divergence(entity) != Some(Divergence::Contradicted)
+    });
+    entities
 }
 
 /// Whether disk holds the block: as the whole file, or each of its definitions.
