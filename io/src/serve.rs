@@ -704,6 +704,7 @@ fn start_engine(
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
         metrics: surroundings.metrics,
+        notices_in_reply: config.notices_in_reply,
         clock: Arc::new(SystemClock),
     };
     let engine = new_engine(state, &config.policy, contents);

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tslp_core::message::Tools;
 use tslp_core::policy::Policy;
 use tslp_core::words;
 use tslp_workspace::observer::EtvConfig;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Tokens of code in one prompt.
     pub budget: TokenBudget,
+    /// Which replies end with a line for the user.
+    pub notices_in_reply: NoticesInReply,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -116,6 +119,32 @@ pub struct ToolsConfig {
     pub toolchains: Vec<PathBuf>,
     /// Whether calls of the client's own tools are judged.
     pub client_tools: ClientTools,
+}
+
+words! {
+    /// Which replies end with what was withheld or refused.
+    #[derive(Default)]
+    NoticesInReply, "choice of notices in replies" {
+        /// Those to clients that offer no tools.
+        #[default]
+        Chats = "chats",
+        /// None.
+        Never = "never",
+        /// All.
+        Always = "always",
+    }
+}
+
+impl NoticesInReply {
+    /// Whether replies to a client with these tools end with the line.
+    #[must_use]
+    pub fn reaches(self, tools: Tools) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::Chats => tools == Tools::None,
+        }
+    }
 }
 
 words! {
@@ -212,6 +241,7 @@ impl Default for Settings {
             access: AccessConfig::default(),
             policy: Policy::default(),
             budget: TokenBudget::default(),
+            notices_in_reply: NoticesInReply::default(),
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),

@@ -8,7 +8,7 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement};
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
-use super::settings::{ClientTools, LogFormat, TokenBudget, ToolsChoice};
+use super::settings::{ClientTools, LogFormat, NoticesInReply, TokenBudget, ToolsChoice};
 
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
@@ -207,6 +207,8 @@ keys! {
             TokenBudget::Tokens(tokens) => tokens.to_string(),
         } },
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
+    "notices.in_reply": Common, choice!(NoticesInReply, notices_in_reply),
+        "Which replies end with a line that says what was withheld or refused and which words resolve it: in `chats`, whose client offers no tools, `never`, or `always`.";
     "parity.nodes_percent": Tuning, number!(0..=100, "percent", policy.thresholds.nodes_percent),
         "A new definition with a smaller share of the old one's syntax tree nodes counts as collapsed and stays a proposal.";
     "parity.tokens_percent": Tuning, number!(0..=100, "percent", policy.thresholds.tokens_percent),

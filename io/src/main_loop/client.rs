@@ -386,13 +386,13 @@ pub(super) struct ContinuedResponse {
 
 impl ContinuedResponse {
     /// Before the first round's body.
-    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
+    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm, dialect: Dialect) -> Self {
         let form = match media {
-            ErrorEventForm::EventStream => ResponseForm::Stream,
-            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
+            ErrorEventForm::EventStream | ErrorEventForm::JsonLines => ResponseForm::Stream,
+            ErrorEventForm::Other => ResponseForm::Whole,
         };
         Self {
-            rounds: ResponseRounds::new(form),
+            rounds: ResponseRounds::new(form, dialect),
             head: head.clone(),
             status: head.status,
             upstream: head.persistence,

@@ -200,9 +200,10 @@ impl MainLoop {
             && head.method != "HEAD"
         {
             may_go_on = true;
-            reply.continued = Some(Box::new(ContinuedResponse::new(response, media)));
+            let continued = ContinuedResponse::new(response, media, reply.dialect);
+            reply.continued = Some(Box::new(continued));
             // The head of a whole body states its length, which the next rounds may change: it waits for them.
-            if media != ErrorEventForm::EventStream {
+            if media == ErrorEventForm::Other {
                 return;
             }
         }
@@ -627,7 +628,9 @@ impl MainLoop {
                 self.replace_response(client, refusal, ResponseEnd::UpstreamBroken);
                 return forget_rounds(client);
             }
-            if !continued.rounds.is_continued() && reply.allowed != RoundsAllowed::OneJudged {
+            let may_hold_calls =
+                reply.allowed == RoundsAllowed::OneJudged && continued.rounds.may_hold_calls();
+            if !continued.rounds.is_continued() && !may_hold_calls {
                 let held = continued.rounds.take_held();
                 write_body(out, call.downstream, &held);
             }
