@@ -22,6 +22,30 @@ pub const RECENT_OPEN: &str = "[RECENT CONTEXT: READ-ONLY]";
 /// Closes the Recent Context window (spec §8.4).
 pub const RECENT_CLOSE: &str = "[END RECENT CONTEXT]";
 
+/// Begins the line at a reply's end by which the user is told something. No model sees it.
+pub const USER_LINE_OPEN: &str = "[tslp] ";
+
+/// What stands between a reply and the line for the user.
+const USER_LINE_GAP: &str = "\n\n";
+
+/// The line for the user, as it is added to a reply.
+#[must_use]
+pub fn user_line(said: &str) -> String {
+    [USER_LINE_GAP, USER_LINE_OPEN, said, "\n"].concat()
+}
+
+/// A reply as the model gave it, without the line for the user.
+#[must_use]
+pub fn without_user_line(reply: &str) -> &str {
+    let text = reply.trim_end();
+    let line = text.rfind('\n').map_or(0, |end| end + 1);
+    if !text[line..].starts_with(USER_LINE_OPEN) {
+        return reply;
+    }
+    let said = &text[..line];
+    said.strip_suffix(USER_LINE_GAP).unwrap_or(said.trim_end())
+}
+
 const PAIRS: [(&str, &str); 3] = [
     (STATE_OPEN, STATE_CLOSE),
     (NOTICE_OPEN, NOTICE_CLOSE),
@@ -167,6 +191,20 @@ mod tests {
             "[STATE NOTICE]\nnever closed"
         );
         assert!(matches!(strip_blocks("int a[3];"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_reply_loses_the_line_for_the_user_and_nothing_else() {
+        let said = "Done.\n```c\nint x;\n```\n";
+        assert_eq!(
+            without_user_line(&[said, &user_line("STALE.")].concat()),
+            said
+        );
+        let trimmed = [said, user_line("STALE.").trim_end()].concat();
+        assert_eq!(without_user_line(&trimmed), said);
+        for other in [said, "", "[tslp] at the beginning\nand more", "a [tslp] b"] {
+            assert_eq!(without_user_line(other), other);
+        }
     }
 
     #[test]

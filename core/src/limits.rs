@@ -72,7 +72,7 @@ pub const SAID_BEFORE_NAMED_MAX: usize = 3;
 pub const AUTHORED_TEXTS_KEPT: usize = 2048;
 
 /// Bytes of one such text that are compared: what is repeated is an order, a summary or a file, not a log.
-pub const AUTHORED_TEXT_BYTES_MAX: usize = 128 << 10;
+pub const AUTHORED_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Memory for the pairs of lines of such texts, twice; a text takes about a fifth of its own bytes.
 pub const INDEX_PAIRS_BYTES: usize = 1 << 20;
@@ -94,6 +94,9 @@ pub const TOUCHING_TEXT_BYTES_MAX: usize = 2048;
 pub const LOST_LINES_NAMED_MAX: usize = 6;
 /// See [`LOST_LINES_NAMED_MAX`].
 pub const LOST_SYMBOLS_NAMED_MAX: usize = 6;
+
+/// Directives that one prompt gives; what follows them is answered and does nothing.
+pub const DIRECTIVES_PER_PROMPT_MAX: usize = 64;
 
 /// Notices that one prompt shows; the newest do.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;

@@ -113,7 +113,7 @@ pub fn message_key(role: Role, text: &str, tool_calls: &[ToolCall]) -> MessageKe
     };
     part(role.as_str().as_bytes());
     let said = match role {
-        Role::Assistant => without_thoughts(text),
+        Role::Assistant => without_thoughts(delimiter::without_user_line(text)),
         _ => text,
     };
     part(said.trim().as_bytes());

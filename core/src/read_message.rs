@@ -29,13 +29,17 @@ pub struct ReadMessage {
 
 impl From<Message> for ReadMessage {
     fn from(message: Message) -> Self {
+        let said = |text| match message.role {
+            Role::Assistant => delimiter::without_user_line(text),
+            _ => text,
+        };
         let recorded = match message.parts.as_slice() {
             [] => None,
-            [part] => match recordable(part) {
-                Cow::Borrowed(_) => None,
-                Cow::Owned(text) => Some(text),
+            [part] => match recordable(said(part)) {
+                Cow::Borrowed(text) if text.len() == part.len() => None,
+                text => Some(text.into_owned()),
             },
-            parts => Some(recordable(&parts.join("\n")).into_owned()),
+            parts => Some(recordable(said(&parts.join("\n"))).into_owned()),
         };
         Self::new(message, recorded)
     }
@@ -135,6 +139,7 @@ impl Deref for ReadMessage {
 pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
     let prose = match speaker {
         Role::User => directive::without_directives(text),
+        Role::Assistant => Cow::Borrowed(delimiter::without_user_line(text)),
         _ => Cow::Borrowed(text),
     };
     let stripped = delimiter::strip_blocks(&prose);

@@ -198,6 +198,8 @@ reasons! {
     DirectiveNotTyped = "directive_not_typed",
     /// A directive that lets tools do more isn't its message's first line.
     GrantNotFirst = "grant_not_first",
+    /// The prompt gives more directives than are carried out.
+    TooManyDirectives = "too_many_directives",
     /// The directive names nothing.
     TargetMissing = "target_missing",
     /// The directive names a path outside of the workspace.
@@ -290,6 +292,8 @@ reasons! {
     TakenAsShown = "taken_as_shown",
     /// The user accepted that it is gone from disk.
     DeletionAccepted = "deletion_accepted",
+    /// The user supplied another version of it, which isn't complete: until it is, neither counts.
+    Contradicted = "contradicted",
 }
 
 impl Reason {
@@ -328,11 +332,18 @@ impl Reason {
         )
     }
 
+    /// Whether the notice is one of a change outside of the conversation, or takes one back.
+    #[must_use]
+    pub const fn is_about_changes_outside(self) -> bool {
+        matches!(self, Self::NoLongerCurrent | Self::DiskAgrees)
+    }
+
     /// Whether the model's next step depends on the notice: it says what to mend, or what not to count on. All others wait for
     /// the user's next prompt, so that a chain of tool calls goes on undisturbed.
     #[must_use]
     pub const fn concerns_next_step(self) -> bool {
         self.is_lost_code()
+            || self.is_about_changes_outside()
             || matches!(
                 self,
                 Self::Stale

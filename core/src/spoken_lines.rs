@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::capture::json_text;
+use crate::directive::is_directive;
 use crate::hash::quick_hash;
 
 /// A line of a text, or a boundary: an end of the text, or a line that is a tag alone.
@@ -33,6 +34,12 @@ impl SpokenLine {
     #[must_use]
     pub const fn says(&self, other: &Self) -> bool {
         self.hash == other.hash
+    }
+
+    /// The hash of this line by itself, which is that of no pair.
+    #[must_use]
+    pub const fn alone(&self) -> u64 {
+        !self.hash.rotate_left(41)
     }
 
     /// The hash of this line and the one after it.
@@ -83,15 +90,31 @@ pub fn spoken_lines(text: &str) -> Vec<SpokenLine> {
     lines
 }
 
-/// The hashes of all pairs in a text; in JSON those of each of its strings.
+/// The hashes of all pairs in a text, and of each directive [alone](SpokenLine::alone); in JSON those of each of its strings.
 #[must_use]
 pub fn line_pairs(text: &str) -> Vec<u64> {
     let mut pairs = Vec::new();
-    json_text::change_strings(text, &mut |string| {
+    let mut directives = Vec::new();
+    let mut add = |string: &str| {
         let lines = spoken_lines(string);
         pairs.extend(lines.windows(2).map(|pair| pair[0].pair_with(&pair[1])));
+        let alone = lines
+            .iter()
+            .filter(|line| is_directive(&string[line.range.clone()]));
+        directives.extend(alone.map(SpokenLine::alone));
+    };
+    json_text::change_strings(text, &mut |string| {
+        add(string);
+        // Clients repair the JSON of a call that isn't quite.
+        if string.starts_with(['{', '[']) && string.contains("\\n") {
+            let read = string.replace("\\n", "\n").replace("\\\"", "\"");
+            let pieces = read.split(['"', '\'']);
+            add(&read);
+            pieces.for_each(&mut add);
+        }
         None
     });
+    pairs.append(&mut directives);
     pairs
 }
 

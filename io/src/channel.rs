@@ -204,7 +204,7 @@ pub enum ToLoop {
 pub enum RoundsAllowed {
     /// One, whose response is relayed.
     One,
-    /// One, whose calls of the client's tools reach the client once the engine has judged them.
+    /// One, whose calls of the client's tools and whose end reach the client once the engine has judged them.
     OneJudged,
     /// As many as the engine asks for ([`ToLoop::NextRound`]).
     Several,

@@ -28,6 +28,7 @@ use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::reply::{Reply, SegmentExtent};
+use tslp_decide::user_line::UserNews;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
@@ -42,6 +43,7 @@ use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
+use crate::config::settings::NoticesInReply;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
@@ -92,6 +94,8 @@ pub struct EngineWiring {
     pub audits: AuditQueue,
     /// Counters for `/metrics`.
     pub metrics: Arc<Metrics>,
+    /// Which replies end with a line for the user.
+    pub notices_in_reply: NoticesInReply,
     /// Time of day, which every event carries.
     pub clock: Arc<dyn WallClock>,
 }
@@ -127,11 +131,15 @@ struct ReplyUnderWay {
     costs: CostPair,
     /// Tool calls whose path was looked at already.
     calls_looked_at: usize,
+    /// Tool calls that are on record although the reply is still coming.
+    calls_recorded: usize,
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
     touched: TouchedTexts,
     /// How many rounds it may take, and whether its calls wait to be judged.
     rounds: RoundsAllowed,
+    /// What its user has to hear; `None` if they are not told in the reply.
+    news: Option<UserNews>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
@@ -176,6 +184,8 @@ struct PromptToModel {
     texts: Vec<ArtifactHash>,
     /// The rounds that its reply may take.
     rounds: RoundsAllowed,
+    /// What its user has to hear; `None` if they aren't told in the reply.
+    news: Option<UserNews>,
 }
 
 /// The reason why a prompt isn't forwarded.
@@ -375,6 +385,7 @@ impl EngineThread {
         authorization: Option<Secret>,
         body: Vec<u8>,
     ) -> Result<ComposedRequest, PromptRefusal> {
+        self.record_said_so_far();
         let dialect = envelope.dialect;
         let reading = request::read_request(&body, envelope, &mut self.known_messages);
         let (wire, mut request) = match reading.map_err(PromptRefusal::Request)? {
@@ -425,8 +436,15 @@ impl EngineThread {
         };
         let can_go_on =
             offered == Tools::None && sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let news = self.wiring.notices_in_reply.reaches(offered).then(|| {
+            let mut news = UserNews::default();
+            for recorded in &composed.batch.recorded {
+                news.add(&recorded.event);
+            }
+            news
+        });
         let rounds = match composed.conversation {
-            Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on),
+            Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on, news.is_some()),
             _ => RoundsAllowed::One,
         };
         let body = Arc::new(sent_body);
@@ -458,6 +476,7 @@ impl EngineThread {
             messages,
             texts: texts_named(&composed.batch),
             rounds,
+            news,
         };
         Ok(ComposedRequest::Prompt(Box::new((
             forward,
@@ -490,8 +509,10 @@ impl EngineThread {
             addressee: sent.addressee,
             costs,
             calls_looked_at: 0,
+            calls_recorded: 0,
             touched: BTreeMap::new(),
             rounds: sent.rounds,
+            news: sent.news,
             tools,
             usage_of_first: None,
         };
@@ -580,6 +601,28 @@ impl EngineThread {
         }
     }
 
+    /// Records what the replies under way have said: some clients run a call while the reply is still coming, and a subagent that
+    /// begins so speaks the model's words.
+    fn record_said_so_far(&mut self) {
+        let mut batches = Vec::new();
+        for running in self.running.values_mut() {
+            let now = self.wiring.clock.now();
+            let calls = running.decoder.arguments_complete(running.calls_recorded);
+            running.calls_recorded += calls.len();
+            if !calls.is_empty() {
+                batches.push(self.engine.record_calls(now, running.episode, &calls));
+            }
+            if running.reply.unrecorded_bytes() > 0 {
+                let extent = SegmentExtent::CredentialSafe;
+                let (episode, reply) = (running.episode, &mut running.reply);
+                batches.push(self.engine.record_segment(now, episode, reply, extent));
+            }
+        }
+        for batch in batches {
+            self.commit_batch(batch);
+        }
+    }
+
     fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
         if !self.begins_another_round(exchange, ending, at) {
             self.reply_over(exchange, ending, at);
@@ -589,6 +632,10 @@ impl EngineThread {
     fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
         let running = self.running.get(&exchange);
         let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
+        let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
+        let news = running
+            .filter(|it| is_complete && it.rounds != RoundsAllowed::One && !it.decoder.has_calls())
+            .and_then(|it| it.news.clone());
         let ended = self.end_reply(exchange, ending);
         let looked = ended.map(|(mut pending, mut touched, episode, addressee)| {
             let touches = pending.touches.iter();
@@ -605,11 +652,22 @@ impl EngineThread {
             (pending, answers, episode, addressee)
         });
         // The client acts on a reply as soon as it has its end; what it writes then is no divergence.
-        self.wiring.to_loop.send(ToLoop::Looked(exchange));
         let Some((pending, answers, episode, addressee)) = looked else {
-            return;
+            return self.wiring.to_loop.send(ToLoop::Looked(exchange));
         };
+        if news.is_none() {
+            self.wiring.to_loop.send(ToLoop::Looked(exchange));
+        }
         let judged = self.engine.judge(pending, answers);
+        if let Some(mut news) = news {
+            for recorded in &judged.batch.recorded {
+                news.add(&recorded.event);
+            }
+            if let Some(text) = news.line() {
+                self.wiring.to_loop.send(ToLoop::Say { exchange, text });
+            }
+            self.wiring.to_loop.send(ToLoop::Looked(exchange));
+        }
         let mut calls = Vec::new();
         for recorded in &judged.batch.recorded {
             if let Event::ReplyEnded(ended) = &recorded.event {

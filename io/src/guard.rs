@@ -1,14 +1,16 @@
-//! Keeps web pages and strangers away from a local daemon: Host, Origin, content type, token.
+//! Keeps web pages and strangers away from a local daemon: Host, Origin, content type, token, the caller's user.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use constant_time_eq::constant_time_eq;
+use rustix::process::geteuid;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::HeaderFate;
 use tslp_wire::http::request::{HttpVersion, RequestHead};
 
 use crate::config::secret::Secret;
-use crate::loop_config::GuardConfig;
+use crate::loop_config::{GuardConfig, LocalUsers};
 
 /// An error while the guard is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +31,8 @@ pub struct RequestGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
     token: Option<Secret>,
+    users: LocalUsers,
+    own_user: u32,
 }
 
 /// The page that asks.
@@ -56,6 +60,8 @@ impl RequestGuard {
                 .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
                 .collect(),
             token: config.token.clone(),
+            users: config.users.clone(),
+            own_user: geteuid().as_raw(),
         })
     }
 
@@ -69,6 +75,38 @@ impl RequestGuard {
             self.check_token(head)?;
         }
         Ok(caller)
+    }
+
+    /// The user whose program has connected, if nothing else says who may call. Root may: it can read all that we could keep back.
+    pub fn check_user(
+        &self,
+        user: impl FnOnce() -> io::Result<Option<u32>>,
+    ) -> Result<(), Refusal> {
+        let LocalUsers::These(allowed) = &self.users else {
+            return Ok(());
+        };
+        if self.token.is_some() {
+            return Ok(());
+        }
+        let (who, entry) = match user() {
+            Ok(Some(user)) if user == self.own_user || user == 0 || allowed.contains(&user) => {
+                return Ok(());
+            }
+            // Where the system doesn't tell, the loopback address is all that is asked for (docs/security.md).
+            Ok(None) => return Ok(()),
+            Ok(Some(user)) => (format!("user id {user}"), user.to_string()),
+            Err(error) => (format!("an unknown user ({error})"), "any".to_owned()),
+        };
+        Err(Refusal::new(
+            403,
+            "foreign_user",
+            format!(
+                "this proxy belongs to user id {}, and the request comes from {who}: other local users could read its workspace. If that \
+                 is wanted (a service in front of it, a container's other user), have the owner set `token`, which clients send as \
+                 their API key, or `users_allowed = [\"{entry}\"]`",
+                self.own_user
+            ),
+        ))
     }
 
     fn check_host(&self, head: &RequestHead) -> Result<(), Refusal> {

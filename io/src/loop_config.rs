@@ -1,5 +1,6 @@
 //! The network loop's configuration: limits, timeouts, the upstream, permitted callers.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -149,6 +150,33 @@ impl UpstreamConfig {
     }
 }
 
+/// Local users that may call a proxy without a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LocalUsers {
+    /// All of them.
+    Any,
+    /// The proxy's own, root, and those with these ids.
+    These(Vec<u32>),
+}
+
+impl Default for LocalUsers {
+    fn default() -> Self {
+        Self::These(Vec::new())
+    }
+}
+
+impl fmt::Display for LocalUsers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any"),
+            Self::These(ids) => {
+                let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                f.write_str(&ids.join(","))
+            }
+        }
+    }
+}
+
 /// Permitted callers.
 #[derive(Clone, Debug, Default)]
 pub struct GuardConfig {
@@ -158,6 +186,8 @@ pub struct GuardConfig {
     pub origins: Vec<String>,
     /// Bearer token; needed for any bind that isn't loopback.
     pub token: Option<Secret>,
+    /// Who may call without a token.
+    pub users: LocalUsers,
 }
 
 /// Whether the debug pages exist.

@@ -597,6 +597,7 @@ fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
         extra_hosts: config.access.hosts_allowed.clone(),
         origins: config.access.origins_allowed.clone(),
         token: config.access.token.clone(),
+        users: config.access.users_allowed.clone(),
     };
     loop_config.debug_pages = if config.debug {
         DebugPages::Shown
@@ -703,6 +704,7 @@ fn start_engine(
         durable: Arc::clone(writer.durable()),
         audits: surroundings.audits,
         metrics: surroundings.metrics,
+        notices_in_reply: config.notices_in_reply,
         clock: Arc::new(SystemClock),
     };
     let engine = new_engine(state, &config.policy, contents);

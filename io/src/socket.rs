@@ -7,6 +7,8 @@ use std::net::{Shutdown, SocketAddr};
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
+use crate::peer_user::user_of_peer;
+
 /// Bytes both ways without ever waiting, with the meaning that TCP gives to each call.
 pub trait ByteStream: fmt::Debug + Send {
     /// Reads the available bytes; 0 means that the peer sends no more.
@@ -26,6 +28,12 @@ pub trait ByteStream: fmt::Debug + Send {
 
     /// Tells the peer that nothing more comes.
     fn finish(&self);
+
+    /// The user id of the local program at the other end; `None` where the system doesn't tell.
+    ///
+    /// # Errors
+    /// If it can't be known.
+    fn peer_user(&self) -> io::Result<Option<u32>>;
 }
 
 impl ByteStream for TcpStream {
@@ -58,6 +66,10 @@ impl ByteStream for TcpStream {
     fn finish(&self) {
         // A failure means that the connection is gone, which the next read shows.
         let _ = self.shutdown(Shutdown::Write);
+    }
+
+    fn peer_user(&self) -> io::Result<Option<u32>> {
+        user_of_peer(self.local_addr()?, self.peer_addr()?)
     }
 }
 
@@ -249,5 +261,13 @@ impl Socket {
     /// Tells the peer that nothing more comes, and keeps reading possible.
     pub fn finish(&self) {
         self.stream.finish();
+    }
+
+    /// The user id of the local program at the other end; `None` where the system doesn't tell.
+    ///
+    /// # Errors
+    /// If it can't be known.
+    pub fn peer_user(&self) -> io::Result<Option<u32>> {
+        self.stream.peer_user()
     }
 }

@@ -19,6 +19,8 @@ mod adopt;
 mod agents;
 #[path = "e2e/audit.rs"]
 mod audit;
+#[path = "e2e/authors.rs"]
+mod authors;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/deep.rs"]

@@ -13,7 +13,7 @@ use crate::row::{EventAt, Keeps, UnfitRow};
 
 row! {
     /// `provenance`: a text with who said it first.
-    pub struct ProvenanceRow in table "provenance", version 1;
+    pub struct ProvenanceRow in table "provenance", version 2;
     key {
         /// The event that says so.
         seq: Seq,
@@ -67,8 +67,12 @@ impl Provenance {
                 self.add(recorded, 0, part.content, Author::Thought, changes);
             }
             Event::ReplyEnded(ended) => {
-                for (position, segment) in (0..).zip(&ended.segments) {
-                    self.add(recorded, position, *segment, Author::Model, changes);
+                let segments = ended.segments.iter().map(|it| (*it, Author::Model));
+                // They are new here only if they were forgotten, or first recorded as something else.
+                let calls = ended.tool_calls.iter();
+                let calls = calls.map(|call| (call.arguments, Author::Call));
+                for (position, (text, author)) in (0..).zip(segments.chain(calls)) {
+                    self.add(recorded, position, text, author, changes);
                 }
             }
             Event::PromptReceived(prompt) => {

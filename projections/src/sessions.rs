@@ -769,13 +769,6 @@ impl Sessions {
         let refused = refused.filter(|(_, episode)| Some(**episode) == last);
         refused.map(|(path, _)| path.clone()).collect()
     }
-
-    /// The version of an entity that the session's model was shown last.
-    #[must_use]
-    pub fn last_shown(&self, session: SessionId, entity: &EntityId) -> Option<VersionId> {
-        let shown = self.sessions.get(&session)?.entities.get(entity)?;
-        Some(shown.version)
-    }
 }
 
 impl Session {
@@ -988,11 +981,6 @@ mod tests {
         assert_eq!((shown(0), shown(1)), (Some(VersionId(1)), None));
         let turn = sessions.turn_before(session).unwrap();
         assert_eq!(turn.shown, [entity(0)]);
-        assert_eq!(
-            sessions.last_shown(session, &entity(1)),
-            Some(VersionId(1)),
-            "it was shown before"
-        );
     }
 
     #[test]

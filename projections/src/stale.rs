@@ -10,9 +10,10 @@ use core::fmt;
 
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{DiskFinding, Event, Recorded};
+use tslp_core::event::{DiskFinding, Event, NoticeIssued, Recorded};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
 use tslp_core::words;
 
 use crate::changes::Changes;
@@ -25,7 +26,7 @@ use crate::symbol_words::SymbolWords;
 row! {
     /// `stale`: entities of which disk holds another version than the true one, and the kind of difference. All but the
     /// acknowledged and the unsaved ones are withheld.
-    pub struct StaleRow in table "stale", version 3;
+    pub struct StaleRow in table "stale", version 4;
     key {
         /// The entity.
         entity: EntityId,
@@ -70,6 +71,8 @@ words! {
         Refused = "refused",
         /// [`Divergence::Gone`].
         Gone = "missing",
+        /// [`Divergence::Contradicted`].
+        Contradicted = "contradicted",
     }
 }
 
@@ -88,6 +91,8 @@ pub enum Divergence {
     Refused,
     /// The file was there once, and isn't any more.
     Gone,
+    /// Whatever disk holds: the user has supplied another version, of which too little could be read to be true.
+    Contradicted,
 }
 
 /// The projections that a comparison with disk reads.
@@ -125,8 +130,30 @@ impl Stale {
             Event::PromotionRefused(refused) => {
                 self.compare_with_disk(&refused.entity, held, changes);
             }
+            Event::NoticeIssued(NoticeIssued {
+                reason,
+                entity: Some(entity),
+                ..
+            }) => match reason {
+                Reason::Contradicted if held.state_map.slice(entity).is_some() => {
+                    self.differing_words.add(entity);
+                    self.note(entity, DiskDifference::Contradicted, changes);
+                }
+                Reason::UserRejected => {
+                    let parts = entities_of(held.state_map, &entity.path).into_iter();
+                    let is_meant = |it: &EntityId| entity.symbol.is_none() || it == entity;
+                    for entity in parts.filter(is_meant) {
+                        self.settle(&entity, changes);
+                        self.compare_with_disk(&entity, held, changes);
+                    }
+                }
+                _ => {}
+            },
             Event::Transitioned(transitioned) => {
                 let entity = &transitioned.entity;
+                if transitioned.transition != Transition::Discard {
+                    self.settle(entity, changes);
+                }
                 match transitioned.transition {
                     // The gates let a model's version pass only where disk agrees with what it replaces.
                     Transition::Promote => self.acknowledge(entity, held, changes),
@@ -142,6 +169,11 @@ impl Stale {
             }
             _ => {}
         }
+    }
+
+    /// Whether a notice with this reason says what the user's own words have made of an entity.
+    pub(crate) const fn is_changed_by(reason: Reason) -> bool {
+        matches!(reason, Reason::Contradicted | Reason::UserRejected)
     }
 
     /// What is true there, not what disk defines: a symbol that is gone from disk differs as well.
@@ -167,23 +199,46 @@ impl Stale {
         }
     }
 
+    /// What contradicted the entity no longer does.
+    fn settle(&mut self, entity: &EntityId, changes: &mut Changes) {
+        if self.is_contradicted(entity) {
+            self.forget(entity, changes);
+        }
+    }
+
+    fn is_contradicted(&self, entity: &EntityId) -> bool {
+        self.differing.get(entity) == Some(&DiskDifference::Contradicted)
+    }
+
+    fn note(&mut self, entity: &EntityId, difference: DiskDifference, changes: &mut Changes) {
+        if self.differing.insert(entity.clone(), difference) != Some(difference) {
+            changes.put(|| row(entity, difference));
+        }
+    }
+
+    fn forget(&mut self, entity: &EntityId, changes: &mut Changes) {
+        if self.differing.remove(entity).is_some() {
+            self.differing_words.remove(entity);
+            changes.remove::<StaleRow>(|| (entity.clone(),));
+        }
+    }
+
     fn compare_with_disk(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
+        // No look at disk takes the user's word back.
+        if self.is_contradicted(entity) && held.state_map.slice(entity).is_some() {
+            return;
+        }
         match self.difference_now(entity, held) {
             Some(difference) => {
                 self.differing_words.add(entity);
-                if self.differing.insert(entity.clone(), difference) != Some(difference) {
-                    changes.put(|| row(entity, difference));
-                }
+                self.note(entity, difference, changes);
             }
             None => {
                 let truth = held.state_map.slice(entity);
                 if truth.is_some() && on_disk(held.disk, entity) == Some(truth) {
                     self.acknowledge_nothing(entity, changes);
                 }
-                if self.differing.remove(entity).is_some() {
-                    self.differing_words.remove(entity);
-                    changes.remove::<StaleRow>(|| (entity.clone(),));
-                }
+                self.forget(entity, changes);
             }
         }
     }
@@ -318,6 +373,7 @@ impl DiskDifference {
             Self::Unreadable => Some(Divergence::Unreadable),
             Self::Refused => Some(Divergence::Refused),
             Self::Gone => Some(Divergence::Gone),
+            Self::Contradicted => Some(Divergence::Contradicted),
         }
     }
 }

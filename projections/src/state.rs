@@ -59,10 +59,12 @@ impl State {
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         let follows = recorded.seq == self.head.next();
         self.head = recorded.seq;
-        if matches!(
-            recorded.event,
-            Event::Transitioned(_) | Event::DiskObserved(_)
-        ) {
+        let changes_code = match &recorded.event {
+            Event::Transitioned(_) | Event::DiskObserved(_) => true,
+            Event::NoticeIssued(notice) => Stale::is_changed_by(notice.reason),
+            _ => false,
+        };
+        if changes_code {
             self.code_changed = recorded.seq;
         }
         self.counters.apply(recorded, changes);

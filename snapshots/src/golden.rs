@@ -6,12 +6,12 @@
 //!    v4 PROPOSED -> TOMBSTONED replaced          steps of the state machine with their reasons,
 //!    v5 PROPOSED -> AUTHORITATIVE structural_parity: nodes_kept 38/16      and rules: seen/needed
 //! e3 s1 prompt in window history, messages 4; without src/b.c stale
-//!    system: code src/a.c::f v5, 6 lines, mentioned; notice elided src/b.c::g; recent context, 32 lines, 5 (src/a.c::f withheld)
+//!    system: code src/a.c::f v5, 6 lines, mentioned; notice elided src/b.c::g; recent context, 32 lines, 5 "Ok."
 //! true: src/a.c ::f v5
 //! ```
 //!
 //! The prompt of episode 3 goes out with the client's message 4, and src/b.c was a candidate whose code is kept back. Its system
-//! message has the code of f, a notice and the window, line 5 of which is a marker. The words of notices are in
+//! message has the code of f, a notice and the window, line 5 of which nobody wrote. The words of notices are in
 //! `notices__wording.snap`; full stories show all texts.
 
 use std::collections::BTreeSet;
@@ -26,6 +26,7 @@ use tslp_core::hash::SliceHash;
 use tslp_core::ids::Seq;
 use tslp_core::read_message::ONLY_DIRECTIVES;
 use tslp_decide::notice;
+use tslp_decide::outside;
 use tslp_projections::state::State;
 
 use crate::script;
@@ -293,11 +294,23 @@ impl<'l> PromptSummary<'l> {
 
     /// The notice's reason and entity, or its first line if no notice on record has this text.
     fn notice_of(&mut self, block: &str) -> String {
-        let replaced = notice::replaced_notice(&[]);
-        let replaced = replaced.split(": ").next().unwrap_or(&replaced);
-        if let Some(names) = block.strip_prefix(replaced) {
-            let names = names.lines().next().unwrap_or(names);
-            return format!("notice replaced{names}");
+        let outside = self
+            .ledger
+            .iter()
+            .filter_map(|recorded| match &recorded.event {
+                Event::NoticeIssued(issued) if issued.reason.is_about_changes_outside() => {
+                    Some((recorded.seq, issued))
+                }
+                _ => None,
+            });
+        let outside: Vec<_> = outside.collect();
+        for (seq, issued) in outside {
+            let front = outside::blocks(&[issued]).concat();
+            let front = front.split_once(": ").map_or(&*front, |(front, _)| front);
+            let named = issued.entity.as_ref().map(ToString::to_string);
+            if block.starts_with(front) && named.is_some_and(|name| block.contains(&name)) {
+                self.notices.insert(seq);
+            }
         }
         for recorded in self.ledger.iter().rev() {
             let Event::NoticeIssued(issued) = &recorded.event else {
@@ -455,16 +468,11 @@ fn next_block(text: &str) -> Option<(usize, &'static str)> {
     found.into_iter().flatten().min()
 }
 
-/// The lines that are not among the known ones, by their numbers from 1: those with a marker, and others.
+/// The lines that are not among the known ones, by their numbers from 1.
 fn odd_lines<'t>(lines: impl Iterator<Item = &'t str>, known: &BTreeSet<&str>) -> String {
     let mut odd = String::new();
     for (number, line) in (1..).zip(lines) {
-        let short = line
-            .replace(" withheld: it is no longer current)", " withheld)")
-            .replace("(code of ", "(");
-        if short != line {
-            let _ = write!(odd, ", {number} {}", short.trim());
-        } else if line == ONLY_DIRECTIVES {
+        if line == ONLY_DIRECTIVES {
             let _ = write!(odd, ", {number} directives only");
         } else if !known.contains(line.trim_end()) {
             let start: String = line.chars().take(60).collect();

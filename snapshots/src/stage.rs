@@ -14,7 +14,6 @@ use tslp_decide::reply::{Reply, SegmentExtent};
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::evidence::describe::entries::EpisodeEntries;
 use tslp_projections::state::{State, StateView};
-use tslp_projections::store::EmptyStore;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{Batch, DiskAnswers};
 
@@ -314,12 +313,12 @@ impl Stage {
         self.engine.state()
     }
 
-    /// The live state as decisions see it, without the bytes of the Vault.
+    /// The live state as decisions see it.
     #[must_use]
     pub const fn view(&self) -> StateView<'_> {
         StateView {
             state: self.engine.state(),
-            store: &EmptyStore,
+            store: &self.store,
         }
     }
 

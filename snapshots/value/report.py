@@ -27,6 +27,10 @@ def cell(hits, n):
     return f"{hits} of {n} ({max(low, 0)}–{min(high, 100)} %)"
 
 
+# In the line by which tslp tells the user of a chat that a reply's code was refused.
+REFUSED = "is not taken from this reply"
+
+
 def table(head, lines):
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
@@ -34,6 +38,10 @@ def table(head, lines):
 
 def is_good(row):
     return row["met"] and not row["broken"] and not row["lost"]
+
+
+def breaks(row):
+    return row["broken"] or row["lost"]
 
 
 def probes_table(rows, classes, arms, holds):
@@ -112,7 +120,11 @@ What was asked is done, whatever else broke:
 
 Code that was there is broken or lost if the user takes the reply:
 
-{probes_table(probes, classes, arms, lambda row: row["broken"] or row["lost"])}
+{probes_table(probes, classes, arms, breaks)}
+
+The same, without the replies whose end says that their code was refused:
+
+{probes_table(probes, classes, arms, lambda row: breaks(row) and REFUSED not in row.get("added", ""))}
 
 Replies that repeat words of tslp's own (`[CURRENT STATE`, `Artifact:`, `STALE` …):
 
@@ -126,7 +138,7 @@ The current version of the function is in the prompt, and no other version of it
 
 ## Sessions
 
-Nine turns a language; the user pastes the file once, applies the code of every reply, and saves. Tokens are those that llama.cpp reports
+Nine turns a language; the user pastes the file once, applies the code of every reply but of those that tslp says were refused, and saves. Tokens are those that llama.cpp reports
 as evaluated (`timings.prompt_n`): what its prefix cache didn't hold.
 
 {sessions_table(sessions)}

@@ -174,8 +174,10 @@ class Driver:
             through.close()
 
     def session(self, arm, project):
-        """Nine turns; the user applies every reply's code and saves it."""
+        """Nine turns; the user applies every reply's code and saves it, but what tslp says was refused."""
         through = self.start_proxy(arm, project) if arm.startswith("tslp") else None
+        if through:
+            through.adapter.fresh = True
         self.model.forget()
         code, messages, passed, rows = project.CODE, [], [], []
         it = self.judges[project.NAME]
@@ -190,7 +192,9 @@ class Driver:
                 sent = messages if arm == "direct" else messages[-WINDOW_MESSAGES - 1 :]
                 reply, prompt, evaluated = self.model.ask(sent, fresh=True)
             messages.append(assistant(got or reply))
-            after = judge.apply(code, reply, project.LANGUAGE)
+            added = (got or reply).removeprefix(reply)
+            # Who is told that a reply lost code doesn't save it.
+            after = code if report.REFUSED in added else judge.apply(code, reply, project.LANGUAGE)
             broken = it.broken(code, after, passed)
             if test:
                 met = it.passes(after, test)
@@ -201,7 +205,7 @@ class Driver:
                     "arm": arm, "session": project.NAME, "turn": number, "function": function, "reply": reply,
                     "met": bool(test) and met, "asked": bool(test), "broken": broken, "prompt": prompt,
                     "evaluated": evaluated + side, "markers": bool(MARKERS.search(reply)),
-                    "added": (got or reply).removeprefix(reply), "sent": sent,
+                    "added": added, "sent": sent,
                 }
             )  # fmt: skip
             code = after

@@ -3,40 +3,14 @@
 //! Whoever asks for the next change of a proposal has taken it. A question, a refusal or a word that is a function's name as
 //! well asks for nothing; where that isn't plain, the user says `@tslp confirm`.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::entity::{EntityId, last_component};
-use tslp_core::word_list;
+use tslp_core::word_list::Vocabulary;
 
 /// What the words of a request mean, as data.
-const WORDS: &str = include_str!("change_words.txt");
-
-/// Words by what they mean, lower-cased.
-pub(super) struct Vocabulary(Vec<(&'static str, BTreeSet<&'static str>)>);
-
-impl Vocabulary {
-    pub(super) fn read(list: &'static str) -> Self {
-        let kinds = word_list::entries(list).filter_map(|line| line.split_once(':'));
-        Self(
-            kinds
-                .map(|(kind, words)| (kind, words.split_whitespace().collect()))
-                .collect(),
-        )
-    }
-
-    pub(super) fn has_word(&self, kind: &str, word: &str) -> bool {
-        let mut kinds = self.0.iter();
-        kinds.any(|(name, words)| *name == kind && words.contains(word))
-    }
-
-    /// Whether a text holds one of these words, as those of languages without spaces do.
-    pub(super) fn is_held(&self, kind: &str, text: &str) -> bool {
-        let mut kinds = self.0.iter().filter(|(name, _)| *name == kind);
-        !text.is_ascii() && kinds.any(|(_, words)| words.iter().any(|word| text.contains(word)))
-    }
-}
+pub(crate) const WORDS: &str = include_str!("change_words.txt");
 
 /// The sentences of a prompt, for telling which entities it asks to change.
 pub(super) struct AskedChanges<'p> {

@@ -5,10 +5,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::asked_change::{Vocabulary, bare_word};
+use super::asked_change::bare_word;
 use tslp_core::damage::{self, Part};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::path::RelPath;
+use tslp_core::word_list::Vocabulary;
 
 /// What the words of a request mean, as data.
 const WORDS: &str = include_str!("removal_words.txt");
@@ -96,6 +97,11 @@ impl AskedRemovals {
                 object.iter().any(|word| is_named(word))
             }
         })
+    }
+
+    /// Whether the prompt asks for code to leave its place.
+    pub(super) fn asks(&self) -> bool {
+        !self.leaving.is_empty() || !self.objects.is_empty() || !self.shrinking.is_empty()
     }
 
     /// Whether the prompt asks to remove, rename or move this entity.

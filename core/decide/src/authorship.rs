@@ -22,6 +22,8 @@ use tslp_core::spoken_lines::{SpokenLine, spoken_lines};
 pub struct MessageAuthors {
     lines: Vec<SpokenLine>,
     passages: Vec<Passage>,
+    /// Its conversation begins with it, and somebody else has said most of its prose: a client's frame around a summary or an order.
+    is_framed: bool,
     /// Parts that the message itself shows to be somebody else's.
     foreign: Vec<capture::ForeignPart>,
 }
@@ -36,35 +38,74 @@ struct Passage {
 }
 
 impl MessageAuthors {
-    /// Compares a message's text with everything that the ledger knows by its author.
+    /// Compares a message's text with everything that the ledger knows by its author. `opens`: its conversation begins with it.
     #[must_use]
-    pub fn of(view: &StateView<'_>, index: &mut TextIndex, text: &str) -> Self {
+    pub fn of(view: &StateView<'_>, index: &mut TextIndex, text: &str, opens: bool) -> Self {
         let lines = spoken_lines(text);
+        let directives: BTreeMap<u64, usize> = (0..)
+            .zip(&lines)
+            .filter(|(_, line)| directive::is_directive(&text[line.range.clone()]))
+            .map(|(at, line)| (line.alone(), at))
+            .collect();
         let pairs: Vec<u64> = lines
             .windows(2)
             .map(|pair| pair[0].pair_with(&pair[1]))
             .collect();
         let mut said = SaidPairs::new(&pairs);
         let mut passages = Vec::new();
+        let (message, mut before) = (ArtifactHash::of(text.as_bytes()), None);
         for (source, texts) in texts_by_author(view) {
-            let runs = said.note(source.author, &index.pairs(view, &texts));
+            if source.text == message {
+                before = Some(passages.len());
+            }
+            let others = index.pairs(view, &texts);
+            let runs = said.note(source.author, &others);
             if source.author == Author::User {
                 continue;
             }
-            let runs = runs
-                .into_iter()
-                .filter(|run| is_passage(text, &lines[run.start..=run.end]));
-            passages.extend(runs.map(|run| Passage {
+            let runs = runs.into_iter().filter(|run| {
+                run.is_crowded || is_passage(text, &lines[run.pairs.start..=run.pairs.end])
+            });
+            passages.extend(runs.map(|PairRun { pairs: run, .. }| Passage {
                 is_anothers: pairs[run.clone()].iter().any(|pair| !said.is_users(*pair)),
                 lines: run.start..run.end + 1,
                 source,
             }));
+            // Nobody reads a call to learn what to type, so what it orders stays its own by a line alone.
+            if source.author == Author::Call && !directives.is_empty() {
+                let ordered = others.iter().filter_map(|said| directives.get(said));
+                passages.extend(ordered.map(|at| Passage {
+                    is_anothers: false,
+                    lines: *at..*at + 1,
+                    source,
+                }));
+            }
         }
-        Self {
+        let mut authors = Self {
             foreign: capture::foreign_parts(text),
             lines,
             passages,
-        }
+            is_framed: false,
+        };
+        authors.is_framed = opens && !authors.passages.is_empty() && {
+            // Code is often the model's, and pasted by the user all the same.
+            let blocks = capture::blocks(text);
+            let is_prose = |at: &usize| !blocks.iter().any(|block| block.outer.contains(at));
+            let own = authors.lines.iter().filter(|line| !line.is_boundary());
+            let own = own.filter(|line| is_prose(&line.range.start)).count();
+            // What was said after this very message has repeated it.
+            let others = authors.passages[..before.unwrap_or(authors.passages.len())].iter();
+            let others = authors.lines_in(others);
+            let others = others.iter().filter(|at| is_prose(at)).count();
+            others >= FRAMED_LINES_MIN && 2 * others >= own
+        };
+        authors
+    }
+
+    /// The lines of passages, by where they begin.
+    fn lines_in<'p>(&'p self, passages: impl Iterator<Item = &'p Passage>) -> BTreeSet<usize> {
+        let lines = passages.flat_map(|passage| self.words_of(passage));
+        lines.map(|line| line.range.start).collect()
     }
 
     fn words_of(&self, passage: &Passage) -> impl Iterator<Item = &SpokenLine> {
@@ -81,7 +122,7 @@ impl MessageAuthors {
     pub fn repeats(&self, line: &Range<usize>) -> bool {
         let is_line = |said: &SpokenLine| line.contains(&said.range.start);
         let mut passages = self.passages.iter();
-        passages.any(|passage| self.words_of(passage).any(is_line))
+        self.is_framed || passages.any(|passage| self.words_of(passage).any(is_line))
     }
 
     /// The text without what somebody else said.
@@ -128,11 +169,7 @@ impl MessageAuthors {
     pub fn finding(&self, message: ArtifactHash, opens: bool) -> Option<AuthorFound> {
         let length = |passage: &&Passage| self.words_of(passage).count();
         let longest = self.of_others().max_by_key(length)?;
-        let lines: BTreeSet<usize> = self
-            .of_others()
-            .flat_map(|passage| self.words_of(passage))
-            .map(|line| line.range.start)
-            .collect();
+        let lines = self.lines_in(self.of_others());
         let of = self.lines.iter().filter(|line| !line.is_boundary());
         let AuthoredText {
             text,
@@ -175,10 +212,25 @@ fn texts_by_author(view: &StateView<'_>) -> Vec<(AuthoredText, Vec<ArtifactHash>
 
 /// The pairs of a message's lines, and who said each first.
 struct SaidPairs {
-    /// Of each pair: who said it first, and where it is in the message.
-    pairs: BTreeMap<u64, (Option<Author>, Vec<usize>)>,
+    pairs: BTreeMap<u64, SaidPair>,
     /// One bit rules out most pairs of a text.
     bits: Vec<u64>,
+}
+
+#[derive(Default)]
+struct SaidPair {
+    first: Option<Author>,
+    /// Where it is in the message.
+    places: Vec<usize>,
+    /// Whether somebody else than the user has said it.
+    is_anothers: bool,
+}
+
+/// Pairs of a message that follow one another in another text.
+struct PairRun {
+    pairs: Range<usize>,
+    /// A pair that the message has too often to be followed from place to place: each counts by itself.
+    is_crowded: bool,
 }
 
 impl SaidPairs {
@@ -190,11 +242,7 @@ impl SaidPairs {
         for (at, pair) in pairs.iter().enumerate() {
             let (word, bit) = Self::place(*pair);
             said.bits[word] |= bit;
-            let (_, places) = said.pairs.entry(*pair).or_default();
-            // What repeats itself so often is a line of signs.
-            if places.len() < REPEATED_PAIRS_MAX {
-                places.push(at);
-            }
+            said.pairs.entry(*pair).or_default().places.push(at);
         }
         said
     }
@@ -204,31 +252,45 @@ impl SaidPairs {
     }
 
     /// Takes note of another text's pairs, and returns the longest runs of the message's pairs that are in it as they are.
-    fn note(&mut self, author: Author, others: &[u64]) -> Vec<Range<usize>> {
-        let mut runs: Vec<Range<usize>> = Vec::new();
+    fn note(&mut self, author: Author, others: &[u64]) -> Vec<PairRun> {
+        let mut runs: Vec<PairRun> = Vec::new();
         let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+        let run = |(end, start)| PairRun {
+            pairs: start..end,
+            is_crowded: false,
+        };
         for pair in others {
             let (word, bit) = Self::place(*pair);
             let known = (self.bits[word] & bit != 0)
                 .then(|| self.pairs.get_mut(pair))
                 .flatten();
             let mut extended = BTreeMap::new();
-            if let Some((first, places)) = known {
-                first.get_or_insert(author);
-                for at in places {
-                    let start = open.remove(at).unwrap_or(*at);
-                    extended.insert(*at + 1, start);
+            if let Some(known) = known {
+                known.first.get_or_insert(author);
+                let is_new = author != Author::User && !known.is_anothers;
+                known.is_anothers |= is_new;
+                let is_crowded = known.places.len() > REPEATED_PAIRS_MAX;
+                if !is_crowded {
+                    for at in &known.places {
+                        let start = open.remove(at).unwrap_or(*at);
+                        extended.insert(*at + 1, start);
+                    }
+                } else if is_new {
+                    runs.extend(known.places.iter().map(|at| PairRun {
+                        pairs: *at..*at + 1,
+                        is_crowded,
+                    }));
                 }
             }
-            runs.extend(open.into_iter().map(|(end, start)| start..end));
+            runs.extend(open.into_iter().map(run));
             open = extended;
         }
-        runs.extend(open.into_iter().map(|(end, start)| start..end));
-        runs.sort_by_key(|run| (run.start, core::cmp::Reverse(run.end)));
+        runs.extend(open.into_iter().map(run));
+        runs.sort_by_key(|run| (run.pairs.start, core::cmp::Reverse(run.pairs.end)));
         let mut reached = 0;
         runs.retain(|run| {
-            let is_longest = run.end > reached;
-            reached = reached.max(run.end);
+            let is_longest = run.pairs.end > reached;
+            reached = reached.max(run.pairs.end);
             is_longest
         });
         runs
@@ -236,12 +298,15 @@ impl SaidPairs {
 
     fn is_users(&self, pair: u64) -> bool {
         let said = self.pairs.get(&pair);
-        said.is_some_and(|(first, _)| *first == Some(Author::User))
+        said.is_some_and(|said| said.first == Some(Author::User))
     }
 }
 
-/// Places of one pair in a message that are compared.
+/// Places of one pair in a message that are followed.
 const REPEATED_PAIRS_MAX: usize = 64;
+
+/// Fewest lines of somebody else's that a frame is put around.
+const FRAMED_LINES_MIN: usize = 3;
 
 /// Whether lines that follow each other elsewhere are more than a chance: two that aren't both directives, or all that stands
 /// between two boundaries.

@@ -13,6 +13,7 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
+use super::outside::{self, OutsideFacts, ToldChanges};
 use super::prompt_facts::Prompt;
 use super::recent_context::recent_context;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
@@ -20,12 +21,13 @@ use crate::notice;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    ContentKind, DiskFinding, Event, History, Hydrated, Injected, NoticeIssued, PromptAmended,
+    ContentKind, DiskFinding, Event, History, Injected, NoticeIssued, PromptAmended,
     PromptComposed, Side, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::limits::NOTICES_PER_PROMPT_MAX;
-use tslp_core::message::Role;
+use tslp_core::ids::SessionId;
+use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
+use tslp_core::message::{Role, Tools};
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::policy::{Placement, Policy};
 use tslp_core::read_message::safe_text;
@@ -155,23 +157,49 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         },
     );
     let in_tool_chain = target.is_some_and(|(_, side)| side == Side::After);
+    let refused = last_refusals(view, prompt.session);
+    // A refused version that follows the true one is what a model copies.
+    let end = target.map(|(index, _)| at(index));
+    let is_last_in_sight = |part: &EntityId| {
+        let shown = sight.last_shown(part).map(at);
+        // A reply that is asked for anew isn't in the conversation.
+        let refused = refused
+            .get(part)
+            .filter(|at| end.is_none_or(|end| **at < end));
+        sight.shows_truth(part) && refused.is_none_or(|at| shown > Some(*at))
+    };
     let in_sight = |entity: &EntityId| match prompt.on_record {
         Some(seen) => seen.in_sight.contains(entity),
         None => all_parts(view, entity, &|part| {
-            sight.shows_truth(part) || (in_tool_chain && sight.is_own_edit(part))
+            is_last_in_sight(part) || (in_tool_chain && sight.is_own_edit(part))
         }),
     };
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
-    let withholding = sight.withhold(&texts, &at, &|index| positions.may_change(index), &added);
+    // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
+    let is_older = |index| positions.may_change(index);
+    let may_change = |index| prompt.request.tools == Tools::None && is_older(index);
+    let withholding = sight.withhold(&texts, &at, &may_change, &added);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
         None => withholding.new.iter().cloned().collect(),
     };
-    let entities = withheld.iter().map(|withheld| withheld.entity.clone());
-    hydration.notify_stale(view, prompt, entities);
+    let misleading = match prompt.on_record {
+        Some(seen) => {
+            let withheld = seen.withheld.iter().map(|withheld| withheld.entity.clone());
+            let noticed = seen.noticed.iter();
+            let parts = noticed.flat_map(|(_, entity)| hydrate::parts_of(view, entity));
+            let is_noticed = |part: &EntityId| {
+                let notice = hydrate::divergence_notice(view, part);
+                notice.is_some_and(|notice| seen.noticed.contains(&notice))
+            };
+            withheld.chain(parts.filter(is_noticed)).collect()
+        }
+        None => withholding.misleading.clone(),
+    };
+    hydration.notify_stale(view, prompt, misleading);
     hydration.notify_paste_without_path(prompt);
     // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
@@ -179,14 +207,28 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         let is_no_news = |entity: &EntityId| {
             // What the model itself has written the user needn't resolve.
             let is_models_own = || match prompt.on_record {
-                Some(seen) => !seen.noticed.contains(entity),
+                Some(seen) => !seen.noticed.iter().any(|(_, noticed)| noticed == entity),
                 None => sight.is_own_edit(entity),
             };
             view.divergence(entity).is_some() && is_models_own()
-                || injected.has_said_since_shown(entity, &notice_block(view, prompt, notice))
+                || injected.has_said_since_shown(entity, &first_sentence(view, prompt, notice))
         };
         is_due(notice) && !notice.entity.as_ref().is_some_and(is_no_news)
     });
+    if prompt.request.tools == Tools::Offered && target.is_some() {
+        let shown_at = |entity: &EntityId| sight.last_shown(entity).map(at);
+        let misleading = || sight.misleading(&at, &is_older, &added);
+        let is_own = |entity: &EntityId| sight.is_own_edit(entity);
+        let facts = OutsideFacts {
+            misleading: &misleading,
+            shown_at: &shown_at,
+            shows_truth: &|entity| sight.shows_truth(entity),
+            is_own: &is_own,
+        };
+        injected
+            .outside
+            .replace_notices(view, prompt, &mut hydration, &facts);
+    }
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(
         view,
@@ -195,7 +237,8 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         &|notice, was_shown| {
             target.is_some()
                 && is_due(notice)
-                && !(was_shown && injected.has_said(&notice_block(view, prompt, notice)))
+                && !(was_shown && injected.has_said(&first_sentence(view, prompt, notice)))
+                && !(was_shown && notice.reason.is_about_changes_outside())
         },
     );
     let (text, composed) = assemble(view, policy, prompt, hydration, &notices);
@@ -240,7 +283,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     }
 }
 
-/// What the proxy adds to the prompt, and the record of it: code, what it replaces, notices.
+/// What the proxy adds to the prompt, and the record of it: code, then notices.
 fn assemble(
     view: &StateView<'_>,
     policy: &Policy,
@@ -249,14 +292,20 @@ fn assemble(
     notices: &[NoticeIssued],
 ) -> (String, Event) {
     let mut sections = hydration.blocks;
-    // In the window the older code isn't there any more, so nothing needs to be said about it.
-    if prompt.history == History::Client {
-        sections.extend(replacements(view, prompt, &hydration.hydrated));
-    }
-    let notice_blocks = notices
+    let mut shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
+    let (outside, other): (Vec<_>, Vec<_>) = notices
         .iter()
-        .map(|notice| notice_block(view, prompt, notice));
-    sections.extend(notice_blocks);
+        .partition(|notice| notice.reason.is_about_changes_outside());
+    let bytes_max = policy.budget_tokens as usize * BYTES_PER_TOKEN;
+    let blocks = other.iter().map(|notice| {
+        let about = notice.entity.as_ref();
+        // The code of one entity once.
+        let is_new = about.is_none_or(|about| shown.insert(about));
+        notice_block(view, prompt, notice, is_new.then_some(bytes_max))
+    });
+    let blocks: Vec<String> = blocks.collect();
+    sections.extend(blocks);
+    sections.extend(outside::blocks(&outside));
     let composed = PromptComposed {
         history: prompt.history,
         hydrated: hydration.hydrated,
@@ -269,6 +318,8 @@ fn assemble(
 
 /// What was put into the conversation's messages before, message by message.
 struct InjectedTexts {
+    /// What they say of changes outside of the conversation.
+    outside: ToldChanges,
     /// By the message's index in the request and the side, each with its hash.
     texts: BTreeMap<(usize, TextSlot), (String, ArtifactHash)>,
     /// All of the session's, also of messages that the client no longer sends, the latest last.
@@ -283,6 +334,7 @@ impl InjectedTexts {
         positions: &MessagePositions<'_>,
     ) -> Self {
         let mut injected = Self {
+            outside: ToldChanges::default(),
             texts: BTreeMap::new(),
             all: Vec::new(),
         };
@@ -313,6 +365,7 @@ impl InjectedTexts {
                     })
                     .or_insert_with(|| (text.clone(), hash));
             }
+            injected.outside.add(*position, &text);
             injected.all.push(text);
         }
         injected
@@ -339,15 +392,15 @@ impl InjectedTexts {
         })
     }
 
-    /// Whether the model was given exactly this text.
-    fn has_said(&self, block: &str) -> bool {
-        self.all.iter().any(|text| text.contains(block))
+    /// Whether the model was given exactly this sentence.
+    fn has_said(&self, sentence: &str) -> bool {
+        self.all.iter().any(|text| text.contains(sentence))
     }
 
-    /// Whether the model was given this text and hasn't been shown the entity's code since.
-    fn has_said_since_shown(&self, entity: &EntityId, block: &str) -> bool {
+    /// Whether the model was given this sentence and hasn't been shown the entity's code since.
+    fn has_said_since_shown(&self, entity: &EntityId, sentence: &str) -> bool {
         let line = format!("{}\n", hydrate::entity_line(entity));
-        let said = self.all.iter().rposition(|text| text.contains(block));
+        let said = self.all.iter().rposition(|text| text.contains(sentence));
         let shown = self.all.iter().rposition(|text| text.contains(&line));
         said.is_some() && said >= shown
     }
@@ -497,32 +550,21 @@ fn wanted_symbols(view: &StateView<'_>, candidates: &[(EntityId, Reason)]) -> Ve
 
 /// Whether something holds of a symbol, or of every symbol of a file.
 fn all_parts(view: &StateView<'_>, entity: &EntityId, holds: &dyn Fn(&EntityId) -> bool) -> bool {
-    if entity.symbol.is_some() {
-        return holds(entity);
-    }
-    let parts = hydrate::true_symbols_of(view, &entity.path);
+    let parts = hydrate::parts_of(view, entity);
     !parts.is_empty() && parts.iter().all(holds)
 }
 
-/// Which of the blocks take the place of an earlier one in the same conversation, as one notice.
-fn replacements(
-    view: &StateView<'_>,
-    prompt: &Prompt<'_>,
-    hydrated: &[Hydrated],
-) -> Option<String> {
-    let is_newer = |shown: &&Hydrated| {
-        let before = view
-            .state
-            .sessions()
-            .last_shown(prompt.session, &shown.entity);
-        shown.tokens > 0 && before.is_some_and(|before| before != shown.version)
-    };
-    let names: Vec<String> = hydrated
-        .iter()
-        .filter(is_newer)
-        .map(|shown| format!("{}", shown.entity))
-        .collect();
-    (!names.is_empty()).then(|| notice::replaced_notice(&names))
+/// For each symbol whose proposal waits in this session, the position of the last reply that proposed it.
+fn last_refusals(view: &StateView<'_>, session: SessionId) -> BTreeMap<EntityId, u32> {
+    let mut last = BTreeMap::new();
+    for proposal in view.proposals_in(session) {
+        let sessions = view.state.sessions();
+        if let Some(at) = sessions.reply_position(session, proposal.episode) {
+            let known: &mut u32 = last.entry(proposal.entity).or_default();
+            *known = at.max(*known);
+        }
+    }
+    last
 }
 
 fn notices_of(hydration: &Hydration) -> Vec<Event> {
@@ -552,8 +594,23 @@ fn notices_to_show(
     let mut said = BTreeSet::new();
     notices
         .retain(|notice| said.insert((notice.reason, notice.entity.clone(), notice.other.clone())));
+    // What a refused change has lost is said with the refusal.
+    let refusals = notices.iter().filter(|it| it.reason.is_lost_code());
+    let told: BTreeSet<EntityId> = refusals.filter_map(|it| it.entity.clone()).collect();
+    let is_told = |entity: &EntityId| {
+        told.contains(entity) || told.contains(&EntityId::file(entity.path.clone()))
+    };
+    notices.retain(|notice| {
+        notice.reason != Reason::DiskHoldsRefused || !notice.entity.as_ref().is_some_and(is_told)
+    });
+    // All changes outside are one line.
+    let (outside, mut notices): (Vec<_>, Vec<_>) = notices
+        .into_iter()
+        .partition(|notice| notice.reason.is_about_changes_outside());
     let surplus = notices.len().saturating_sub(NOTICES_PER_PROMPT_MAX);
-    notices.split_off(surplus)
+    notices.drain(..surplus);
+    notices.extend(outside);
+    notices
 }
 
 /// Whether a notice still holds: one about disk, or about a proposal that waits, may have been resolved meanwhile.
@@ -570,7 +627,8 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             Reason::Stale
             | Reason::DiskHoldsSuperseded
             | Reason::DiskUnreadable
-            | Reason::DiskHoldsRefused,
+            | Reason::DiskHoldsRefused
+            | Reason::Contradicted,
             _,
         ) => view.divergence(entity).is_none(),
         (Reason::FileGone, _) => {
@@ -583,7 +641,13 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
     !is_settled
 }
 
-fn notice_block(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
+/// `code_bytes_max`: how much of the code that a refused change has lost may be shown.
+fn notice_block(
+    view: &StateView<'_>,
+    prompt: &Prompt<'_>,
+    notice: &NoticeIssued,
+    code_bytes_max: Option<usize>,
+) -> String {
     if is_about_users_code(view, prompt, notice)
         && let Some(text) = notice::users_code_notice(notice)
     {
@@ -596,8 +660,15 @@ fn notice_block(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &NoticeIssued
         return notice::not_linked_notice(entity, is_edit);
     }
     let seen = |entity: &EntityId| view.disk_finding(&entity.path);
-    let lost = LostCode::of_notice(view, prompt.grammars, notice);
-    notice::block(notice, notice.entity.as_ref().and_then(seen), lost.as_ref())
+    let lost = LostCode::of_notice(view, prompt.grammars, notice, code_bytes_max);
+    let disk = notice.entity.as_ref().and_then(seen);
+    notice::block(notice, disk, lost.as_ref())
+}
+
+/// What a notice says first, by which it is recognised.
+fn first_sentence(view: &StateView<'_>, prompt: &Prompt<'_>, notice: &NoticeIssued) -> String {
+    let block = notice_block(view, prompt, notice, None);
+    block.lines().nth(1).unwrap_or_default().into()
 }
 
 /// Whether a notice is about code of the user's: what is said in this episode, before the model has answered, and what an

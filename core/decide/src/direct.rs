@@ -1,11 +1,13 @@
 //! The user's directives carried out: accept what disk holds, reject or confirm what the model proposed (engine:
 //! "External truth").
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::asked_removal::AskedRemovals;
 use super::code_reader;
 use super::found_code::{self, FoundCode};
 use super::hydrate;
@@ -24,6 +26,7 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_projections::proposals::Proposal;
+use tslp_projections::stale::Divergence;
 
 /// A directive with its target looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,6 +234,20 @@ fn accept_from_disk(
     (events, reason)
 }
 
+/// Removes what is true of files that are gone from disk, as far as the user's words ask for that and name them.
+#[must_use]
+pub fn accept_asked_deletions(view: &StateView<'_>, asked: &str) -> Vec<Event> {
+    let gone = view.state.stale().iter();
+    let gone = gone.filter(|(_, divergence)| *divergence == Divergence::Gone);
+    let gone: BTreeSet<&RelPath> = gone.map(|(entity, _)| &entity.path).collect();
+    let removals = AskedRemovals::of(asked);
+    let named = gone
+        .into_iter()
+        .filter(|path| removals.names(&EntityId::file((*path).clone())));
+    let of_named = named.flat_map(|path| hydrate::true_entities_of(view, path));
+    accept_deletion(view, &of_named.collect::<Vec<_>>())
+}
+
 /// Removes those of the entities that are true and gone from disk.
 fn accept_deletion(view: &StateView<'_>, gone: &[EntityId]) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
@@ -271,7 +288,13 @@ fn reject_proposals(view: &StateView<'_>, entity: &EntityId) -> EventsAndNotice 
         None,
     );
     let events = recorder.into_events();
-    let reason = if events.is_empty() {
+    // Who rejects what contradicts the older version keeps that.
+    let mut entities = hydrate::true_entities_of(view, &entity.path).into_iter();
+    let is_contradicted = entities.any(|it| {
+        let is_meant = entity.symbol.is_none() || it == *entity;
+        is_meant && view.divergence(&it) == Some(Divergence::Contradicted)
+    });
+    let reason = if events.is_empty() && !is_contradicted {
         Reason::NothingToDo
     } else {
         Reason::UserRejected

@@ -95,6 +95,14 @@ pub(super) fn true_symbols_of(view: &StateView<'_>, path: &RelPath) -> Vec<Entit
         .collect()
 }
 
+/// The symbols that an entity consists of: itself, or those of a file.
+pub(super) fn parts_of(view: &StateView<'_>, entity: &EntityId) -> Vec<EntityId> {
+    match entity.symbol {
+        Some(_) => Vec::from([entity.clone()]),
+        None => true_symbols_of(view, &entity.path),
+    }
+}
+
 /// The outcome of hydration.
 #[derive(Default)]
 pub(super) struct Hydration {
@@ -209,6 +217,7 @@ impl Hydration {
                 | Reason::DiskUnreadable
                 | Reason::DiskHoldsRefused
                 | Reason::FileGone
+                | Reason::Contradicted
                 | Reason::OverBudget
                 | Reason::QuotesDelimiters
         );
@@ -226,9 +235,8 @@ impl Hydration {
         withheld: impl IntoIterator<Item = EntityId>,
     ) {
         for entity in withheld {
-            if let Some(divergence) = view.divergence(&entity) {
-                let reason = divergence_reason(divergence);
-                self.add_notice(prompt, named_in_notice(&entity, reason), reason);
+            if let Some((reason, entity)) = divergence_notice(view, &entity) {
+                self.add_notice(prompt, entity, reason);
             }
         }
     }
@@ -294,6 +302,15 @@ fn admit_entity(
     Ok((text, tokens))
 }
 
+/// What a notice says of an entity that disk contradicts, and of what.
+pub(super) fn divergence_notice(
+    view: &StateView<'_>,
+    entity: &EntityId,
+) -> Option<(Reason, EntityId)> {
+    let reason = divergence_reason(view.divergence(entity)?);
+    Some((reason, named_in_notice(entity, reason)))
+}
+
 /// What a notice names: a deleted file, not each of its definitions.
 fn named_in_notice(entity: &EntityId, reason: Reason) -> EntityId {
     match reason {
@@ -310,6 +327,7 @@ pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
         Divergence::Unreadable => Reason::DiskUnreadable,
         Divergence::Refused => Reason::DiskHoldsRefused,
         Divergence::Gone => Reason::FileGone,
+        Divergence::Contradicted => Reason::Contradicted,
     }
 }
 

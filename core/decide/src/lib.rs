@@ -26,6 +26,7 @@ pub mod mention;
 pub mod namesakes;
 pub mod notice;
 pub mod observe;
+pub mod outside;
 pub mod promote;
 pub mod prompt;
 pub mod prompt_facts;
@@ -46,6 +47,7 @@ pub mod text_index;
 pub mod tools;
 pub mod touch;
 pub mod unfenced;
+pub mod user_line;
 pub mod verify;
 pub mod write_head;
 

@@ -18,29 +18,43 @@ use tslp_projections::proposals::Proposal;
 pub struct LostCode {
     /// Definitions of the file that the proposed text doesn't have.
     pub symbols: Vec<String>,
-    /// Lines of the current version that the proposed one doesn't have, without indentation.
+    /// Lines of the current version that the proposed one doesn't have.
     pub lines: Vec<String>,
     /// The number of further such lines.
     pub more_lines: usize,
+    /// The current version, or those of the missing definitions, where a prompt shows them nowhere else: a small model can't
+    /// put single lines back.
+    pub whole: Option<String>,
     /// The placeholder that replaces them, and its line in the proposed text, from 1.
     pub placeholder: Option<(String, usize)>,
 }
 
 impl LostCode {
     /// The code that the notice's proposal has lost; `None` if the notice reports no loss, or there is nothing to name.
+    /// `bytes_max` bounds the code that is given whole; `None` if the prompt shows it already.
     #[must_use]
     pub fn of_notice(
         view: &StateView<'_>,
         grammars: &dyn Grammars,
         notice: &NoticeIssued,
+        bytes_max: Option<usize>,
     ) -> Option<Self> {
         let entity = notice.entity.as_ref();
-        let entity = entity.filter(|_| notice.reason.is_lost_code())?;
+        let is_on_disk = notice.reason == Reason::DiskHoldsRefused;
+        let entity = entity.filter(|_| notice.reason.is_lost_code() || is_on_disk)?;
         let proposals = view.proposals_for(entity).into_iter().rev();
         let mut refused = proposals.filter(|proposal| {
-            proposal.origin == Origin::Model && proposal.refused_for() == Some(notice.reason)
+            let is_meant = is_on_disk || proposal.refused_for() == Some(notice.reason);
+            proposal.origin == Origin::Model && is_meant
         });
-        let lost = Self::of_proposal(view, grammars, entity, &refused.next()?)?;
+        let mut lost = Self::of_proposal(view, grammars, entity, &refused.next()?)?;
+        match bytes_max {
+            Some(bytes_max) => {
+                let code = current_code(view, entity, &lost.symbols);
+                lost.whole = code.filter(|code| code.len() <= bytes_max);
+            }
+            None => (lost.lines, lost.more_lines) = (Vec::new(), 0),
+        }
         (lost != Self::default()).then_some(lost)
     }
 
@@ -69,10 +83,26 @@ impl LostCode {
             },
             lines,
             more_lines,
+            whole: None,
             placeholder: extraction
                 .and_then(|extraction| new_placeholder(&extraction, &whole, &before)),
         })
     }
+}
+
+/// The current code of an entity, or of these symbols of its file.
+fn current_code(view: &StateView<'_>, entity: &EntityId, symbols: &[String]) -> Option<String> {
+    let code_of = |entity: &EntityId| {
+        let current = view.current_version(entity)?;
+        let code = view.artifact_slices(current.artifact, &current.spans)?;
+        String::from_utf8(code).ok()
+    };
+    if symbols.is_empty() {
+        return code_of(entity);
+    }
+    let missing = symbols.iter().map(|symbol| Symbol::new(symbol));
+    let codes = missing.map(|symbol| code_of(&EntityId::symbol(entity.path.clone(), symbol)));
+    Some(codes.collect::<Option<Vec<String>>>()?.join("\n\n"))
 }
 
 fn missing_symbols(
@@ -96,8 +126,8 @@ pub fn missing_lines(before: &str, after: &str) -> (Vec<String>, usize) {
         *kept.entry(line.trim()).or_default() += 1;
     }
     let mut missing: Vec<&str> = Vec::new();
-    for line in before.lines().map(str::trim) {
-        match kept.get_mut(line) {
+    for line in before.lines().map(str::trim_end) {
+        match kept.get_mut(line.trim()) {
             Some(count) if *count > 0 => *count -= 1,
             _ if line.chars().any(char::is_alphanumeric) => missing.push(line),
             _ => {}

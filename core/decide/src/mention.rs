@@ -4,15 +4,19 @@ use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::ops::Range;
 use tslp_projections::state::StateView;
 
 use memchr::memmem;
 
+use crate::asked_change::WORDS;
+
 use tslp_core::capture;
 use tslp_core::entity::{EntityId, Symbol, last_component};
 use tslp_core::limits::{HYDRATION_CANDIDATES_MAX, MENTION_CANDIDATES_MAX};
 use tslp_core::path::RelPath;
+use tslp_core::word_list::Vocabulary;
 
 /// The entities that a prompt names, in the order of first mention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,13 +37,13 @@ pub fn scan(text: &str, root: &str, view: &StateView<'_>, lately: &[EntityId]) -
         if scan.is_full() {
             break;
         }
-        scan.add_path_word(word);
+        scan.add_path_word(text, word);
     }
     for name in names_in(text) {
         if scan.is_full() {
             break;
         }
-        scan.add_name(name);
+        scan.add_name(text, name);
     }
     scan.found
 }
@@ -62,9 +66,50 @@ pub fn outside_of_code(text: &str) -> Cow<'_, str> {
     Cow::Owned(words)
 }
 
-/// The path in a word that may name a definition in it, too: `src/a.c::add`.
+/// The path in a word that may name a definition or a line in it, too: `src/a.c::add`, `src/a.c:12:5`, `src/a.c#L12`.
 pub(crate) fn path_in(word: &str) -> &str {
-    word.split_once("::").map_or(word, |(path, _)| path)
+    match word.split_once("::") {
+        Some((path, _)) => path,
+        None => split_place(word).0,
+    }
+}
+
+/// A path with the line that follows it after a colon or `#L`, counted from 1.
+fn split_place(word: &str) -> (&str, Option<u32>) {
+    let is_place = |rest: &str| {
+        let digits = rest.strip_prefix("line ").unwrap_or(rest);
+        digits.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let mut marks = word.match_indices(':').chain(word.match_indices("#L"));
+    let mark = marks.find(|(at, mark)| is_place(&word[at + mark.len()..]));
+    match mark {
+        Some((at, mark)) => (&word[..at], leading_number(&word[at + mark.len()..])),
+        None => (word, None),
+    }
+}
+
+fn leading_number(text: &str) -> Option<u32> {
+    let length = text.bytes().take_while(u8::is_ascii_digit).count();
+    text[..length].parse().ok()
+}
+
+/// The line that a text names right after a path: `", line 12`, `(12,5)`, `:line 12`, `on line 12`, `, Zeile 12`.
+fn line_after(text: &str) -> Option<u32> {
+    let rest = text.trim_start_matches(['"', '\'', '`', ')', ',', ':', ' ']);
+    if let Some(inside) = rest.strip_prefix('(') {
+        let end = inside.find(')')?;
+        let is_place = inside[..end]
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b',');
+        return leading_number(inside).filter(|_| is_place);
+    }
+    let rest = ["on ", "at ", "in ", "à la ", "en la "]
+        .iter()
+        .find_map(|lead| rest.strip_prefix(lead))
+        .unwrap_or(rest);
+    let words = ["line ", "Zeile ", "ligne ", "línea ", "lines ", "l."];
+    let rest = words.iter().find_map(|word| rest.strip_prefix(word))?;
+    leading_number(rest)
 }
 
 struct MentionScanner<'v> {
@@ -77,6 +122,9 @@ struct MentionScanner<'v> {
     words_seen: BTreeSet<&'v str>,
     /// Names already looked up.
     names_seen: BTreeSet<&'v str>,
+    /// The end of the last name that counted.
+    last_name: Option<usize>,
+    vocabulary: OnceCell<Vocabulary>,
 }
 
 impl<'v> MentionScanner<'v> {
@@ -96,6 +144,8 @@ impl<'v> MentionScanner<'v> {
             found: Mentions::default(),
             words_seen: BTreeSet::new(),
             names_seen: BTreeSet::new(),
+            last_name: None,
+            vocabulary: OnceCell::new(),
         }
     }
 
@@ -104,21 +154,29 @@ impl<'v> MentionScanner<'v> {
         found.symbols.len() + found.files.len() + found.ambiguous.len() >= HYDRATION_CANDIDATES_MAX
     }
 
-    /// A word that may be a path or `path::symbol`.
-    fn add_path_word(&mut self, word: &'v str) {
-        if !self.words_seen.insert(word) {
-            return;
-        }
-        let (path, symbol) = match word.find("::") {
-            Some(at) => (&word[..at], Some(&word[at + 2..])),
+    /// A word that may be a path, a place in a file or `path::symbol`.
+    fn add_path_word(&mut self, text: &str, word: &'v str) {
+        let (path, symbol) = match word.split_once("::") {
+            Some((path, symbol)) => (path, Some(symbol)),
             None => (word, None),
         };
-        let Some(path) = self.tracked_file(path) else {
+        let (written, line) = split_place(path);
+        let end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
+        let line = line.or_else(|| line_after(text.get(end..).unwrap_or_default()));
+        if line.is_none() && !self.words_seen.insert(word) {
+            return;
+        }
+        // A traceback and a linter name files from the root of the file system, or of the machine that ran them.
+        let Some(path) = self.tracked_file(written) else {
             return;
         };
-        match symbol {
-            Some(symbol) => self.add_symbol_of(path, symbol),
-            None => push_new(&mut self.found.files, path),
+        match (symbol, line) {
+            (Some(symbol), _) => self.add_symbol_of(path, symbol),
+            (None, Some(line)) => match symbol_at(self.view, &path, line) {
+                Some(entity) => push_new(&mut self.found.symbols, entity),
+                None => push_new(&mut self.found.files, path),
+            },
+            (None, None) => push_new(&mut self.found.files, path),
         }
     }
 
@@ -141,28 +199,28 @@ impl<'v> MentionScanner<'v> {
         }
     }
 
-    fn add_name(&mut self, name: NameInText<'v>) {
-        if !name.means_a_symbol() {
+    fn add_name(&mut self, text: &str, name: NameInText<'v>) {
+        if !name.means_a_symbol() && !self.is_called_code(text, &name) {
             if let Some(Some(entity)) = self.lately.get(name.text) {
                 push_new(&mut self.found.symbols, (*entity).clone());
+            } else if let Some(entity) = self.only_entity(name.text)
+                && self.stands_as_name(text, &name, &entity)
+            {
+                self.last_name = Some(name.range.end);
+                push_new(&mut self.found.symbols, entity);
             }
             return;
         }
+        self.last_name = Some(name.range.end);
         if !self.names_seen.insert(name.text) {
             return;
         }
-        let candidates = self
-            .view
-            .state
-            .state_map()
-            .entities_named(last_component(name.text), 4 * MENTION_CANDIDATES_MAX);
+        let state_map = self.view.state.state_map();
+        let candidates =
+            state_map.entities_named(last_component(name.text), 4 * MENTION_CANDIDATES_MAX);
         let fitting: Vec<EntityId> = candidates
             .into_iter()
-            .filter(|entity| {
-                entity
-                    .symbol_str()
-                    .is_some_and(|symbol| ends_with_name(symbol, name.text))
-            })
+            .filter(|entity| is_named(entity, name.text))
             .collect();
         let in_named_files: Vec<EntityId> = fitting
             .iter()
@@ -182,6 +240,219 @@ impl<'v> MentionScanner<'v> {
             push_new(&mut self.found.symbols, entity);
         }
     }
+
+    /// Whether the words around a plain name call it a definition: "the add function", "the add and sub functions", "Funktion add".
+    fn is_called_code(&self, text: &str, name: &NameInText<'_>) -> bool {
+        let state_map = self.view.state.state_map();
+        if state_map.entities_named(name.text, 1).is_empty() {
+            return false;
+        }
+        let words = self.vocabulary();
+        let is_noun = |word: &str| words.has_word("noun", word);
+        let before = WordBefore::of(text, name.range.start);
+        let (mut after, mut at) = word_after(text, name.range.end);
+        let is_determined = words.has_word("determiner", &before.word)
+            || words.has_word("joint", &before.word) && words.has_word("determiner", &before.third)
+            || text[name.range.end..].starts_with('-');
+        if words.has_word("joint", &after) {
+            let other = word_after(text, name.range.end + at + after.len());
+            at += after.len() + other.1 + other.0.len();
+            after = word_after(text, name.range.end + at).0;
+        }
+        is_noun(&before.word) || is_noun(&after) && is_determined
+    }
+
+    fn vocabulary(&self) -> &Vocabulary {
+        self.vocabulary.get_or_init(|| Vocabulary::read(WORDS))
+    }
+
+    /// The one entity with this name, among those of the named files if there are any.
+    fn only_entity(&self, name: &str) -> Option<EntityId> {
+        if name.len() < PLAIN_WORD_BYTES_MIN {
+            return None;
+        }
+        let mut found = self
+            .view
+            .state
+            .state_map()
+            .entities_named(name, MENTION_CANDIDATES_MAX);
+        if found.len() > 1 {
+            found.retain(|entity| self.found.files.contains(&entity.path));
+        }
+        (found.len() == 1).then(|| found.remove(0))
+    }
+
+    /// Whether a plain word stands where a name does, and not where prose has a word.
+    fn stands_as_name(&self, text: &str, name: &NameInText<'_>, entity: &EntityId) -> bool {
+        let words = self.vocabulary();
+        let is = |kind: &str, word: &str| words.has_word(kind, word);
+        let (start, end) = (name.range.start, name.range.end);
+        let before = WordBefore::of(text, start);
+        let (after, gap_after) = word_after(text, end);
+        let sentence_after = &text[end..];
+        // Names in a row: "total and subtotal", "total, subtotal".
+        let follows_name = self.last_name.is_some_and(|last| {
+            let between = text.get(last..start).unwrap_or_default();
+            let between = between.trim_matches(|c: char| {
+                c.is_whitespace() || matches!(c, ',' | '`' | '"' | '\'' | '*')
+            });
+            matches!(between, "" | "/" | "&") && last < start || is("joint", between)
+        });
+        let in_file_after = || {
+            let (lead, gap) = (after.as_str(), gap_after);
+            let rest = sentence_after[gap + lead.len()..].trim_start_matches([' ', '`', '"', '\'']);
+            let path = rest.split(ends_word).next().unwrap_or_default();
+            let path = path.trim_end_matches(['.', ':', '!', '?']);
+            is("leads", lead)
+                && path.contains(['.', '/'])
+                && self.tracked_file(path_in(path)).as_ref() == Some(&entity.path)
+        };
+        let is_phrase = is("phrase", name.text);
+        // "to count" is a verb as well.
+        let ends_clause = after.is_empty() || is("joint", &after) || {
+            let rest = sentence_after.trim_start_matches(['`', '"', '*']);
+            rest.starts_with(['.', ',', '!', '?', ';', ':'])
+        };
+        let is_capital = name.text.starts_with(|c: char| c.is_ascii_uppercase());
+        follows_name
+            || in_file_after()
+            || is_capital && !before.word.is_empty()
+            || (is("change", &before.word) || is("ask", &before.word))
+                && before.begins_clause(words)
+            || is("being", &before.word) && is("joint", &before.second)
+            || is("leads", &before.word)
+                && (before.word != "to" || ends_clause)
+                && is("aspect", &before.second)
+            || is("leads", &before.word)
+                && (is("inside", &before.word) || ends_clause)
+                && !is_phrase
+                && before.is_request(words)
+            || is("particle", &before.word)
+                && (is("change", &before.second) || is("ask", &before.second))
+            || is("modal", &before.word) && before.second.is_empty() && !is("determiner", &after)
+            || is("make", &before.word) && is("predicate", &after)
+            || is("predicate", &after) && (before.word.is_empty() || is("joint", &before.word))
+            || before.word.is_empty() && sentence_after.starts_with(':')
+    }
+}
+
+/// The words before a name in its sentence, lower-cased; empty where there is none.
+struct WordBefore {
+    word: String,
+    second: String,
+    third: String,
+    first: String,
+}
+
+impl WordBefore {
+    fn of(text: &str, at: usize) -> Self {
+        let from = text[..at]
+            .rfind(['.', '!', '?', '\n', ';', ':'])
+            .map_or(0, |end| end + 1);
+        let sentence = text[from..at].trim_end_matches(['`', '"', '*']);
+        let mut words =
+            sentence.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '_' | '’'));
+        let mut words = words.by_ref().filter(|word| !word.is_empty());
+        let first = words.next().unwrap_or_default();
+        let rest: Vec<&str> = core::iter::once(first).chain(words).collect();
+        let nth = |back: usize| rest.len().checked_sub(back).map_or("", |at| rest[at]);
+        // A comma ends a clause: what is before it isn't said of the name.
+        let is_clause = sentence.trim_end().ends_with([',', '(', '–', '—']);
+        let said = |back| {
+            if is_clause {
+                String::new()
+            } else {
+                nth(back).to_lowercase()
+            }
+        };
+        Self {
+            word: said(1),
+            second: said(2),
+            third: said(3),
+            first: first.to_lowercase(),
+        }
+    }
+
+    /// Whether the last word can be a verb, and not a noun.
+    fn begins_clause(&self, words: &Vocabulary) -> bool {
+        let second = self.second.as_str();
+        let kinds = ["opening", "joint", "auxiliary", "leads"];
+        second.is_empty() || kinds.iter().any(|kind| words.has_word(kind, second))
+    }
+
+    /// Whether the sentence begins with a verb that asks for a change.
+    fn is_request(&self, words: &Vocabulary) -> bool {
+        let first = self.first.as_str();
+        words.has_word("change", first)
+            || words.has_word("make", first)
+            || words.has_word("leads", first)
+    }
+}
+
+/// The word after a name, lower-cased, and how many bytes are between. A hyphen is between only in German: `add-Funktion`.
+fn word_after(text: &str, end: usize) -> (String, usize) {
+    let rest = &text[end..];
+    let is_compound = rest
+        .strip_prefix('-')
+        .is_some_and(|second| second.starts_with(|c: char| c.is_ascii_uppercase()));
+    let said = if is_compound {
+        &rest[1..]
+    } else {
+        rest.trim_start_matches([' ', '`', '"', '*', '\''])
+    };
+    let word = said
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '_'))
+        .next();
+    let word = word.unwrap_or_default().to_lowercase();
+    (word, rest.len() - said.len())
+}
+
+/// The innermost definition at a line of a file, counted from 1, where the file's text is known.
+fn symbol_at(view: &StateView<'_>, path: &RelPath, line: u32) -> Option<EntityId> {
+    let symbols = view.state.state_map().symbols_of(path).into_iter();
+    let entities = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let versions: Vec<_> = entities
+        .filter_map(|entity| Some((view.current_version(&entity)?, entity)))
+        .collect();
+    let whole = view.current_version(&EntityId::file(path.clone()));
+    let newest = || versions.iter().max_by_key(|(current, _)| current.version);
+    let file = match whole {
+        Some(whole) => whole.artifact,
+        None => newest()?.0.artifact,
+    };
+    let text = view.artifact_content(file)?;
+    let mut breaks = memchr::memchr_iter(b'\n', &text);
+    let start = match line.checked_sub(2) {
+        None => 0,
+        Some(before) => breaks.nth(before as usize)? + 1,
+    };
+    let end = breaks.next().unwrap_or(text.len());
+    let mut found: Option<(usize, EntityId)> = None;
+    for (current, entity) in versions {
+        let places: Vec<Range<usize>> = if current.artifact == file {
+            let spans = current.spans.iter();
+            spans
+                .map(|span| span.start as usize..span.end as usize)
+                .collect()
+        } else {
+            let code = view.artifact_slices(current.artifact, &current.spans);
+            let at = code.and_then(|code| {
+                let at = memmem::find(&text, &code)?;
+                Some(at..at + code.len())
+            });
+            at.into_iter().collect()
+        };
+        for place in places {
+            let is_there = place.start <= end && start < place.end;
+            let is_inner = found
+                .as_ref()
+                .is_none_or(|(length, _)| place.len() < *length);
+            if is_there && is_inner {
+                found = Some((place.len(), entity.clone()));
+            }
+        }
+    }
+    found.map(|(_, entity)| entity)
 }
 
 fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
@@ -190,12 +461,57 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// Whether the qualified `symbol` is `name` or ends with it at a component's boundary.
-fn ends_with_name(symbol: &str, name: &str) -> bool {
-    symbol
-        .strip_suffix(name)
-        .is_some_and(|front| front.is_empty() || front.ends_with("::") || front.ends_with('.'))
+/// Whether a name, perhaps qualified by classes, modules or folders, is this entity's: `Cart.total`, `shop.cart.total`, `cart::total`. A
+/// variable is called as its class is: `cart.total`.
+fn is_named(entity: &EntityId, name: &str) -> bool {
+    let Some(symbol) = entity.symbol_str() else {
+        return false;
+    };
+    // `a.c` is that file, and no `c` in it.
+    if name == entity.path.basename() {
+        return false;
+    }
+    let components = |text| -> Vec<&str> {
+        str::split(text, ['.', ':'])
+            .filter(|it| !it.is_empty())
+            .collect()
+    };
+    let (symbol, name) = (components(symbol), components(name));
+    let pairs = symbol.iter().rev().zip(name.iter().rev());
+    let alike = pairs
+        .clone()
+        .take_while(|(one, other)| one == other)
+        .count();
+    if alike == name.len() {
+        return true;
+    }
+    if alike == 0 {
+        return false;
+    }
+    if alike < symbol.len() {
+        let owner = symbol[symbol.len() - alike - 1];
+        return name.len() == alike + 1 && owner.eq_ignore_ascii_case(name[0]);
+    }
+    // What is in front names the file, or the folders that it is in.
+    let path = entity.path.as_str();
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let places: Vec<&str> = stem
+        .split('/')
+        .filter(|it| !NAMELESS_FILES.contains(it))
+        .collect();
+    let front = &name[..name.len() - alike];
+    let front = match front {
+        [first, rest @ ..] if ROOT_MODULES.contains(first) => rest,
+        front => front,
+    };
+    places.ends_with(front) && (!front.is_empty() || front.len() < name.len())
 }
+
+/// Files that modules aren't called by.
+const NAMELESS_FILES: [&str; 4] = ["__init__", "mod", "index", "lib"];
+
+/// Names of a module that stand for the whole project.
+const ROOT_MODULES: [&str; 4] = ["crate", "self", "super", "this"];
 
 /// Words that may hold a path, that is, with a dot or a slash: split at whitespace, quotes and brackets, without the
 /// punctuation of a sentence.
@@ -234,24 +550,20 @@ fn after_char(text: &str, at: usize) -> usize {
 }
 
 /// An identifier, perhaps qualified, with what the text around it says about it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct NameInText<'t> {
     text: &'t str,
+    range: Range<usize>,
     is_qualified: bool,
-    in_backticks: bool,
+    /// Whether backticks, quotes or asterisks are around it alone.
+    is_marked: bool,
     before_parenthesis: bool,
-    /// Whether the words around it call it a definition: "the add function", "method push".
-    is_called_code: bool,
 }
 
 impl NameInText<'_> {
     /// Whether the name can only mean a symbol: a plain word that happens to be a symbol's name doesn't.
     fn means_a_symbol(&self) -> bool {
-        self.is_qualified
-            || self.in_backticks
-            || self.before_parenthesis
-            || self.is_called_code
-            || is_distinctive(self.text)
+        self.is_qualified || self.is_marked || self.before_parenthesis || is_distinctive(self.text)
     }
 }
 
@@ -265,7 +577,6 @@ fn is_distinctive(name: &str) -> bool {
 /// All maximal runs of identifiers joined by `::` or `.`.
 fn names_in(text: &str) -> impl Iterator<Item = NameInText<'_>> {
     let bytes = text.as_bytes();
-    let called = names_called_code(text);
     let mut at = 0;
     core::iter::from_fn(move || {
         while at < bytes.len() && !starts_identifier(bytes[at]) {
@@ -288,9 +599,9 @@ fn names_in(text: &str) -> impl Iterator<Item = NameInText<'_>> {
         Some(NameInText {
             text: &text[start..at],
             is_qualified,
-            in_backticks: start > 0 && bytes[start - 1] == b'`' && closes_backticks(&bytes[at..]),
+            is_marked: is_marked(&text[..start], &text[at..]),
+            range: start..at,
             before_parenthesis: bytes.get(at) == Some(&b'('),
-            is_called_code: !is_qualified && called.contains(&start),
         })
     })
 }
@@ -298,99 +609,27 @@ fn names_in(text: &str) -> impl Iterator<Item = NameInText<'_>> {
 /// Shortest plain word, in bytes, that can mean a recently shown entity: shorter ones are articles and pronouns.
 const PLAIN_WORD_BYTES_MIN: usize = 3;
 
-/// Nouns by which people call definitions, in the singular.
-const KINDS: [&str; 12] = [
-    "function",
-    "method",
-    "struct",
-    "class",
-    "enum",
-    "interface",
-    "trait",
-    "macro",
-    "type",
-    "fn",
-    "func",
-    "def",
-];
-
-/// Words before a name that show that one certain thing is meant.
-const DETERMINERS: [&str; 8] = [
-    "the", "this", "that", "my", "our", "your", "its", "existing",
-];
-
-/// The starts of words that the text calls definitions: "the NAME function", "the NAME and OTHER functions", "function NAME".
-/// It searches for the nouns, which are few, and not around each word.
-fn names_called_code(text: &str) -> BTreeSet<usize> {
-    let mut called = BTreeSet::new();
-    for kind in KINDS {
-        for at in memmem::find_iter(text.as_bytes(), kind) {
-            let end = at + kind.len();
-            let length = word_length(text[end..].bytes());
-            if at > 0 && continues_identifier(text.as_bytes()[at - 1])
-                || !matches!(&text[end..end + length], "" | "s" | "es")
-            {
-                continue;
-            }
-            if let Some(name) = word_after(text, end).filter(|_| length == 0) {
-                called.insert(name.start);
-            }
-            let Some(name) = word_before(text, at) else {
-                continue;
-            };
-            let mut before = word_before(text, name.start);
-            let mut other = None;
-            if before
-                .as_ref()
-                .is_some_and(|word| matches!(&text[word.clone()], "and" | "or"))
-            {
-                other = before.and_then(|joint| word_before(text, joint.start));
-                before = other
-                    .as_ref()
-                    .and_then(|other| word_before(text, other.start));
-            }
-            if before.is_some_and(|word| is_determiner(&text[word])) {
-                called.insert(name.start);
-                called.extend(other.map(|other| other.start));
-            }
-        }
-    }
-    called
-}
-
-fn is_determiner(word: &str) -> bool {
-    DETERMINERS
+/// Whether marks that set a word apart are around it: backticks, quotes of any language, bold or italic.
+fn is_marked(before: &str, after: &str) -> bool {
+    let after = after.strip_prefix("()").unwrap_or(after);
+    let pairs = [
+        ("`", "`"),
+        ("\"", "\""),
+        ("'", "'"),
+        ("**", "**"),
+        ("*", "*"),
+        ("__", "__"),
+        ("“", "”"),
+        ("„", "“"),
+        ("‘", "’"),
+        ("‚", "‘"),
+        ("«", "»"),
+        ("»", "«"),
+        ("« ", " »"),
+    ];
+    pairs
         .iter()
-        .any(|determiner| word.eq_ignore_ascii_case(determiner))
-}
-
-/// The word before `at`, with only whitespace and backticks between.
-fn word_before(text: &str, at: usize) -> Option<Range<usize>> {
-    let end = text[..at].trim_end_matches([' ', '\t', '`']).len();
-    let start = end - word_length(text[..end].bytes().rev());
-    (start < end && end < at).then_some(start..end)
-}
-
-/// The word after `at`, with only whitespace and backticks between.
-fn word_after(text: &str, at: usize) -> Option<Range<usize>> {
-    let start = text.len() - text[at..].trim_start_matches([' ', '\t', '`']).len();
-    let end = start + word_length(text[start..].bytes());
-    (at < start && start < end).then_some(start..end)
-}
-
-/// The number of leading bytes that belong to one word.
-fn word_length(bytes: impl Iterator<Item = u8>) -> usize {
-    bytes
-        .take_while(|byte| continues_identifier(*byte))
-        .take(NAME_BYTES_MAX)
-        .count()
-}
-
-/// Longest word that is read next to a name, so that a text without spaces isn't read again for each noun in it.
-const NAME_BYTES_MAX: usize = 128;
-
-fn closes_backticks(rest: &[u8]) -> bool {
-    rest.first() == Some(&b'`') || rest.starts_with(b"()`")
+        .any(|(open, close)| before.ends_with(open) && after.starts_with(close))
 }
 
 fn starts_identifier(byte: u8) -> bool {

@@ -7,6 +7,7 @@ use crate::lost::LostCode;
 use tslp_core::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, NoticeIssued, ReadFailure};
+use tslp_core::limits::DIRECTIVES_PER_PROMPT_MAX;
 use tslp_core::reason::Reason;
 
 /// The whole notice, delimiters included. `disk` is the last observation of the entity's path, `lost` the code that the refused
@@ -32,26 +33,19 @@ fn missing_code_text(lost: &LostCode) -> String {
             lost.symbols.join(", ")
         ));
     }
-    if !lost.lines.is_empty() {
+    if let Some(code) = &lost.whole {
+        let code = code.trim_end_matches(['\n', '\r']);
+        text.push_str(&format!("\nThis is the code to keep:\n\n{code}\n"));
+    } else if !lost.lines.is_empty() {
         text.push_str("\nMissing lines:");
         for line in &lost.lines {
-            text.push_str(&format!("\n    {line}"));
+            text.push_str(&format!("\n{line}"));
         }
         if lost.more_lines > 0 {
-            text.push_str(&format!("\n    (and {} more)", lost.more_lines));
+            text.push_str(&format!("\n(and {} more)", lost.more_lines));
         }
     }
-    text.push_str("\nIf the file already holds that change, put back what is missing.");
     text
-}
-
-/// A notice that the blocks before it replace earlier versions.
-#[must_use]
-pub fn replaced_notice(names: &[String]) -> String {
-    format!(
-        "{NOTICE_OPEN}\nThe code above replaces every earlier version in this conversation of: {}.\n{NOTICE_CLOSE}",
-        names.join(", ")
-    )
 }
 
 /// The text between the delimiters.
@@ -77,17 +71,20 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             disk_comparison(disk)
         ),
         Reason::Stale => format!(
-            "{name} is STALE: the file on disk differs from the authoritative version{}.\nIts code is withheld until the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
+            "{name} is STALE: its file was changed{}, and what it holds now is not shown here. Ask the user to paste it, or to say `@tslp accept {name}`.",
             unparsed_remark(disk)
         ),
         Reason::DiskHoldsSuperseded => format!(
-            "{name} is STALE: the file on disk still holds the version before the last accepted change.\nIts code is withheld until the file is updated, or the user pastes the current one or says `@tslp accept {name}`. Do not guess it.",
+            "{name} is STALE: its file holds a former version again, not the last accepted one. Ask the user which of them counts: `@tslp accept {name}` takes what the file holds.",
         ),
         Reason::DiskHoldsRefused => format!(
-            "The model's change of {name} was refused, and the file has it all the same, so its code is withheld.\nThe user can say `@tslp accept {name}` to keep what the file has; `tslp why {name}` says what it lost.",
+            "The file has the change of {name} that was refused. For the user: `tslp undo` prints the way back, `@tslp accept {name}` keeps the change, `tslp why {name}` says what it lost.",
         ),
         Reason::FileGone => format!(
             "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",
+        ),
+        Reason::Contradicted => format!(
+            "The user's newer code for {name} is incomplete or can't be read, and the older version is no longer what they want.\nIts code is withheld until the user pastes all of it, or says `@tslp accept {name}` to take what the file holds, or `@tslp reject {name}` to keep the older version. Do not guess it.",
         ),
         Reason::DeletionAccepted => format!("The user accepted that {name} is gone."),
         Reason::TakenAsShown => format!(
@@ -97,7 +94,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "{name} as shown was accepted in another conversation, and its file doesn't hold it yet: save that change first, or the two will overwrite each other.",
         ),
         Reason::DiskUnreadable => format!(
-            "{name} could not be checked: {}.\nIts code is withheld. Do not guess it.",
+            "{name} could not be checked: {}. Ask the user to paste it.",
             read_failure_text(disk)
         ),
         Reason::BaseUnacknowledged => refused_text(
@@ -163,7 +160,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             &format!("it waits for the user to say `@tslp confirm {name}`"),
         ),
         Reason::OverBudget => format!(
-            "{name} is authoritative but did not fit into this prompt.\nIts code is NOT shown. Do not guess it.",
+            "{name} is known, but too long for this prompt, so its code is not shown. Ask the user which part of it is meant.",
         ),
         Reason::QuotesDelimiters => {
             format!("{name} quotes the delimiters of this very block and is NOT shown.",)
@@ -184,6 +181,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         ),
         Reason::GrantNotFirst => String::from(
             "A line that lets tools do more (`@tslp allow`, `@tslp resume`) did nothing, because it isn't the first line of the user's message. The user can type it there, or run `tslp allow` or `tslp resume` in a terminal.",
+        ),
+        Reason::TooManyDirectives => format!(
+            "The user's message gives more than {DIRECTIVES_PER_PROMPT_MAX} directives; the first {DIRECTIVES_PER_PROMPT_MAX} were carried out, the others did nothing.\nThe user can give them in further messages."
         ),
         Reason::CodeOfAnother => format!(
             "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
@@ -480,9 +480,7 @@ fn unapplied_edit_text(name: &str, why: &str) -> String {
 }
 
 fn refused_text(name: &str, why: &str) -> String {
-    format!(
-        "The last change to {name} was not accepted: {why}.\nIt has NOT modified the State Map."
-    )
+    format!("The last change to {name} was not accepted: {why}.")
 }
 
 #[cfg(test)]

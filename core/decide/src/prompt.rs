@@ -24,7 +24,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{AuthorFound, History};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
-use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
+use tslp_core::limits::{DIRECTIVES_PER_PROMPT_MAX, OLDER_FILES_LOOKED_AT_MAX};
 use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -94,14 +94,9 @@ impl<'r> PromptReader<'r> {
     /// Whose words the messages repeat, as far as that isn't on record.
     #[must_use]
     pub fn authors_found(&self) -> Vec<AuthorFound> {
-        let others = |role| matches!(role, Role::User | Role::Assistant | Role::Tool);
         let found = self.authors.iter().filter_map(|(index, authors)| {
-            let messages = &self.request.messages;
-            let opens = self.received.omitted_prefix == 0
-                && !messages[..*index]
-                    .iter()
-                    .any(|message| others(message.role));
-            authors.finding(messages[*index].content(), opens)
+            let message = self.request.messages[*index].content();
+            authors.finding(message, self.received.opens_with(self.request, *index))
         });
         found.collect()
     }
@@ -158,12 +153,19 @@ impl<'r> PromptReader<'r> {
             return directives;
         }
         let messages = self.new_user_messages();
+        // Those that a message quotes visibly take nothing from those that are typed.
+        let mut looked_at = 0;
         for (index, message) in messages.filter(|(index, _)| *index >= self.current_from()) {
             let authors = self.authors.get(&index);
             for line in directive::directive_lines(message.recorded()) {
-                let is_anothers = authors.is_some_and(|authors| authors.repeats(&line.range));
+                let is_over = looked_at >= DIRECTIVES_PER_PROMPT_MAX;
+                let is_anothers =
+                    !is_over && authors.is_some_and(|authors| authors.repeats(&line.range));
                 for directive in line.directives {
-                    let refusal = if line.is_quoted || is_anothers {
+                    looked_at += usize::from(!line.is_quoted);
+                    let refusal = if !line.is_quoted && looked_at > DIRECTIVES_PER_PROMPT_MAX {
+                        Some(Reason::TooManyDirectives)
+                    } else if line.is_quoted || is_anothers {
                         Some(Reason::DirectiveNotTyped)
                     } else if directive.verb.grants() && !line.is_first {
                         Some(Reason::GrantNotFirst)
@@ -304,7 +306,7 @@ pub fn last_own_words(view: &StateView<'_>, index: &mut TextIndex, session: Sess
         .user
         .iter()
         .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
-        .map(|text| MessageAuthors::of(view, index, &text).own_text(&text))
+        .map(|text| MessageAuthors::of(view, index, &text, false).own_text(&text))
         .collect();
     directive::without_directives(&texts.join("\n")).into_owned()
 }

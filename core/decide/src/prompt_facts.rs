@@ -11,6 +11,7 @@ use tslp_core::event::{History, Withheld};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 
 /// What composing needs to know of the prompt.
@@ -49,7 +50,7 @@ pub struct RecordedSight {
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
     /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
-    pub noticed: BTreeSet<EntityId>,
+    pub noticed: Vec<(Reason, EntityId)>,
     /// True if no message was unsent.
     pub nothing_new: bool,
 }

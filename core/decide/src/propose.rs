@@ -30,6 +30,7 @@ use tslp_core::gate::{
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
@@ -78,7 +79,71 @@ pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
     let proposals = found.usable_path().map(|path| view.proposals_under(path));
     let mut proposals = proposals.into_iter().flatten();
     proposals.any(|proposal| {
-        proposal.artifact == found.artifact && proposal.refused_for() != Some(Reason::Stale)
+        let may_pass = match proposal.refused_for() {
+            Some(Reason::Stale) => true,
+            // What it lacks may have been put elsewhere since.
+            Some(Reason::SymbolsLost) => {
+                let path = &proposal.entity.path;
+                let known = view.state.state_map().symbols_of(path).into_iter();
+                let gone = known.filter(|symbol| !found.symbols().contains(symbol));
+                let mut gone = gone
+                    .map(|symbol| EntityId::symbol(path.clone(), symbol))
+                    .peekable();
+                gone.peek().is_some() && gone.all(|entity| lives_on_elsewhere(view, &entity))
+            }
+            _ => false,
+        };
+        proposal.artifact == found.artifact && !may_pass
+    })
+}
+
+/// Whether the model has put a definition as it is into another file since it became true.
+fn lives_on_elsewhere(view: &StateView<'_>, entity: &EntityId) -> bool {
+    let (Some(symbol), Some(current)) = (&entity.symbol, view.current_version(entity)) else {
+        return false;
+    };
+    let map = view.state.state_map();
+    let namesakes = map
+        .entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX)
+        .into_iter();
+    let mut namesakes = namesakes.filter(|other| other.path != entity.path);
+    namesakes.any(|other| {
+        view.current_version(&other).is_some_and(|other| {
+            other.origin == Origin::Model
+                && other.slice == current.slice
+                && other.version > current.version
+        })
+    })
+}
+
+/// Whether a file that the user's client shows holds nothing but what the model listed, and lacks definitions: the client has
+/// written the listing as the whole file, and nobody decided that they go.
+#[must_use]
+pub fn is_listing_of_model(view: &StateView<'_>, found: &FoundCode) -> bool {
+    let Some(path) = found.usable_path().filter(|_| found.edit.is_none()) else {
+        return false;
+    };
+    let is_on_disk = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+    let symbols = view.state.state_map().symbols_of(path);
+    let is_lost = |symbol: &Symbol| !found.slices.contains_key(symbol);
+    if !is_on_disk || !found.is_clean() || !symbols.iter().any(is_lost) {
+        return false;
+    }
+    let symbols = symbols
+        .into_iter()
+        .map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let current = symbols.filter_map(|entity| view.current_version(&entity));
+    let current = current
+        .filter(|it| it.origin == Origin::Model)
+        .map(|it| it.artifact);
+    let proposed = view.proposals_under(path).into_iter();
+    let proposed = proposed
+        .filter(|it| it.origin == Origin::Model)
+        .map(|it| it.artifact);
+    let artifacts: BTreeSet<ArtifactHash> = current.chain(proposed).collect();
+    artifacts.into_iter().any(|artifact| {
+        artifact == found.artifact
+            || view.with_content(artifact, slice::hash_of_whole) == Some(found.whole)
     })
 }
 
@@ -142,12 +207,12 @@ pub fn propose(
                 promote::promote(&mut recorder, Origin::Model, version, report);
             }
             let changed = versions.iter().map(|version| &version.entity);
-            let changed = changed.chain(&judge.leaving);
+            let changed = changed.chain(judge.leaving.iter().map(|(entity, _)| entity));
             promote::supersede_older_whole(&mut recorder, Origin::Model, changed);
-            for entity in &judge.leaving {
+            for (entity, why) in &judge.leaving {
                 let cause = Reason::Replaced;
                 promote::discard_proposals(&mut recorder, Origin::Model, entity, cause, None);
-                promote::remove_entity(&mut recorder, entity.clone(), Reason::OmittedByUpdate);
+                promote::remove_entity(&mut recorder, entity.clone(), *why);
             }
         }
         Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
@@ -314,16 +379,20 @@ struct BlockComplaint {
 }
 
 impl Recorder<'_> {
-    /// The refusal to report: the first one that failed by itself, because the others were only kept out with it.
+    /// The refusal to report: the first one that failed by itself, because the others were only kept out with it. What a whole
+    /// file lacks is the file's.
     fn first_refusal(&self) -> Option<&PromotionRefused> {
         let refusals = self.events().iter().filter_map(|event| match event {
             Event::PromotionRefused(refused) => Some(refused),
             _ => None,
         });
-        refusals
-            .clone()
-            .find(|refused| refused.report.failed_by_itself())
-            .or_else(|| refusals.clone().next())
+        let mut by_itself = refusals.clone().filter(|it| it.report.failed_by_itself());
+        let first = by_itself.next().or_else(|| refusals.clone().next())?;
+        let lacks_symbols =
+            |refused: &&PromotionRefused| refused.report.conclusion == Some(Reason::SymbolsLost);
+        let mut files = refusals.filter(|it| it.entity.symbol.is_none());
+        let file = files.find(lacks_symbols).filter(|_| lacks_symbols(&first));
+        Some(file.unwrap_or(first))
     }
 }
 
@@ -411,8 +480,8 @@ struct BlockJudge<'v> {
     renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
     removals: AskedRemovals,
-    /// What the block takes away because the prompt asks for it.
-    leaving: Vec<EntityId>,
+    /// What the block takes away because the prompt asks for it, and how it goes.
+    leaving: Vec<(EntityId, Reason)>,
 }
 
 impl<'v> BlockJudge<'v> {
@@ -424,15 +493,14 @@ impl<'v> BlockJudge<'v> {
     ) -> Self {
         let view = judging.view;
         let removals = AskedRemovals::of(judging.asked);
+        let path = resolution.path.as_ref();
+        let tracked = path.map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path));
         let mut judge = Self {
             leaving: Vec::new(),
             unseen,
             judging,
             view,
-            tracked: resolution
-                .path
-                .as_ref()
-                .map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path)),
+            tracked,
             in_block: resolution
                 .candidates
                 .iter()
@@ -449,43 +517,55 @@ impl<'v> BlockJudge<'v> {
             ),
             removals,
         };
-        judge.leaving = judge.leaving(found);
+        judge.leaving = judge.leaving(found, resolution.extent);
         judge
     }
 
-    /// What an edit takes away word by word because the prompt asks for it: definitions, or the whole file.
-    fn leaving(&self, found: &FoundCode) -> Vec<EntityId> {
+    /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file that the
+    /// prompt names goes; what a whole file lacks was moved, if the model has put the same definition elsewhere.
+    fn leaving(&self, found: &FoundCode, extent: Extent) -> Vec<(EntityId, Reason)> {
+        let Some(path) = found.usable_path().filter(|_| self.removals.asks()) else {
+            return Vec::new();
+        };
+        let file = EntityId::file(path.clone());
         let edit = found
             .edit
             .as_ref()
             .filter(|_| found.format != Format::Fence);
-        let (Some(edit), Some(path)) = (edit, found.usable_path()) else {
-            return Vec::new();
-        };
-        let file = EntityId::file(path.clone());
-        let mut leaving = match (&edit.edit, &edit.outcome) {
-            (Ok(Edit::Delete | Edit::Move { .. }), _) if self.removals.names(&file) => {
-                hydrate::true_entities_of(self.view, path)
-            }
-            (Ok(Edit::Change(_)), Ok(applied)) => {
+        let edit = edit.map(|edit| (&edit.edit, &edit.outcome));
+        if let Some((Ok(Edit::Delete | Edit::Move { .. }), _)) = edit {
+            let is_named = self.removals.names(&file);
+            let all = hydrate::true_entities_of(self.view, path).into_iter();
+            let all = all.filter(|_| is_named);
+            return all.map(|it| (it, Reason::OmittedByUpdate)).collect();
+        }
+        let is_of_edit = |symbol: &Symbol| match edit {
+            Some((Ok(Edit::Change(_)), Ok(applied))) => {
                 let current = self.view.current_version(&file);
-                let is_whole =
-                    current.is_some_and(|current| applied.changed.contains(&current.version));
-                let gone = self.tracked.iter().filter(|symbol| {
-                    !self.in_block.contains(symbol)
-                        && (is_whole || self.is_edited(path, symbol, applied))
-                        && self.removals.names_definition(path, symbol)
-                });
-                let gone = gone.map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
-                gone.collect()
+                current.is_some_and(|current| applied.changed.contains(&current.version))
+                    || self.is_edited(path, symbol, applied)
             }
-            _ => Vec::new(),
+            _ => false,
         };
-        leaving.retain(|entity| {
-            let divergence = self.view.divergence(entity);
-            divergence.is_none_or(|it| it == Divergence::Gone)
+        let gone = self
+            .tracked
+            .iter()
+            .filter(|it| !found.symbols().contains(*it));
+        let gone = gone.filter_map(|symbol| {
+            let entity = EntityId::symbol(path.clone(), symbol.clone());
+            let divergence = self.view.divergence(&entity);
+            if divergence.is_none_or(|it| it == Divergence::Gone)
+                && is_of_edit(symbol)
+                && self.removals.names_definition(path, symbol)
+            {
+                Some((entity, Reason::OmittedByUpdate))
+            } else if extent == Extent::WholeFile && lives_on_elsewhere(self.view, &entity) {
+                Some((entity, Reason::MovedOrCopied))
+            } else {
+                None
+            }
         });
-        leaving
+        gone.collect()
     }
 
     fn is_edited(&self, path: &RelPath, symbol: &Symbol, applied: &EditBase) -> bool {
@@ -560,21 +640,20 @@ impl<'v> BlockJudge<'v> {
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
             figures: resolve::total_figures(
-                [
-                    structure.figures,
-                    self.moved(candidate, current.as_ref()),
-                    self.taken(candidate),
-                ]
-                .into_iter(),
+                [structure.figures, self.moved(candidate, current.as_ref())].into_iter(),
             ),
-            base: structure.base,
+            base: structure
+                .base
+                .map(|base| self.without_leaving(candidate, base)),
             users_figures: users_figures.unwrap_or(None),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
             comparison: users_figures.and(comparison).ok(),
             name: match rename {
                 None => NameVerdict::Kept,
-                Some(it) if self.leaving.contains(&it.known) => NameVerdict::Kept,
+                Some(it) if self.leaving.iter().any(|(entity, _)| *entity == it.known) => {
+                    NameVerdict::Kept
+                }
                 Some(it) if it.known.path == candidate.entity.path => {
                     NameVerdict::Suspected(it.percent)
                 }
@@ -584,14 +663,6 @@ impl<'v> BlockJudge<'v> {
             base_verdict: self.base_verdict(block, candidate),
             disk: self.disk_verdict(block, candidate),
         }
-    }
-
-    /// The structure of what leaves a file because the prompt asks for it.
-    fn taken(&self, candidate: &Candidate) -> Figures {
-        let is_file = candidate.entity.symbol.is_none();
-        let leaving = self.leaving.iter().filter(|_| is_file);
-        let current = leaving.filter_map(|entity| self.view.current_version(entity));
-        resolve::total_figures(current.map(|current| current.figures))
     }
 
     /// The structure of what the reply moved out of this version into new definitions.
@@ -815,6 +886,22 @@ impl<'v> BlockJudge<'v> {
         })
     }
 
+    /// The figures of a candidate's base but for what leaves its file.
+    fn without_leaving(&self, candidate: &Candidate, base: Figures) -> Figures {
+        let is_file = candidate.entity.symbol.is_none();
+        let leaving = self.leaving.iter().filter(|_| is_file);
+        let leaving = leaving.filter_map(|(entity, _)| self.view.current_version(entity));
+        leaving.fold(base, |base, leaving| Figures {
+            nodes: base.nodes.saturating_sub(leaving.figures.nodes),
+            tokens: base.tokens.saturating_sub(leaving.figures.tokens),
+        })
+    }
+
+    fn is_leaving(&self, symbol: &Symbol) -> bool {
+        let mut leaving = self.leaving.iter();
+        leaving.any(|(entity, _)| entity.symbol.as_ref() == Some(symbol))
+    }
+
     /// The number of definitions that the new code must still hold, and how many of them it lacks. For a whole file these are
     /// all of its symbols; for a fragment those nested in the replaced definition, those that the block would damage, and
     /// those whose text an edit changes. Several definitions of one symbol count each.
@@ -842,10 +929,7 @@ impl<'v> BlockJudge<'v> {
                     + usize::from(
                         !self.in_block.contains(symbol)
                             && !self.is_renamed(path, symbol)
-                            && !self
-                                .leaving
-                                .iter()
-                                .any(|it| it.symbol.as_ref() == Some(symbol)),
+                            && !self.is_leaving(symbol),
                     ),
             )
         });
@@ -1055,6 +1139,7 @@ pub(super) fn disk_verdict(
             DiskVerdict::Unreadable
         }
         _ if on_disk == Some(slice) => DiskVerdict::Agrees,
+        (Some(Divergence::Contradicted), _) => DiskVerdict::Unacknowledged,
         (Some(_), _) => DiskVerdict::Stale,
         (None, Some(DiskFinding::File(_)))
             if view.current_version(entity).is_none() && on_disk.is_some() =>

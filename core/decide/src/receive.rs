@@ -37,6 +37,16 @@ pub struct ReceivedPrompt {
     pub omitted_prefix: u32,
 }
 
+impl ReceivedPrompt {
+    /// Whether the conversation begins with the message at this index of the request.
+    #[must_use]
+    pub fn opens_with(&self, request: &Request, index: usize) -> bool {
+        let speaks = |role| matches!(role, Role::User | Role::Assistant | Role::Tool);
+        let mut before = request.messages[..index].iter();
+        self.omitted_prefix == 0 && !before.any(|message| speaks(message.role))
+    }
+}
+
 /// Whether the current prompt's messages were sent before: clients send them again with each step of an agent's loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptRepetition {
@@ -97,9 +107,13 @@ fn record_prompt(
     let mut new_user_messages = Vec::new();
     for (position, spoken) in conversation.messages.iter().enumerate() {
         // Also by its bytes, because some clients rewrite or shorten their history: an older message that is on record says nothing
-        // new, wherever it was said.
-        let is_known =
-            || position < recorded || spoken.text.is_empty() || view.vault_holds(spoken.content);
+        // new, wherever it was said. A client's own is named again in front of an unknown conversation: what is left out there was
+        // said by somebody, and tells that the conversation doesn't begin here.
+        let is_clients = known.is_none() && spoken.role == Role::Other;
+        let is_known = || {
+            let is_held = !is_clients && view.vault_holds(spoken.content);
+            position < recorded || spoken.text.is_empty() || is_held
+        };
         if spoken.age == MessageAge::Older && is_known() {
             continue;
         }

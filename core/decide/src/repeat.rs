@@ -76,7 +76,8 @@ impl<'r> RepeatedBlock<'r> {
                 Divergence::Unknown
                 | Divergence::Superseded
                 | Divergence::Refused
-                | Divergence::Gone,
+                | Divergence::Gone
+                | Divergence::Contradicted,
             ) => false,
         };
         let says_the_truth = truth == Some(slice) && is_settled();

@@ -109,10 +109,7 @@ impl Reply {
             .iter()
             .map(|call| ToolCallRef {
                 name: redact::without_credentials(&call.name).into_owned(),
-                arguments: recorder.store(
-                    ContentKind::ToolArguments,
-                    redact::without_credentials(&call.arguments).as_bytes(),
-                ),
+                arguments: store_arguments(&mut recorder, &call.arguments),
             })
             .collect();
         recorder.push(Event::ReplyEnded(ReplyEnded {
@@ -131,6 +128,19 @@ impl Reply {
         }));
         recorder.into_events()
     }
+}
+
+/// Records a call's arguments while its reply is still coming.
+#[must_use]
+pub fn record_arguments(view: &StateView<'_>, arguments: &str) -> Vec<Event> {
+    let mut recorder = Recorder::new(view);
+    store_arguments(&mut recorder, arguments);
+    recorder.into_events()
+}
+
+fn store_arguments(recorder: &mut Recorder<'_>, arguments: &str) -> ArtifactHash {
+    let recorded = redact::without_credentials(arguments);
+    recorder.store(ContentKind::ToolArguments, recorded.as_bytes())
 }
 
 impl ReplyParts {

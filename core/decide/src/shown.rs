@@ -59,7 +59,7 @@ impl TakenFromDisk {
         };
         let differs = |entity: &EntityId| match view.divergence(entity) {
             Some(Divergence::Refused | Divergence::Unreadable | Divergence::Gone) => false,
-            Some(Divergence::Unknown | Divergence::Superseded) => true,
+            Some(Divergence::Unknown | Divergence::Superseded | Divergence::Contradicted) => true,
             None if view.current_version(entity).is_none() => true,
             None => tools == Tools::Offered && view.state.stale().is_unsaved(entity),
         };

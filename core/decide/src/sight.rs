@@ -6,8 +6,8 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
-use alloc::{format, vec};
 use core::ops::Range;
 use tslp_projections::state::StateView;
 
@@ -15,7 +15,7 @@ use super::observe;
 use crate::text_facts::TextFacts;
 use crate::text_index::{Definition, KnownVersion, KnownWord, Shape, TextIndex, WantedWord};
 use tslp_core::artifact::Origin;
-use tslp_core::capture::json_text;
+use tslp_core::capture::{self, CodeBlock, json_text};
 use tslp_core::entity::EntityId;
 use tslp_core::event::Withheld;
 use tslp_core::hash::{ArtifactHash, SliceHash};
@@ -112,12 +112,13 @@ pub(super) struct Sight<'v> {
     last_whole: Vec<Option<usize>>,
 }
 
-/// A piece of a text that a marker takes the place of.
+/// A definition that is to go out of a text.
 struct Cut {
     /// Which of the strings, where the text is JSON.
     string: usize,
     bytes: Range<usize>,
-    entity: EntityId,
+    /// What is withheld for the first time by it.
+    new: Option<Withheld>,
 }
 
 /// What holds of a symbol now: what disk has where it differs from what is true, else what is true.
@@ -134,6 +135,8 @@ struct CurrentCode {
 pub(super) struct Withholding {
     /// Versions that are withheld for the first time.
     pub(super) new: BTreeSet<Withheld>,
+    /// What is shown as it isn't any more: it is withheld for the first time, or its block stays, since that shows other code, too.
+    pub(super) misleading: BTreeSet<EntityId>,
     /// The texts that change, with what they say instead.
     pub(super) rewritten: BTreeMap<(usize, TextSlot), String>,
 }
@@ -219,10 +222,19 @@ impl<'v> Sight<'v> {
     }
 
     fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
+        Some(self.versions[self.newest_shown(entity)?.1].slice)
+    }
+
+    /// The last message that shows a known version of the symbol.
+    pub(super) fn last_shown(&self, entity: &EntityId) -> Option<usize> {
+        self.newest_shown(entity).map(|(message, _)| message)
+    }
+
+    /// The last message that shows a known version of the symbol, and that version.
+    fn newest_shown(&self, entity: &EntityId) -> Option<(usize, usize)> {
         let shown = self.versions_of(entity);
         let shown = shown.filter_map(|version| Some((self.last_whole[version]?, version)));
-        let (_, newest) = shown.max_by_key(|(last, _)| *last)?;
-        Some(self.versions[newest].slice)
+        shown.max_by_key(|(last, _)| *last)
     }
 
     fn versions_of<'s>(&'s self, entity: &'s EntityId) -> impl Iterator<Item = usize> + 's {
@@ -279,45 +291,69 @@ impl<'v> Sight<'v> {
         for sighting in &self.sightings {
             let version_of = |fit: &Fit| &self.versions[fit.version];
             let was_withheld = sighting.withheld_as.map(|fit| &sighting.fits[fit]);
-            let withheld_fit = was_withheld.or_else(|| {
-                let is_right = |fit: &Fit| {
-                    let version = version_of(fit);
-                    self.current_code(&version.entity).slice == Some(version.slice)
-                };
-                if !may_change(sighting.message) || sighting.best().any(is_right) {
-                    return None;
-                }
-                let misleads = |fit: &&Fit| {
-                    let version = version_of(fit);
-                    !added.contains(&version.entity)
-                        && self.misleads(version, sighting.message, position)
-                };
-                let found = sighting.best().find(misleads)?;
-                withholding.new.insert(Withheld {
-                    entity: version_of(found).entity.clone(),
-                    slice: version_of(found).slice,
-                    position: position(sighting.message),
-                });
-                Some(found)
+            let misleading = || {
+                let may_change = may_change(sighting.message);
+                may_change.then(|| self.misleading_fit(sighting, position, added))?
+            };
+            let Some(fit) = was_withheld.or_else(misleading) else {
+                continue;
+            };
+            let entity = &version_of(fit).entity;
+            let new = was_withheld.is_none().then(|| Withheld {
+                entity: entity.clone(),
+                slice: version_of(fit).slice,
+                position: position(sighting.message),
             });
-            if let Some(fit) = withheld_fit {
-                let place = (sighting.message, sighting.slot);
-                cuts.entry(place).or_default().push(Cut {
-                    string: sighting.string,
-                    bytes: fit.bytes.clone(),
-                    entity: version_of(fit).entity.clone(),
-                });
-            }
+            let misleading = new.as_ref().map(|new| new.entity.clone());
+            withholding.misleading.extend(misleading);
+            let place = (sighting.message, sighting.slot);
+            cuts.entry(place).or_default().push(Cut {
+                string: sighting.string,
+                bytes: fit.bytes.clone(),
+                new,
+            });
         }
         for shown in texts {
-            if let Some(cuts) = cuts.get(&(shown.message, shown.slot)) {
-                let text = text_without(shown.text, cuts);
-                withholding
-                    .rewritten
-                    .insert((shown.message, shown.slot), text);
+            let place = (shown.message, shown.slot);
+            if let Some(cuts) = cuts.get(&place)
+                && let Some(text) = text_without(shown.text, cuts, false, &mut withholding.new)
+            {
+                withholding.rewritten.insert(place, text);
             }
         }
         withholding
+    }
+
+    /// The symbols of which a message that `is_older` shows a version that misleads.
+    pub(super) fn misleading(
+        &self,
+        position: &dyn Fn(usize) -> u32,
+        is_older: &dyn Fn(usize) -> bool,
+        added: &BTreeSet<EntityId>,
+    ) -> BTreeSet<EntityId> {
+        let older = self.sightings.iter().filter(|it| is_older(it.message));
+        let fits = older.filter_map(|it| self.misleading_fit(it, position, added));
+        fits.map(|fit| self.versions[fit.version].entity.clone())
+            .collect()
+    }
+
+    fn misleading_fit<'s>(
+        &'s self,
+        sighting: &'s Sighting,
+        position: &dyn Fn(usize) -> u32,
+        added: &BTreeSet<EntityId>,
+    ) -> Option<&'s Fit> {
+        let is_right = |fit: &Fit| {
+            let version = &self.versions[fit.version];
+            self.current_code(&version.entity).slice == Some(version.slice)
+        };
+        if sighting.best().any(is_right) {
+            return None;
+        }
+        sighting.best().find(|fit| {
+            let version = &self.versions[fit.version];
+            !added.contains(&version.entity) && self.misleads(version, sighting.message, position)
+        })
     }
 
     fn misleads(
@@ -367,16 +403,15 @@ impl<'v> Sight<'v> {
             if let Some(first) = fits.clone().next()
                 && !fits.any(is_true_here)
             {
-                let entity = &sight.versions[first.version].entity;
-                withheld.insert(entity.clone());
+                withheld.insert(sight.versions[first.version].entity.clone());
                 cuts.push(Cut {
                     string: sighting.string,
                     bytes: first.bytes.clone(),
-                    entity: entity.clone(),
+                    new: None,
                 });
             }
         }
-        (!cuts.is_empty()).then(|| text_without(text, &cuts))
+        text_without(text, &cuts, true, &mut BTreeSet::new())
     }
 }
 
@@ -583,46 +618,77 @@ fn add_versions(
     }
 }
 
-/// The text with a marker in the place of each cut. Of cuts that overlap the first and longest counts.
-fn text_without(text: &str, cuts: &[Cut]) -> String {
-    let mut cuts: Vec<_> = cuts.iter().collect();
-    cuts.sort_by_key(|cut| {
-        (
-            cut.string,
-            cut.bytes.start,
-            core::cmp::Reverse(cut.bytes.end),
-        )
-    });
+/// The text without the cuts, `None` if all stays; what goes for the first time is added to `withheld`. Nothing takes a cut's
+/// place, since a small model writes what it sees in the place of code: where a block of code shows the definition the whole
+/// block goes, elsewhere its lines. A block that shows other code, too, stays unless `is_strict`.
+fn text_without(
+    text: &str,
+    cuts: &[Cut],
+    is_strict: bool,
+    withheld: &mut BTreeSet<Withheld>,
+) -> Option<String> {
     let mut strings = 0;
-    let changed = json_text::change_strings(text, &mut |string| {
-        let index = strings;
+    json_text::change_strings(text, &mut |string| {
+        let own = cuts.iter().filter(|cut| cut.string == strings);
+        let own: Vec<&Cut> = own.collect();
         strings += 1;
-        let own = cuts.iter().filter(|cut| cut.string == index);
-        let (mut out, mut copied) = (String::new(), 0);
-        for Cut { bytes, entity, .. } in own {
-            if bytes.start < copied {
-                continue;
-            }
-            out.push_str(&string[copied..bytes.start]);
-            out.push_str(&withheld_marker(entity));
-            copied = bytes.end;
+        if own.is_empty() {
+            return None;
         }
-        (copied > 0).then(|| {
-            out.push_str(&string[copied..]);
-            out
-        })
-    });
-    changed.unwrap_or_else(|| text.into())
+        let blocks = capture::blocks(string);
+        let mut gone: Vec<Range<usize>> = Vec::new();
+        for cut in &own {
+            let around = |block: &&CodeBlock<'_>| block.outer.contains(&cut.bytes.start);
+            gone.push(match blocks.iter().find(around) {
+                Some(block) if !is_strict && shows_more(string, block, &own) => continue,
+                Some(block) => block.outer.clone(),
+                None => whole_lines(string, &cut.bytes),
+            });
+            withheld.extend(cut.new.clone());
+        }
+        gone.sort_by_key(|range| range.start);
+        let (mut out, mut copied) = (String::new(), 0);
+        for range in &gone {
+            out.push_str(string.get(copied..range.start).unwrap_or_default());
+            copied = copied.max(range.end);
+        }
+        out.push_str(&string[copied..]);
+        (!gone.is_empty()).then_some(out)
+    })
 }
 
-/// The marker that replaces code that would mislead.
-fn withheld_marker(entity: &EntityId) -> String {
-    format!("(code of {entity} withheld: it is no longer current)")
+/// Whether a block has words outside of the cuts.
+fn shows_more(text: &str, block: &CodeBlock<'_>, cuts: &[&Cut]) -> bool {
+    let Some(code) = &block.verbatim else {
+        return true;
+    };
+    let mut at = code.start;
+    text[code.clone()].split_inclusive('\n').any(|line| {
+        let bytes = at..at + line.len();
+        at = bytes.end;
+        let is_cut = |cut: &&Cut| cut.bytes.start < bytes.end && bytes.start < cut.bytes.end;
+        line.contains(char::is_alphanumeric) && !cuts.iter().any(is_cut)
+    })
 }
 
-/// A text as a message may say it: without injected blocks, delimiters defused, and with markers in the place of code that
-/// would mislead, as in `withheld`. `None` if nothing changes.
+/// The lines that a range lies in.
+fn whole_lines(text: &str, range: &Range<usize>) -> Range<usize> {
+    let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[range.end..].find('\n');
+    start..end.map_or(text.len(), |at| range.end + at + 1)
+}
+
+/// A text as a message may say it: without injected blocks, delimiters defused, and without code that would mislead, as in
+/// `withheld`. `None` if nothing changes.
 pub(super) fn cleaned_text(speaker: Role, text: &str, withheld: Option<String>) -> Option<String> {
+    // Servers refuse empty messages.
+    let withheld = withheld.map(|rest| match rest.trim() {
+        "" => String::from(ALL_WITHHELD),
+        _ => rest,
+    });
     let safe = safe_text(speaker, withheld.as_deref().unwrap_or(text));
     safe.or(withheld)
 }
+
+/// What is left of a message that consisted of code which isn't current: nothing that a model would write in the place of code.
+const ALL_WITHHELD: &str = "Ok.";

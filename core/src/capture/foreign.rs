@@ -7,8 +7,9 @@ use core::ops::Range;
 
 use super::line::line_at;
 use super::vocabulary::{
-    AFTER_RESULT_TAGS, ANSWER_TOOLS, ATTACHED_FILE_TAGS, FENCE_TAGS, FILE_TAGS, REMINDER_TAGS,
-    SUMMARY_BEGINNINGS, USERS_TAGS, WRITTEN_FILE_TAGS,
+    AFTER_RESULT_TAGS, ANSWER_TOOLS, ASKING_WORDS, ATTACHED_FILE_TAGS, CONVERSATION_WORDS,
+    FENCE_TAGS, FILE_TAGS, REMINDER_TAGS, SUMMARY_BEGINNINGS, SUMMARY_WORDS, USERS_TAGS,
+    WRITTEN_FILE_TAGS,
 };
 
 /// A part of a message that somebody else said.
@@ -100,7 +101,7 @@ fn closing_tags(text: &str) -> BTreeMap<&str, Vec<usize>> {
 }
 
 /// The name that a tag's text begins with; empty if it isn't one.
-fn tag_name(inside: &str) -> &str {
+pub(super) fn tag_name(inside: &str) -> &str {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     let end = inside.find(|c| !is_of_name(c)).unwrap_or(inside.len());
     let name = &inside[..end];
@@ -182,41 +183,31 @@ fn is_summary(line: &str, lines_before: usize) -> bool {
     SUMMARY_BEGINNINGS.iter().any(begins) || lines_before < SUMMARY_LINES && heads_a_summary(said)
 }
 
-/// `Summary of the conversation so far:`, `# Conversation summary`: a heading that speaks of both, and asks for nothing.
+/// `Summary of the conversation so far:`, `# Zusammenfassung des Gesprächs`: a heading that speaks of both, and asks for nothing.
 fn heads_a_summary(line: &str) -> bool {
+    let line = line.to_lowercase();
     let words = || {
         line.split(|c: char| !c.is_alphabetic())
             .filter(|word| !word.is_empty())
     };
-    let has = |names: &[&str]| {
-        words().any(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
-    };
-    let count = words().count();
-    let is_heading = line.ends_with(':') || count <= 6 && !line.ends_with(['.', '!', '?']);
-    let summarises = has(&[
-        "summary",
-        "recap",
-        "summarized",
-        "summarised",
-        "handoff",
-        "handover",
-    ]);
-    let of_talk = has(&[
-        "conversation",
-        "session",
-        "chat",
-        "context",
-        "discussion",
-        "dialogue",
-        "history",
-        "progress",
-    ]);
-    let asks = has(&[
-        "write", "give", "make", "show", "print", "add", "create", "update", "fix",
-    ]);
+    let speaks_of =
+        |beginnings: &[&str]| words().any(|word| beginnings.iter().any(|it| begins_word(word, it)));
+    let has = |names: &[&str]| words().any(|word| names.contains(&word));
+    let ends_sentence = line.ends_with(['.', '!', '?', '。', '！', '？']);
+    let is_heading =
+        line.ends_with([':', '：']) || words().count() <= HEADING_WORDS_MAX && !ends_sentence;
+    let asks = has(ASKING_WORDS);
     let is_agents = has(&["subagent", "subtask"]) || line.contains("sub-agent");
-    is_heading && summarises && of_talk && !asks
+    is_heading && speaks_of(SUMMARY_WORDS) && speaks_of(CONVERSATION_WORDS) && !asks
         || is_agents && has(&["you", "your", "orchestrator"])
+}
+
+/// Most words of a heading without a colon.
+const HEADING_WORDS_MAX: usize = 6;
+
+/// Whether a word begins so. Chinese and Japanese put no spaces between words.
+fn begins_word(word: &str, beginning: &str) -> bool {
+    word.starts_with(beginning) || !beginning.is_ascii() && word.contains(beginning)
 }
 
 #[cfg(test)]
@@ -262,12 +253,21 @@ mod tests {
             "Another language model started to solve this problem and produced a summary",
             "Here is a summary of our conversation so far:",
             "# Conversation Summary",
+            "# Zusammenfassung des bisherigen Gesprächs",
+            "Voici le résumé de notre conversation :",
+            "Resumen de la conversación anterior:",
+            "Resumo da conversa até agora:",
+            "Riassunto della conversazione precedente:",
+            "以下是之前对话的总结：",
+            "これまでの会話の要約：",
+            "Краткое изложение предыдущего разговора:",
             "You are a subagent. Report to the orchestrator.",
         ] {
             let text = format!("{heading}\nx\ny");
             check(&text, &[&text]);
         }
         check("Write a summary of this session:\nx", &[]);
+        check("Schreib eine Zusammenfassung dieses Gesprächs:\nx", &[]);
         check("The summary in session.py is wrong.\nx", &[]);
     }
 }

@@ -21,6 +21,7 @@ mod transcript;
 pub mod vocabulary;
 
 mod element;
+mod enclosed;
 mod ends;
 mod line;
 
@@ -52,26 +53,63 @@ pub fn blocks(text: &str) -> Vec<CodeBlock<'_>> {
 pub struct ToolText {
     /// All fences of tools, in order.
     pub fences: Vec<ToolFence>,
-    /// Closed fences of shell commands that name no file, in order.
+    /// What is in the fences that ask for a tool on the text's own level: at the beginning of a line, in no element, no comment.
+    pub calls: Vec<Range<usize>>,
+    /// What is in closed fences of shell commands that name no file, on the same level, in order.
     pub shell: Vec<Range<usize>>,
     /// Whether the text ends in the middle of a fence or an edit.
     pub is_cut: bool,
 }
 
-/// All fences of tools that stand in no other fence, edit or quotation, and what else a reply may run.
+/// All fences of tools that stand in no other fence, edit or quotation, and what a reply may run.
 #[must_use]
 pub fn tool_text(text: &str) -> ToolText {
     let mut scan = scan::BlockScanner::new(text);
     let mut found = ToolText::default();
+    let mut code = Vec::new();
+    // Where fences begin that might ask for something, and what is in them.
+    let mut asking = Vec::new();
     for block in scan.by_ref() {
         found.is_cut |= block.closing == Closing::Unclosed;
         let is_shell = block.format == Format::Fence
             && block.path.is_none()
             && block.closing == Closing::Closed
             && matches!(block.language.as_deref(), Some("bash" | "sh"));
-        found.shell.extend(block.verbatim.filter(|_| is_shell));
+        asking.extend(
+            block
+                .verbatim
+                .filter(|_| is_shell)
+                .map(|body| (block.outer.start, body, true)),
+        );
+        // Code's own tags are code.
+        if !text[block.outer.clone()]
+            .trim_start()
+            .starts_with(['<', '['])
+        {
+            code.push(block.outer);
+        }
     }
     found.fences = scan.tool_fences;
+    code.extend(found.fences.iter().map(|fence| fence.outer.clone()));
+    code.sort_by_key(|block| block.start);
+    let calls = found.fences.iter().filter(|fence| !fence.is_result);
+    asking.extend(calls.map(|fence| (fence.outer.start, fence.body.clone(), false)));
+    asking.retain(|(start, ..)| text[*start..].starts_with(['`', '~']));
+    asking.sort_by_key(|(start, ..)| *start);
+    let starts: Vec<usize> = asking.iter().map(|(start, ..)| *start).collect();
+    let outside = enclosed::outside(text, &code, &starts);
+    for ((_, body, is_shell), _) in asking
+        .into_iter()
+        .zip(outside)
+        .filter(|(_, outside)| *outside)
+    {
+        let kind = if is_shell {
+            &mut found.shell
+        } else {
+            &mut found.calls
+        };
+        kind.push(body);
+    }
     let fences = found.fences.iter();
     found.is_cut |= fences
         .last()

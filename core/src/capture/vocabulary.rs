@@ -65,6 +65,9 @@ sections! {
     USERS_TAGS "tag around the user's own words",
     REMINDER_TAGS "tag around a client's reminders, between which the user speaks",
     SUMMARY_BEGINNINGS "beginning of a line that opens a summary or an agent's orders",
+    SUMMARY_WORDS "beginning of a word for a summary",
+    CONVERSATION_WORDS "beginning of a word for a conversation",
+    ASKING_WORDS "word that asks for something",
 }
 
 /// The version of this data, for the record of the rules in force.

@@ -57,6 +57,8 @@ pub struct ServeConfig {
     pub policy: Policy,
     /// Tokens of code in one prompt.
     pub budget: TokenBudget,
+    /// Which replies end with a line for the user.
+    pub notices_in_reply: settings::NoticesInReply,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -165,6 +167,7 @@ impl ServeConfig {
                 ..settings.policy
             },
             budget: settings.budget,
+            notices_in_reply: settings.notices_in_reply,
             audit: settings.audit,
             etv: settings.etv,
             tools: settings.tools,

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::secret::Secret;
+use crate::loop_config::LocalUsers;
 
 /// Shorter tokens can be guessed.
 const TOKEN_CHARACTERS_MIN: usize = 16;
@@ -83,6 +84,31 @@ pub(super) fn parse_origins<'a>(
         .collect()
 }
 
+/// User ids, or the word `any`.
+///
+/// # Errors
+/// If one is neither; the text says what is allowed.
+pub(super) fn parse_users<'a>(users: impl Iterator<Item = &'a str>) -> Result<LocalUsers, String> {
+    let mut ids = Vec::new();
+    let mut is_any = false;
+    for user in users {
+        match user.parse() {
+            Ok(id) => ids.push(id),
+            Err(_) if user == "any" => is_any = true,
+            Err(_) => {
+                return Err(format!(
+                    "must list user ids such as 33 (`id -u NAME` prints one) or be any, which {user:?} isn't"
+                ));
+            }
+        }
+    }
+    Ok(if is_any {
+        LocalUsers::Any
+    } else {
+        LocalUsers::These(ids)
+    })
+}
+
 fn is_host(name: &str) -> bool {
     !name.is_empty()
         && name
@@ -122,6 +148,15 @@ mod tests {
             parse_token("0123456789abcdef"),
             Ok(Secret::new("0123456789abcdef".into())),
         );
+    }
+
+    #[test]
+    fn users_are_ids_or_any() {
+        let read = |list: &'static str| parse_users(list.split(','));
+        check(read("33,1000"), Ok(LocalUsers::These(vec![33, 1000])));
+        check(read("33,any"), Ok(LocalUsers::Any));
+        check(read("www-data"), Err("id -u"));
+        check(read("-1"), Err("user ids"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tslp_core::message::Tools;
 use tslp_core::policy::Policy;
 use tslp_core::words;
 use tslp_workspace::observer::EtvConfig;
@@ -11,6 +12,7 @@ use tslp_workspace::observer::EtvConfig;
 use super::secret::Secret;
 use super::upstream::{ServerForModels, UpstreamSetting};
 use super::written::WrittenValue;
+use crate::loop_config::LocalUsers;
 
 /// All settings, before they are checked on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct Settings {
     pub policy: Policy,
     /// Tokens of code in one prompt.
     pub budget: TokenBudget,
+    /// Which replies end with a line for the user.
+    pub notices_in_reply: NoticesInReply,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -71,6 +75,8 @@ pub struct AccessConfig {
     pub hosts_allowed: Vec<String>,
     /// Origins of web pages that may call us; none by default.
     pub origins_allowed: Vec<String>,
+    /// Local users that may call without a token.
+    pub users_allowed: LocalUsers,
     /// The bearer token that every request must carry.
     pub token: Option<Secret>,
 }
@@ -113,6 +119,32 @@ pub struct ToolsConfig {
     pub toolchains: Vec<PathBuf>,
     /// Whether calls of the client's own tools are judged.
     pub client_tools: ClientTools,
+}
+
+words! {
+    /// Which replies end with what was withheld or refused.
+    #[derive(Default)]
+    NoticesInReply, "choice of notices in replies" {
+        /// Those to clients that offer no tools.
+        #[default]
+        Chats = "chats",
+        /// None.
+        Never = "never",
+        /// All.
+        Always = "always",
+    }
+}
+
+impl NoticesInReply {
+    /// Whether replies to a client with these tools end with the line.
+    #[must_use]
+    pub fn reaches(self, tools: Tools) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::Chats => tools == Tools::None,
+        }
+    }
 }
 
 words! {
@@ -209,6 +241,7 @@ impl Default for Settings {
             access: AccessConfig::default(),
             policy: Policy::default(),
             budget: TokenBudget::default(),
+            notices_in_reply: NoticesInReply::default(),
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),

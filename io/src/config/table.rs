@@ -8,7 +8,7 @@ use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement};
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
-use super::settings::{ClientTools, LogFormat, TokenBudget, ToolsChoice};
+use super::settings::{ClientTools, LogFormat, NoticesInReply, TokenBudget, ToolsChoice};
 
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
@@ -161,13 +161,19 @@ keys! {
         "How many of the last episodes `/recent` and `tslp recent` list unless they are asked for another number; 1000 are kept for them.";
     "token": Common, secret!(network::parse_token, access.token),
         "Clients must send it as their API key (`Authorization: Bearer …`). At least 16 visible ASCII characters. Other users can read a process's flags, so prefer the file or the variable.",
-        unset "no token is asked for";
+        unset "none is asked for, and only those whom `users_allowed` names may call";
     "hosts_allowed": Tuning, list!("HOST", network::parse_hosts, access.hosts_allowed),
         "Additional names that are accepted in a request's `Host` header, with or without a port. Guards against web pages that rebind their name to this machine.",
         unset "only the loopback names and the listening address";
     "origins_allowed": Tuning, list!("ORIGIN", network::parse_origins, access.origins_allowed),
         "Web pages that may call the proxy, each as `scheme://host[:port]`.",
         unset "none";
+    "users_allowed": Tuning, SettingAccess {
+        kind: ValueKind::List("UID"), unit: "",
+        set: |s, written| network::parse_users(written.list()).map(|users| s.access.users_allowed = users),
+        show: |s| s.access.users_allowed.to_string() },
+        "Ids of other local users that may call the proxy without a token, or `any`. Whoever may call can read the workspace through prompts and change what is true.",
+        unset "only the user that tslp runs as, and root";
     "upstream_api_key": Tuning, secret!(network::parse_credential, upstream.api_key),
         "Sent to the model server in place of the client's own authorisation. Other users can read a process's flags, so prefer the file or the variable.",
         unset "the client's own authorisation is passed on";
@@ -201,6 +207,8 @@ keys! {
             TokenBudget::Tokens(tokens) => tokens.to_string(),
         } },
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
+    "notices.in_reply": Common, choice!(NoticesInReply, notices_in_reply),
+        "Which replies end with a line that says what was withheld or refused and which words resolve it: in `chats`, whose client offers no tools, `never`, or `always`.";
     "parity.nodes_percent": Tuning, number!(0..=100, "percent", policy.thresholds.nodes_percent),
         "A new definition with a smaller share of the old one's syntax tree nodes counts as collapsed and stays a proposal.";
     "parity.tokens_percent": Tuning, number!(0..=100, "percent", policy.thresholds.tokens_percent),

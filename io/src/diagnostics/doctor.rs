@@ -446,7 +446,9 @@ impl TruthCounts {
             .iter()
             .find(|known| known.as_str() == word)
         {
-            Some(DiskDifference::Superseded | DiskDifference::Unknown) => self.stale += 1,
+            Some(
+                DiskDifference::Superseded | DiskDifference::Unknown | DiskDifference::Contradicted,
+            ) => self.stale += 1,
             Some(DiskDifference::Refused) => {
                 self.stale += 1;
                 self.refused += 1;

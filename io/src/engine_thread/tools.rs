@@ -192,13 +192,22 @@ impl EngineThread {
 
     /// How the reply to a prompt of one choice is treated. One that `can_go_on` may ask for tools: its client offers none of its
     /// own, whose loop would rule, and its request can be sent again with their results.
-    pub(super) fn rounds_allowed(&self, dialect: Dialect, can_go_on: bool) -> RoundsAllowed {
+    pub(super) fn rounds_allowed(
+        &self,
+        dialect: Dialect,
+        can_go_on: bool,
+        tells_user: bool,
+    ) -> RoundsAllowed {
         let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
+        let is_chat = !matches!(dialect, Dialect::Completions | Dialect::OllamaGenerate);
         if !dialect.continues_replies() {
-            RoundsAllowed::One
+            match is_chat && tells_user {
+                true => RoundsAllowed::OneJudged,
+                false => RoundsAllowed::One,
+            }
         } else if can_go_on && self.tools.as_deref().is_some_and(runs) {
             RoundsAllowed::Several
-        } else if self.holds_client_calls() {
+        } else if self.holds_client_calls() || tells_user {
             RoundsAllowed::OneJudged
         } else {
             RoundsAllowed::One

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{DiskFinding, Event, EventKind};
+use tslp_core::event::{ArtifactCaptured, DiskFinding, Event, EventKind, Format};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq};
 use tslp_core::path::RelPath;
@@ -84,9 +84,9 @@ fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<Episod
     reader.read_back(EventKind::ArtifactCaptured, &mut |episode, event| {
         let is_wanted = match (&event, wish) {
             (Event::ArtifactCaptured(captured), UndoWish::File(path)) => {
-                captured.origin == Origin::Model && captured.path.as_ref() == Some(path)
+                is_of_reply(captured) && captured.path.as_ref() == Some(path)
             }
-            (Event::ArtifactCaptured(captured), _) => captured.origin == Origin::Model,
+            (Event::ArtifactCaptured(captured), _) => is_of_reply(captured),
             _ => false,
         };
         if is_wanted {
@@ -98,6 +98,11 @@ fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<Episod
     Ok(found)
 }
 
+/// Whether a reply brought this, and not a later look at the file that holds it.
+fn is_of_reply(captured: &ArtifactCaptured) -> bool {
+    captured.origin == Origin::Model && captured.format != Format::Disk
+}
+
 /// What was on record of a file just before a reply's code for it.
 #[derive(Default)]
 struct FileBefore {
@@ -105,6 +110,8 @@ struct FileBefore {
     true_slices: Vec<(EntityId, SliceHash, ArtifactHash, Vec<Span>)>,
     /// Texts that were once the whole file, the latest first.
     wholes: Vec<(ArtifactHash, Vec<Span>)>,
+    /// Everything that was recorded with its path, the latest last: what clients showed of it, too.
+    recorded: Vec<ArtifactHash>,
     /// What disk held.
     finding: Option<DiskFinding>,
 }
@@ -117,11 +124,12 @@ fn files_before(
 ) -> Result<BTreeMap<RelPath, FileBefore>, LedgerError> {
     let (mut state, mut files) = (State::default(), BTreeMap::new());
     let mut of_model: BTreeSet<CaptureId> = BTreeSet::new();
+    let mut texts: BTreeMap<RelPath, Vec<ArtifactHash>> = BTreeMap::new();
     reader.read_events(Seq(1), &mut |recorded| {
         if recorded.episode >= since {
             let mut paths = Vec::new();
             match &recorded.event {
-                Event::ArtifactCaptured(captured) if captured.origin == Origin::Model => {
+                Event::ArtifactCaptured(captured) if is_of_reply(captured) => {
                     of_model.insert(captured.capture);
                     paths.extend(captured.path.clone());
                 }
@@ -133,10 +141,19 @@ fn files_before(
             }
             for path in paths {
                 if only.is_none_or(|only| *only == path) {
-                    let before = || FileBefore::of(&state, &path);
+                    let before = || FileBefore {
+                        recorded: texts.get(&path).cloned().unwrap_or_default(),
+                        ..FileBefore::of(&state, &path)
+                    };
                     files.entry(path.clone()).or_insert_with(before);
                 }
             }
+        }
+        if let Event::ArtifactCaptured(captured) = &recorded.event
+            && let Some(path) = &captured.path
+        {
+            let of_path = texts.entry(path.clone()).or_default();
+            of_path.push(captured.artifact);
         }
         state.apply(recorded, &mut Changes::discarding());
         if recorded.seq.0.is_multiple_of(SETTLE_EVENTS) {
@@ -164,6 +181,7 @@ impl FileBefore {
             true_slices: current.collect(),
             wholes,
             finding: state.disk_finding(path).cloned(),
+            recorded: Vec::new(),
         }
     }
 }
@@ -217,6 +235,14 @@ fn text_before(
         _ => None,
     };
     let is_it = |text: &Vec<u8>| disk.is_none_or(|disk| slice::hash_of_whole(text) == disk);
+    if disk.is_some() {
+        // The latest first: a fingerprint doesn't tell texts apart that differ in spaces at the ends of lines.
+        let recorded = before.recorded.iter().rev();
+        let mut texts = recorded.filter_map(|artifact| reader.artifact(*artifact).ok().flatten());
+        if let Some(text) = texts.find(is_it) {
+            return Ok(text);
+        }
+    }
     let wholes = before
         .wholes
         .iter()

@@ -154,7 +154,13 @@ impl MainLoop {
             server: ServerNumber::default(),
             stage: ExchangeStage::Routing,
         });
-        let checked = self.guard.check(&exchange.head);
+        let checked = self.guard.check(&exchange.head).and_then(|caller| {
+            if !client.is_let_in && exchange.head.path() != "/health" {
+                self.guard.check_user(|| client.socket.peer_user())?;
+                client.is_let_in = true;
+            }
+            Ok(caller)
+        });
         if checked.is_err() {
             // Whoever isn't let in gets no further use of the connection.
             exchange.persistence = Persistence::Close;
@@ -389,6 +395,7 @@ impl MainLoop {
     }
 
     fn hand_over_prompt(&mut self, exchange: &mut Exchange, body: Vec<u8>) {
+        self.hand_over_all_replies();
         let body_bytes = body.len() as u64;
         debug_assert!(body_bytes <= self.config.limits.chat_body_bytes_max);
         let headers = &exchange.head.headers;

@@ -32,6 +32,8 @@ pub(super) struct Client {
     pub(super) exchange: Option<Box<Exchange>>,
     pub(super) stage: ClientStage,
     pub(super) due: Option<ArmedDeadline>,
+    /// Whether the guard has let in the user whose connection it is.
+    pub(super) is_let_in: bool,
     /// Counts every step of progress; the loop leaves the client when the count stops growing.
     pub(super) moves: u64,
     /// Counts requests, so that a deadline can't outlive its request.
@@ -108,6 +110,7 @@ impl Client {
             exchange: None,
             stage: ClientStage::Open,
             due: None,
+            is_let_in: false,
             moves: 0,
             requests: 0,
             counted_bytes: 0,
@@ -383,13 +386,13 @@ pub(super) struct ContinuedResponse {
 
 impl ContinuedResponse {
     /// Before the first round's body.
-    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm) -> Self {
+    pub(super) fn new(head: &ResponseHead, media: ErrorEventForm, dialect: Dialect) -> Self {
         let form = match media {
-            ErrorEventForm::EventStream => ResponseForm::Stream,
-            ErrorEventForm::JsonLines | ErrorEventForm::Other => ResponseForm::Whole,
+            ErrorEventForm::EventStream | ErrorEventForm::JsonLines => ResponseForm::Stream,
+            ErrorEventForm::Other => ResponseForm::Whole,
         };
         Self {
-            rounds: ResponseRounds::new(form),
+            rounds: ResponseRounds::new(form, dialect),
             head: head.clone(),
             status: head.status,
             upstream: head.persistence,

@@ -123,7 +123,7 @@ impl MainLoop {
         if self.accept_retry.is_some_and(|at| at <= self.now) {
             self.accept();
         }
-        self.hand_over_replies();
+        self.hand_over_replies(self.now);
         let next_deadline = self.connections.next_deadline();
         if next_deadline.is_none_or(|next| next > self.now) {
             return;

@@ -1,7 +1,7 @@
 //! The upstream's response on its way to the client, and everything that can cut it short.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tslp_core::redact;
@@ -200,9 +200,10 @@ impl MainLoop {
             && head.method != "HEAD"
         {
             may_go_on = true;
-            reply.continued = Some(Box::new(ContinuedResponse::new(response, media)));
+            let continued = ContinuedResponse::new(response, media, reply.dialect);
+            reply.continued = Some(Box::new(continued));
             // The head of a whole body states its length, which the next rounds may change: it waits for them.
-            if media != ErrorEventForm::EventStream {
+            if media == ErrorEventForm::Other {
                 return;
             }
         }
@@ -309,9 +310,14 @@ impl MainLoop {
         }
     }
 
-    /// Hands over the replies whose text has waited long enough. The client waits for none of it.
-    pub(super) fn hand_over_replies(&mut self) {
-        if self.next_handover.is_none_or(|next| next > self.now) {
+    /// Hands over what all replies have said so far: a client may have acted on it already.
+    pub(super) fn hand_over_all_replies(&mut self) {
+        self.hand_over_replies(self.now + HANDOVER);
+    }
+
+    /// Hands over the replies whose text was to be handed over by then. The client waits for none of it.
+    pub(super) fn hand_over_replies(&mut self, until: Instant) {
+        if self.next_handover.is_none_or(|next| next > until) {
             return;
         }
         self.next_handover = None;
@@ -328,7 +334,7 @@ impl MainLoop {
             let Some(at) = reply.handover_at else {
                 continue;
             };
-            if at <= self.now {
+            if at <= until {
                 reply.handover_at = None;
                 due.push(ToEngine::ReplyBytes {
                     exchange: id,
@@ -622,7 +628,9 @@ impl MainLoop {
                 self.replace_response(client, refusal, ResponseEnd::UpstreamBroken);
                 return forget_rounds(client);
             }
-            if !continued.rounds.is_continued() && reply.allowed != RoundsAllowed::OneJudged {
+            let may_hold_calls =
+                reply.allowed == RoundsAllowed::OneJudged && continued.rounds.may_hold_calls();
+            if !continued.rounds.is_continued() && !may_hold_calls {
                 let held = continued.rounds.take_held();
                 write_body(out, call.downstream, &held);
             }

@@ -1,6 +1,8 @@
 //! The calls in a reply's text: closed `tool` fences with JSON in them.
 
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tslp_core::capture::tool_text;
 
 use super::{FLAWED_BYTES_MAX, boundary_before};
@@ -34,13 +36,11 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
     if talk.is_cut {
         return Vec::new();
     }
-    let fences = talk.fences.iter().filter(|fence| !fence.is_result);
-    let mut found: Vec<(usize, Vec<WrittenCall>)> = fences
-        .map(|fence| {
-            (
-                fence.body.start,
-                read_block(text[fence.body.clone()].trim(), calls_max),
-            )
+    let blocks = talk.calls.iter();
+    let mut found: Vec<(usize, Vec<WrittenCall>)> = blocks
+        .map(|body| {
+            let block = text[body.clone()].trim();
+            (body.start, read_block(block, calls_max))
         })
         .collect();
     if shell_fences {
@@ -74,15 +74,19 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
 
 /// The calls of one block: an object or an array of objects.
 fn read_block(block: &str, calls_max: usize) -> Vec<WrittenCall> {
-    match serde_json::from_str(block) {
-        Ok(Value::Array(items)) if items.is_empty() => {
+    let items = if block.starts_with('[') {
+        serde_json::from_str::<Vec<&RawValue>>(block)
+    } else {
+        serde_json::from_str(block).map(|item| vec![item])
+    };
+    match items {
+        Ok(items) if items.is_empty() => {
             vec![WrittenCall::with_flaw(block, "the list of calls is empty")]
         }
-        Ok(Value::Array(items)) => {
+        Ok(items) => {
             let items = items.iter().take(calls_max + 1);
-            items.map(read_call).collect()
+            items.map(|item| read_call(item.get())).collect()
         }
-        Ok(item) => vec![read_call(&item)],
         Err(error) => vec![WrittenCall::with_flaw(
             block,
             format!("the block is no JSON: {error}"),
@@ -90,9 +94,30 @@ fn read_block(block: &str, calls_max: usize) -> Vec<WrittenCall> {
     }
 }
 
-fn read_call(item: &Value) -> WrittenCall {
-    let flawed = |flaw: String| WrittenCall::with_flaw(&item.to_string(), flaw);
-    match (&item["type"], &item["command"]) {
+/// The two fields of a call, if each is there once: of one that is there twice, two readers would take different ones.
+#[derive(Deserialize)]
+struct CallFields {
+    #[serde(default, rename = "type")]
+    kind: Value,
+    #[serde(default)]
+    command: Value,
+}
+
+fn read_call(item: &str) -> WrittenCall {
+    let flawed = |flaw: String| WrittenCall::with_flaw(item, flaw);
+    let fields: Result<CallFields, _> = serde_json::from_str(item);
+    let fields = match fields {
+        Ok(fields) => fields,
+        Err(error) if error.to_string().starts_with("duplicate") => {
+            return flawed(format!("a call has each field once: {error}"));
+        }
+        // No object.
+        Err(_) => CallFields {
+            kind: Value::Null,
+            command: Value::Null,
+        },
+    };
+    match (&fields.kind, &fields.command) {
         (Value::String(kind), Value::String(command)) if kind == "shell" => WrittenCall {
             text: command.clone(),
             flaw: None,
@@ -158,6 +183,38 @@ mod tests {
         check(&format!("> ```tool\n> {call}\n> ```\n"), &[]);
     }
 
+    /// Replies around a call; `CALL` is its fence, `RUNS` in a case's first line says that it runs.
+    const REPLIES: &str = include_str!("replies.txt");
+
+    #[test]
+    fn only_a_fence_of_the_answer_itself_asks() {
+        let fence = format!("```tool\n{}\n```", shell("ls"));
+        let mut counts = [0, 0];
+        for case in REPLIES.split("\n=====\n").skip(1) {
+            let (title, reply) = case.split_once('\n').unwrap();
+            let mut text = String::new();
+            for line in reply.split_inclusive('\n') {
+                // A fence is indented and quoted as its line is.
+                match line.split_once("CALL") {
+                    Some((before, after)) => {
+                        let lead = if before.trim().is_empty() || before == "> " {
+                            before
+                        } else {
+                            ""
+                        };
+                        let fence = fence.replace('\n', &format!("\n{lead}"));
+                        text.extend([before, &fence, after]);
+                    }
+                    None => text.push_str(line),
+                }
+            }
+            let runs = title.starts_with("RUNS");
+            counts[usize::from(runs)] += 1;
+            check(&text, if runs { &["ls"] } else { &[] });
+        }
+        assert!(counts[0] >= 30 && counts[1] >= 12, "{counts:?}");
+    }
+
     #[test]
     fn what_cant_be_read_is_said() {
         let fenced = |block: &str| format!("```tool\n{block}\n```");
@@ -177,6 +234,14 @@ mod tests {
             "must be a text",
         );
         check("{\"command\":\"ls\"}", "a call is written");
+        check(
+            "{\"type\":\"shell\",\"command\":\"ls\",\"command\":\"rm x\"}",
+            "duplicate field `command`",
+        );
+        check(
+            "[{\"type\":\"shell\",\"command\":\"ls\"},{\"type\":\"x\",\"comm\\u0061nd\":\"a\",\"command\":\"b\",\"type\":\"shell\"}]",
+            "duplicate field",
+        );
         check("[]", "empty");
         check("7", "a call is written");
         let many = vec![shell("ls"); 1_000].join(",");

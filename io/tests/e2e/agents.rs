@@ -6,7 +6,7 @@ use crate::harness::{Places, RING, RING_PUT, Tslp, user};
 use crate::upstream::{Reply, Step, Upstream};
 
 /// A reply that calls a tool, its arguments in small pieces.
-fn calls(tool: &str, arguments: &Value) -> Reply {
+pub(crate) fn calls(tool: &str, arguments: &Value) -> Reply {
     let arguments = arguments.to_string();
     let delta = |function: Value, finish: Value| {
         let call = json!({"index": 0, "id": "call_1", "type": "function", "function": function});
@@ -24,7 +24,7 @@ fn calls(tool: &str, arguments: &Value) -> Reply {
 }
 
 /// What the client remembers of a call and its result.
-fn called(tool: &str, arguments: &Value, result: &str) -> [Value; 2] {
+pub(crate) fn called(tool: &str, arguments: &Value, result: &str) -> [Value; 2] {
     let function = json!({"name": tool, "arguments": arguments.to_string()});
     [
         json!({"role": "assistant", "content": "", "tool_calls": [
@@ -39,7 +39,7 @@ fn request(messages: &[Value]) -> Value {
     json!({"model": "m", "stream": true, "messages": messages, "tools": [tool("read"), tool("edit")]})
 }
 
-fn numbered(code: &str) -> String {
+pub(crate) fn numbered(code: &str) -> String {
     let lines = code.lines().enumerate();
     lines
         .map(|(at, line)| format!("{}: {line}\n", at + 1))

@@ -83,7 +83,10 @@ fn recent_names_what_the_user_proposed_and_the_lines_that_a_refused_proposal_lac
     assert_eq!(states(0), proposed("src/ring.c::ring_get"));
     // Metadata, unless somebody asks for more (spec 14.3).
     assert_eq!(states(1), proposed(RING_PUT));
-    let gone = ["r->head = (r->head + 1) % r->size;", "r->count += 1;"];
+    let gone = [
+        "    r->head = (r->head + 1) % r->size;",
+        "    r->count += 1;",
+    ];
     let page = tslp.page("/recent?missing_lines=true");
     let missing = &page["episodes"][1]["artifact_states"][0]["missing_lines"];
     assert_eq!(*missing, json!({"lines": gone, "more": 0}));

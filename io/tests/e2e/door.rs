@@ -279,6 +279,78 @@ fn another_user_is_refused() {
     tslp.stop();
 }
 
+/// What another user's program says to the port, a line each; `PROMPT` is a chat request with these words.
+const ASKED_BY_OTHERS: [&str; 8] = [
+    "GET /state",
+    "GET /recent",
+    "GET /doctor",
+    "GET /metrics",
+    "GET /v1/models",
+    "PROMPT explain ring_put in src/ring.c",
+    "PROMPT @tslp accept src/ring.c",
+    "PROMPT @tslp stop",
+];
+
+#[test]
+fn another_users_programs_are_refused_at_the_port_unless_they_are_allowed() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let say = |tslp: &Tslp, asked: &str, header: &str| {
+        let (method, target, body) = match asked.split_once(' ').unwrap() {
+            ("PROMPT", words) => (
+                "POST",
+                "/v1/chat/completions",
+                format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{words}"}}]}}"#),
+            ),
+            (method, target) => (method, target, String::new()),
+        };
+        let port = tslp.address.port();
+        let request = format!(
+            "{method} {target} HTTP/1.1\\r\\nHost: localhost:{port}\\r\\nConnection: close\\r\\n{header}Content-Length: {}\\r\\n\\r\\n{body}",
+            body.len()
+        );
+        // The shell's own sockets: a real second user's process, whatever this machine has installed.
+        let script =
+            format!("exec 3<>/dev/tcp/127.0.0.1/{port}; printf '%b' '{request}' >&3; cat <&3");
+        let mut other = std::process::Command::new("bash");
+        let output = other.arg("-c").arg(script).uid(65534).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let tslp = Tslp::start(&places, &upstream);
+    for asked in ASKED_BY_OTHERS {
+        let answer = say(&tslp, asked, "");
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{asked}: {answer}");
+        for word in ["foreign_user", "65534", "users_allowed", "token"] {
+            assert!(answer.contains(word), "{asked}: {answer}");
+        }
+        assert!(!answer.contains("ring_put"), "{answer}");
+    }
+    let health = say(&tslp, "GET /health", "");
+    assert!(health.starts_with("HTTP/1.1 200 "), "{health}");
+    tslp.stop();
+    let (_, listed) = places.cli_json(&["recent"]);
+    assert_eq!(
+        listed["episodes"],
+        serde_json::json!([]),
+        "nothing is recorded of it"
+    );
+
+    let token = "0123456789abcdef";
+    for (flags, header) in [
+        (["--users-allowed", "65534"], String::new()),
+        (["--users-allowed", "any"], String::new()),
+        (["--token", token], format!("x-tslp-token: {token}\\r\\n")),
+    ] {
+        let tslp = Tslp::with(&places, &upstream.url, &flags);
+        let answer = say(&tslp, "GET /state", &header);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{flags:?} {answer}");
+        tslp.stop();
+    }
+}
+
 #[test]
 fn what_answers_in_the_proxys_place_is_reported_and_nothing_is_done_twice() {
     let places = Places::new();

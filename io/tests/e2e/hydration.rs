@@ -122,7 +122,7 @@ fn what_does_not_fit_is_named_and_never_cut() {
     tslp.say("explain `ring_put`");
     assert_eq!(
         upstream.next().system(),
-        "[STATE NOTICE]\nsrc/ring.c::ring_put is authoritative but did not fit into this prompt.\nIts code is NOT shown. Do not guess it.\n[END NOTICE]"
+        "[STATE NOTICE]\nsrc/ring.c::ring_put is known, but too long for this prompt, so its code is not shown. Ask the user which part of it is meant.\n[END NOTICE]"
     );
     assert_eq!(tslp.last_episode()["withheld"][0]["reason"], "over_budget");
 }

@@ -80,10 +80,12 @@ fn an_edit_with_the_rest_left_out_is_refused_and_the_next_prompt_says_so_once() 
         episode["notices"],
         json!([{"entity": RING_PUT, "reason": "elided"}])
     );
-    let notice = "[STATE NOTICE]\nThe last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder; give every definition in full.\nIt has NOT modified the State Map.\nLine 3 has a placeholder: // ... rest unchanged\nMissing lines:\n    r->slots[r->head] = value;\n    r->head = (r->head + 1) % r->size;\n    return 0;\nIf the file already holds that change, put back what is missing.\n[END NOTICE]";
+    let notice = "[STATE NOTICE]\nThe last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder; give every definition in full.\nLine 3 has a placeholder: // ... rest unchanged\n[END NOTICE]";
     talk.ask("and now?");
     let system = upstream.next().system();
-    assert_eq!(system, notice);
+    // A model copies what it read last, so the true code is shown again after the refused one.
+    let block = state_block(RING_PUT, &tslp.artifact(RING_PUT), RING);
+    assert_eq!(system, format!("{block}\n\n{notice}"));
     talk.ask("thanks");
     let system = upstream.next().system();
     assert!(!system.contains("[STATE NOTICE]"), "{system}");

@@ -128,11 +128,9 @@ fn code_that_is_no_longer_true_is_withheld_from_the_window() {
     let mut talk = improved(&tslp, &upstream);
     talk.ask("thanks");
     let better = format!("Better:\n\n{}", fenced("src/ring.c", RING_BETTER));
-    let gone = "(code of src/ring.c::ring_put withheld: it is no longer current)\n";
-    let old = format!("Improve this:\n\n{}", fenced("src/ring.c", gone));
     assert_eq!(
         upstream.next().system(),
-        window(&[(old.trim_end(), better.trim_end())])
+        window(&[("Improve this:", better.trim_end())])
     );
 }
 
@@ -160,10 +158,10 @@ fn what_the_model_changed_in_view_stays_in_the_clients_messages() {
 
 /// An agent's history: thoughts, a command that writes the file, and outputs that show it, with or without other files.
 #[test]
-fn code_that_is_no_longer_true_is_withheld_from_an_agents_history() {
+fn code_that_is_no_longer_true_stays_in_an_agents_history_and_it_is_told_to_read_again() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
-    let talk = improved(&tslp, &upstream);
+    improved(&tslp, &upstream); // In another conversation.
     let shown = |code: &str, rest: &str| {
         json!([
             user("Write it, then look at it."),
@@ -181,21 +179,22 @@ fn code_that_is_no_longer_true_is_withheld_from_an_agents_history() {
         ])
     };
     let ask = |older: &Value| {
-        let mut request = talk.request("thanks");
+        let mut request = Talk::new(&tslp).request("thanks");
         let messages = request["messages"].as_array_mut().expect("messages");
-        messages.splice(2..2, older.as_array().expect("a list").clone());
+        messages.splice(0..0, older.as_array().expect("a list").clone());
         request["tools"] = json!([{"type": "function", "function": {"name": "bash"}}]);
         tslp.chat(&request);
         let sent = upstream.next().json();
         let mut sent = sent["messages"].as_array().expect("messages").clone();
         sent.retain(|message| message["role"] != "system");
-        Value::from(sent[2..7].to_vec())
+        assert_eq!(sent[..5], *older.as_array().expect("a list"));
+        sent[5]["content"].as_str().expect("text").to_owned()
     };
-    let gone = "(code of src/ring.c::ring_put withheld: it is no longer current)\n";
-    let expected = shown(gone, "\n");
-    assert_eq!(ask(&shown(RING, "\n")), expected);
-    let current = shown(RING_BETTER, "\n");
-    assert_eq!(ask(&current), current);
+    let told =
+        "Changed outside since you read it: src/ring.c::ring_put; read it again before you edit.";
+    let words = ask(&shown(RING, "\n"));
+    assert!(words.contains(told), "{words}");
+    assert_eq!(ask(&shown(RING_BETTER, "\n")), "thanks");
 }
 
 #[test]

@@ -90,7 +90,8 @@ fn a_body_that_does_not_fit_waits_and_goes_on_when_there_is_room() {
     let mut asking = proxy.client();
     asking.send(asking_first(&proxy, LARGEST));
     // Those that are small pass meanwhile.
-    proxy.client().send(proxy.chat(&body('s', 1000)));
+    let mut small = proxy.client();
+    small.send(proxy.chat(&body('s', 1000)));
     prompt(&proxy, 's');
     assert!(heard_nothing(&asking), "it isn't asked for its body yet");
     answer(&proxy, exchange);
@@ -144,7 +145,8 @@ fn a_client_that_goes_away_is_charged_until_the_engine_has_done_with_its_prompt(
     drop(first);
     let mut asking = proxy.client();
     asking.send(asking_first(&proxy, LARGEST));
-    proxy.client().send(proxy.chat(&body('s', 1000)));
+    let mut small = proxy.client();
+    small.send(proxy.chat(&body('s', 1000)));
     prompt(&proxy, 's');
     assert!(heard_nothing(&asking));
     answer(&proxy, exchange);

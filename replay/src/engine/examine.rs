@@ -41,7 +41,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let new = received.new_user_messages.iter();
             new.map(|at| {
                 let text = request.messages[*at].recorded();
-                (*at, MessageAuthors::of(&view, &mut index, text))
+                let opens = received.opens_with(&request, *at);
+                (*at, MessageAuthors::of(&view, &mut index, text, opens))
             })
             .collect()
         };

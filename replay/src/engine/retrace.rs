@@ -353,7 +353,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     seen.withheld.clone_from(&amended.withheld);
                     seen.nothing_new &= amended.injected.is_none();
                 }
-                Event::NoticeIssued(notice) => seen.noticed.extend(notice.entity.clone()),
+                Event::NoticeIssued(notice) => {
+                    let about = notice.entity.clone().map(|entity| (notice.reason, entity));
+                    seen.noticed.extend(about);
+                }
                 Event::PromptComposed(composed) => {
                     seen.nothing_new &= composed.hydrated.is_empty() && composed.dropped.is_empty();
                     let shown = composed.hydrated.iter();

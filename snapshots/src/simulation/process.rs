@@ -12,6 +12,7 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
 use tslp_io::channel::{ToEngine, ToLoop};
+use tslp_io::config::settings::NoticesInReply;
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::engine::new_engine;
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
@@ -145,6 +146,7 @@ impl Process {
             durable: Arc::clone(&durable),
             audits: audits.clone(),
             metrics,
+            notices_in_reply: NoticesInReply::default(),
             clock: Arc::new(around.clock.clone()),
         };
         let look = DirectObserver::new(

@@ -344,6 +344,10 @@ impl ByteStream for ProxyEnd {
             connection.to_peer.ended = true;
         }
     }
+
+    fn peer_user(&self) -> io::Result<Option<u32>> {
+        Ok(None)
+    }
 }
 
 impl Drop for ProxyEnd {

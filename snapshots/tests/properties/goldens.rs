@@ -30,16 +30,11 @@ fn kinds_of(golden: &str) -> BTreeSet<String> {
                 continue;
             }
             kinds.insert(format!("{word} in {place}"));
-            let marks = [
-                (" withheld)", "marker"),
-                (" \"", "changed line"),
-                ("directives only", "directives"),
-            ];
+            let marks = [(" \"", "changed line"), ("directives only", "directives")];
             let marks = marks.into_iter().filter(|(mark, _)| part.contains(mark));
             kinds.extend(marks.map(|(_, kind)| format!("{kind} in {word} in {place}")));
             let forms = [
                 " by pattern",
-                " replaced: ",
                 " of the user's code",
                 " as it isn't linked",
                 " on what is missing",

@@ -3,7 +3,7 @@
 use tslp_snapshots::golden::play;
 
 /// The story's full end holds each of `contains`, and none of `lacks`.
-fn check(story: &str, contains: &[&str], lacks: &[&str]) {
+pub(super) fn check(story: &str, contains: &[&str], lacks: &[&str]) {
     let end = play(&format!("full who speaks\n{story}"));
     for text in contains {
         assert!(end.contains(text), "{text:?} is missing in:\n{end}");

@@ -14,6 +14,7 @@ mod stale;
 mod hydration;
 mod links;
 mod loops;
+mod mentioned;
 mod mentions;
 mod older_code;
 mod older_shapes;
@@ -38,6 +39,7 @@ mod authors;
 mod moving_files;
 mod renames;
 mod unseen;
+mod users_word;
 mod verification;
 
 use tslp_snapshots::golden::play;

@@ -4,6 +4,7 @@ pub mod bad_request;
 mod body_walk;
 mod by_dialect;
 pub mod dialect;
+mod ending;
 mod json_text;
 pub mod kept_responses;
 pub mod reply;

@@ -160,15 +160,25 @@ impl ReplyDecoder {
     /// The tool calls and the finish reason.
     #[must_use]
     pub fn into_parts(mut self) -> (Vec<ToolCall>, Option<String>) {
-        if self.dialect.rewrites_arguments() {
-            for call in &mut self.content.tool_calls {
-                call.arguments = match call.arguments.as_str() {
-                    "" => "{}".to_owned(),
-                    arguments => canonical_json(arguments),
-                };
-            }
+        for call in &mut self.content.tool_calls {
+            call.arguments = arguments_on_record(self.dialect, &call.arguments);
         }
         (self.content.tool_calls, self.content.finish_reason)
+    }
+
+    /// The arguments of the calls after the first `known` that a client may act on already, as [`into_parts`](Self::into_parts)
+    /// gives them.
+    pub fn arguments_complete(&self, known: usize) -> Vec<String> {
+        let calls = &self.content.tool_calls;
+        let is_complete = |at: usize, call: &ToolCall| {
+            let json = serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments);
+            at + 1 < calls.len() || self.is_finished() || json.is_ok()
+        };
+        let begun = calls.iter().enumerate().skip(known);
+        begun
+            .take_while(|(at, call)| is_complete(*at, call))
+            .map(|(_, call)| arguments_on_record(self.dialect, &call.arguments))
+            .collect()
     }
 
     /// The paths in the tool calls after the first `known`, once they are whole; and how
@@ -251,6 +261,15 @@ impl ReplyDecoder {
         } else if let Some(reported) = reported_usage(json) {
             reported.add_to(&mut self.content.usage);
         }
+    }
+}
+
+/// A call's arguments in the form in which clients of the dialect send them back.
+fn arguments_on_record(dialect: Dialect, arguments: &str) -> String {
+    match arguments {
+        "" if dialect.rewrites_arguments() => "{}".to_owned(),
+        arguments if dialect.rewrites_arguments() => canonical_json(arguments),
+        arguments => arguments.to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One response to the client over several rounds of a chat completion: the model asks for tools, gets their results, and
+//! One response to the client, whose end waits until the engine has judged it. Of a chat completion there may be several rounds: the model asks for tools, gets their results, and
 //! goes on.
 //!
 //! Until a round turns out not to be the last, every byte is passed on as it came. A stream's last events are kept back
@@ -7,6 +7,10 @@
 //! has judged them: a client can't use one before it is complete.
 
 use serde_json::{Map, Value, json};
+
+use super::dialect::Dialect;
+use super::ending;
+pub use super::ending::ResponseForm;
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
 const HELD_BYTES_MAX: usize = 1 << 20;
@@ -17,19 +21,13 @@ const SHARED: [&str; 4] = ["id", "created", "model", "system_fingerprint"];
 /// Figures of usage that are summed.
 const SUMMED: [&str; 3] = ["prompt_tokens", "completion_tokens", "total_tokens"];
 
-/// The response's form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResponseForm {
-    /// Server-sent events.
-    Stream,
-    /// One JSON body.
-    Whole,
-}
-
 /// The response so far.
 #[derive(Debug)]
 pub struct ResponseRounds {
     form: ResponseForm,
+    dialect: Dialect,
+    /// Whether the block that came last is text, where blocks say what they are.
+    in_text: bool,
     /// Bytes that weren't passed on: half an event, then those from the first call or from the round's end on; or a whole body.
     held: Vec<u8>,
     /// Bytes of it that were scanned.
@@ -53,9 +51,11 @@ pub struct ResponseRounds {
 impl ResponseRounds {
     /// Before the first byte.
     #[must_use]
-    pub fn new(form: ResponseForm) -> Self {
+    pub fn new(form: ResponseForm, dialect: Dialect) -> Self {
         Self {
             form,
+            dialect,
+            in_text: true,
             held: Vec::new(),
             looked_at: 0,
             has_calls: false,
@@ -116,6 +116,9 @@ impl ResponseRounds {
     /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(data);
+        if self.dialect != Dialect::ChatCompletions {
+            return self.pass_until_end();
+        }
         if self.form == ResponseForm::Whole || self.ends {
             return Vec::new();
         }
@@ -150,8 +153,50 @@ impl ResponseRounds {
         }
     }
 
-    /// Says something in the model's place, after all that it said in this round.
+    /// Passes on all but the events that say what the whole reply was, in a dialect whose replies have one round.
+    fn pass_until_end(&mut self) -> Vec<u8> {
+        if self.form == ResponseForm::Whole {
+            return Vec::new();
+        }
+        let mut passed = 0;
+        while let Some(length) = self.next_event(self.looked_at) {
+            let event = &self.held[self.looked_at..self.looked_at + length];
+            if let Some(is_text) = ending::opens_text(self.dialect, event) {
+                self.in_text = is_text;
+            }
+            self.ends = match self.ends {
+                true => !ending::resumes(self.dialect, event),
+                false => ending::begins(self.dialect, event),
+            };
+            self.looked_at += length;
+            if !self.ends {
+                passed = self.looked_at;
+            }
+        }
+        self.looked_at -= passed;
+        let rest = self.held.split_off(passed);
+        std::mem::replace(&mut self.held, rest)
+    }
+
+    /// The length of the event at a place of what is kept back; a line of JSON is one.
+    fn next_event(&self, at: usize) -> Option<usize> {
+        let rest = &self.held[at..];
+        match self.dialect {
+            Dialect::OllamaChat => memchr::memchr(b'\n', rest).map(|end| end + 1),
+            _ => event_length(rest),
+        }
+    }
+
+    /// Says something in the model's place, after all that it said in this round; in a dialect whose replies have one round
+    /// nothing where the reply has no text.
     pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
+        if self.dialect != Dialect::ChatCompletions {
+            let ending = ending::with_text(self.dialect, self.form, &self.held, text);
+            if let Some(held) = ending.filter(|_| self.in_text) {
+                self.held = held;
+            }
+            return Vec::new();
+        }
         // What the model said last in this round comes first.
         let mut passed = self.close_round();
         match self.form {
@@ -516,7 +561,7 @@ mod tests {
             ending("a", 5)
         );
         for cut in 0..=stream.len() {
-            let mut rounds = ResponseRounds::new(ResponseForm::Stream);
+            let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
             let mut out = rounds.push(&stream.as_bytes()[..cut]);
             out.extend(rounds.push(&stream.as_bytes()[cut..]));
             assert!(!out.windows(6).any(|bytes| bytes == b"\"stop\""), "{cut}");
@@ -527,7 +572,7 @@ mod tests {
 
     #[test]
     fn several_rounds_are_one_stream() {
-        let mut rounds = ResponseRounds::new(ResponseForm::Stream);
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
         let mut out = Vec::new();
         // The last text comes with the finish.
         let last = "data: {\"id\":\"a\",\"choices\":[{\"delta\":{\"content\":\"two\"},\"finish_reason\": \"stop\"}]}\n\n";
@@ -554,7 +599,7 @@ mod tests {
 
     /// What a stream gives by and by, and what is left at its end.
     fn streamed(stream: &str, why: Option<&str>) -> (String, String) {
-        let mut rounds = ResponseRounds::new(ResponseForm::Stream);
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
         let mut passed = Vec::new();
         for bytes in stream.as_bytes().chunks(7) {
             passed.extend(rounds.push(bytes));
@@ -604,7 +649,7 @@ mod tests {
     #[test]
     fn a_body_loses_its_calls() {
         let check = |body: &str, expected: &Value| {
-            let mut rounds = ResponseRounds::new(ResponseForm::Whole);
+            let mut rounds = ResponseRounds::new(ResponseForm::Whole, Dialect::ChatCompletions);
             rounds.push(body.as_bytes());
             rounds.keep_calls_back("Kept back.");
             let whole: Value = serde_json::from_slice(&rounds.last_bytes()).unwrap();
@@ -620,7 +665,7 @@ mod tests {
 
     #[test]
     fn a_response_that_ends_at_a_limit_ends_once() {
-        let mut rounds = ResponseRounds::new(ResponseForm::Stream);
+        let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
         let mut out = rounds.push((chunk("a", "one") + &ending("a", 5)).as_bytes());
         out.extend(rounds.say_for_model(" two"));
         out.extend(rounds.last_bytes());
@@ -638,7 +683,7 @@ mod tests {
             let usage = json!({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7});
             json!({"id": id, "choices": [choice], "usage": usage}).to_string()
         };
-        let mut rounds = ResponseRounds::new(ResponseForm::Whole);
+        let mut rounds = ResponseRounds::new(ResponseForm::Whole, Dialect::ChatCompletions);
         assert!(rounds.push(body("a", "one").as_bytes()).is_empty());
         rounds.say_for_model(" two");
         rounds.next_round();
@@ -647,7 +692,7 @@ mod tests {
         assert_eq!(whole["id"], "a");
         assert_eq!(whole["choices"][0]["message"]["content"], "one two three");
         assert_eq!(whole["usage"]["total_tokens"], 14);
-        let mut alone = ResponseRounds::new(ResponseForm::Whole);
+        let mut alone = ResponseRounds::new(ResponseForm::Whole, Dialect::ChatCompletions);
         alone.push(b"{ \"id\": 1 }");
         assert_eq!(alone.last_bytes(), b"{ \"id\": 1 }");
     }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tslp_core::capture;
 use tslp_core::event::PartKind;
 use tslp_core::message::Role;
 
@@ -10,36 +11,17 @@ use crate::chat::json_text::{canonical_json, empty_if_null, present_value, read_
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
 use crate::chat::wire_message::{WireMessage, own_last, read_content};
 
-/// Elements in which a client wraps what it says in the user's name. A text that is one of them is the client's.
-const CLIENT_ELEMENTS: [&str; 6] = [
-    "system-reminder",
-    "environment_context",
-    "user_instructions",
-    "skill",
-    "turn_aborted",
-    "user_shell_command",
-];
-
 /// How Codex begins a message with the project's instructions for agents.
 const INSTRUCTIONS_HEAD: &str = "# AGENTS.md instructions for ";
 
-/// Whether a text in a user's message is a client's own.
+/// Whether a text in a user's message is a client's own: an element by itself, which people don't type.
 pub(in crate::chat) fn is_clients_text(text: &str) -> bool {
     let text = text.trim();
-    if text.starts_with(INSTRUCTIONS_HEAD) {
-        return true;
-    }
-    CLIENT_ELEMENTS.iter().any(|name| {
-        let inner = text
-            .strip_prefix('<')
-            .and_then(|rest| rest.strip_prefix(*name));
-        let inner = inner.and_then(|rest| {
-            rest.strip_suffix('>')?
-                .strip_suffix(*name)?
-                .strip_suffix("</")
-        });
-        inner.is_some_and(|inner| inner.starts_with('>'))
-    })
+    let is_element = || match &*capture::foreign_parts(text) {
+        [part] => !part.is_attachment && part.range == (0..text.len()),
+        _ => false,
+    };
+    text.starts_with(INSTRUCTIONS_HEAD) || text.starts_with('<') && is_element()
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,109 @@
+//! The line at a reply's end by which the user of a chat hears that something they named is STALE or was refused: they don't look
+//! at the proxy's pages, and see an invented answer otherwise.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+
+use tslp_core::delimiter;
+use tslp_core::entity::EntityId;
+use tslp_core::event::Event;
+use tslp_core::reason::Reason;
+
+/// What the user of a conversation has to hear with a reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserNews {
+    /// Why the entities' true code wasn't shown to the model.
+    withheld: BTreeMap<EntityId, Reason>,
+    /// Why what the reply makes of the entities isn't taken over.
+    refused: BTreeMap<EntityId, Reason>,
+}
+
+impl UserNews {
+    /// Takes in an event of the prompt or of its reply.
+    pub fn add(&mut self, event: &Event) {
+        match event {
+            Event::PromptComposed(composed) => {
+                let kept_out = composed.dropped.iter();
+                let kept_out = kept_out.filter(|dropped| is_divergence(dropped.reason));
+                self.withheld
+                    .extend(kept_out.map(|it| (it.entity.clone(), it.reason)));
+            }
+            Event::PromotionRefused(refused) => {
+                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
+                self.refused.insert(refused.entity.clone(), reason);
+            }
+            _ => {}
+        }
+    }
+
+    /// The line, with what comes before it; `None` if there is nothing to say.
+    #[must_use]
+    pub fn line(&self) -> Option<String> {
+        let (entity, why, can) = match self.refused.iter().next() {
+            Some((entity, reason)) => (entity, refusal_text(*reason), refusal_remedy(*reason)),
+            None => {
+                let (entity, reason) = self.withheld.iter().next()?;
+                let why = match reason {
+                    Reason::FileGone => "doesn't exist any more: its file was deleted",
+                    Reason::DiskHoldsRefused => {
+                        "in your file is the change that was refused, since it lost code"
+                    }
+                    Reason::DiskUnreadable => "could not be read, so the model was not shown it",
+                    _ => "is STALE: your file holds code that the model was not shown",
+                };
+                (
+                    entity,
+                    why,
+                    "`@tslp accept ENTITY` takes what the file holds",
+                )
+            }
+        };
+        let others = self.refused.keys().chain(self.withheld.keys());
+        let others = others.filter(|other| *other != entity).count();
+        let more = match others {
+            0 => String::new(),
+            count => format!(" The same goes for {count} more: `tslp recent` lists them."),
+        };
+        let can = can.replace("ENTITY", &format!("{entity}"));
+        Some(delimiter::user_line(&format!(
+            "{entity} {why}. {can}.{more}"
+        )))
+    }
+}
+
+const fn is_divergence(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Stale
+            | Reason::DiskHoldsSuperseded
+            | Reason::DiskHoldsRefused
+            | Reason::DiskUnreadable
+            | Reason::FileGone
+    )
+}
+
+fn refusal_text(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Stale | Reason::DiskHoldsSuperseded => {
+            "is not taken from this reply: your file holds other code"
+        }
+        Reason::BaseUnacknowledged => {
+            "is not taken from this reply: the model was not shown what it replaces"
+        }
+        _ if reason.is_lost_code() => "is not taken from this reply: it lost code that was there",
+        _ => "is not taken from this reply",
+    }
+}
+
+fn refusal_remedy(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Stale | Reason::DiskHoldsSuperseded => {
+            "`@tslp accept ENTITY` takes what the file holds, `@tslp confirm ENTITY` the reply's code"
+        }
+        _ if reason.is_left_to_user() => {
+            "Don't save it before you have looked; `@tslp confirm ENTITY` takes it as it is, and asking again shows the model what is missing"
+        }
+        _ => "`tslp why ENTITY` says why",
+    }
+}

@@ -1,0 +1,80 @@
+//! What real users' sentences about a real tree mean: the table `tests/mentions/sentences.txt`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use tslp_core::policy::Policy;
+use tslp_decide::mention;
+use tslp_snapshots::script;
+use tslp_snapshots::stage::{EngineMemory, ROOT, Stage};
+
+/// A stage that knows all files of the tree.
+fn tree(folder: &Path) -> Stage {
+    let mut stage = Stage::with_memory(Policy::default(), EngineMemory::Nothing);
+    let mut story = String::new();
+    let mut files: Vec<_> = fs::read_dir(folder.join("toolz"))
+        .expect("the tree is there")
+        .map(|entry| entry.expect("a file of the tree").path())
+        .filter(|path| path.extension().is_some_and(|it| it == "py"))
+        .collect();
+    files.sort();
+    for file in files {
+        let name = file.file_name().expect("a name").to_string_lossy();
+        let code = fs::read_to_string(&file).expect("source is text");
+        let code: String = code.lines().map(|line| format!("| {line}\n")).collect();
+        story.push_str(&format!(
+            "disk toolz/{name}\n{code}user\n| @tslp accept toolz/{name}\nmodel\n| Noted.\n"
+        ));
+    }
+    for step in script::parse(&story).steps {
+        stage.step(step);
+    }
+    stage
+}
+
+#[test]
+fn sentences_bring_what_was_meant() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mentions");
+    let stage = tree(&folder);
+    let view = stage.view();
+    let table = fs::read_to_string(folder.join("sentences.txt")).expect("the table is there");
+    let lines = table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let (mut count, mut failures) = (0, Vec::new());
+    for line in lines {
+        let (sentence, meant) = line.split_once(" => ").expect("a sentence and its names");
+        let meant: BTreeSet<String> = meant
+            .split(' ')
+            .filter(|it| *it != "-")
+            .map(str::to_owned)
+            .collect();
+        let found = mention::scan(&sentence.replace("\\n", "\n"), ROOT, &view, &[]);
+        let symbols = found
+            .symbols
+            .iter()
+            .filter_map(|entity| entity.symbol_str());
+        let symbols = symbols.map(|symbol| {
+            symbol
+                .rsplit(['.', ':'])
+                .next()
+                .unwrap_or(symbol)
+                .to_owned()
+        });
+        let found: BTreeSet<String> = symbols
+            .chain(found.files.iter().map(|path| path.as_str().to_owned()))
+            .collect();
+        count += 1;
+        if found != meant {
+            failures.push(format!("{sentence}: means {meant:?}, brings {found:?}"));
+        }
+    }
+    assert!(count >= 80, "{count} sentences");
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
