@@ -554,13 +554,13 @@ impl<'v> BlockJudge<'v> {
         let gone = gone.filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
             let divergence = self.view.divergence(&entity);
-            if divergence.is_none_or(|it| it == Divergence::Gone)
+            let is_spelled = divergence.is_none_or(|it| it == Divergence::Gone)
                 && is_of_edit(symbol)
-                && self.removals.names_definition(path, symbol)
-            {
-                Some((entity, Reason::OmittedByUpdate))
-            } else if extent == Extent::WholeFile && lives_on_elsewhere(self.view, &entity) {
+                && self.removals.names_definition(path, symbol);
+            if extent == Extent::WholeFile && lives_on_elsewhere(self.view, &entity) {
                 Some((entity, Reason::MovedOrCopied))
+            } else if is_spelled {
+                Some((entity, Reason::OmittedByUpdate))
             } else {
                 None
             }
