@@ -59,11 +59,8 @@ pub(crate) fn checks(statement: &str) -> bool {
         "assert", "return", "break", "continue", "goto", "abort", "exit", "throw", "panic",
         "raise", "if", "for", "while", "try",
     ];
-    let words = statement.split(|c: char| !c.is_alphanumeric());
-    let first = words
-        .filter(|word| !word.is_empty())
-        .next()
-        .unwrap_or_default();
+    let mut words = statement.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty()).unwrap_or_default();
     CHECKS.contains(&first.to_lowercase().as_str())
 }
 

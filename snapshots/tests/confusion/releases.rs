@@ -122,50 +122,30 @@ fn share_that_must_be_kept() {
         return;
     };
     let changes = changes_under(Path::new(&folder));
-    let mut table: BTreeMap<&str, Vec<(Option<Damage>, u8, String)>> = BTreeMap::new();
+    let mut table: BTreeMap<&str, Vec<Comparison>> = BTreeMap::new();
     for change in &changes {
         let all = [("faithful", change.new.clone())].into_iter();
         for (kind, new) in all.chain(damaged(change)) {
-            if let Some(Comparison {
-                damage,
-                kept_percent,
-            }) = compared(change, &new)
-            {
-                let name = format!("{} {} {}", change.package, change.path, change.symbol);
-                table
-                    .entry(kind)
-                    .or_default()
-                    .push((damage, kept_percent, name));
-                let is_surprise = (kind == "faithful") != damage.is_none();
-                if is_surprise && std::env::var_os("TSLP_SHOW").is_some_and(|shown| shown == kind) {
-                    println!(
-                        "=== {damage:?} {kept_percent} {} {}\n{}---\n{new}\n",
-                        change.path, change.symbol, change.old
-                    );
-                }
-            }
+            table
+                .entry(kind)
+                .or_default()
+                .extend(compared(change, &new));
         }
     }
     for (kind, rows) in &table {
+        let share = |count: usize| count as f64 * 100.0 / rows.len() as f64;
         let passing = |least: u8| {
-            let passes = |(damage, kept, _): &&(Option<Damage>, u8, String)| {
-                matches!(damage, None | Some(Damage::MuchRemoved)) && *kept >= least
+            let passes = |it: &&Comparison| {
+                matches!(it.damage, None | Some(Damage::MuchRemoved)) && it.kept_percent >= least
             };
-            format!(
-                "{:.1}",
-                rows.iter().filter(passes).count() as f64 * 100.0 / rows.len() as f64
-            )
+            format!("{:.1}", share(rows.iter().filter(passes).count()))
         };
-        let pass = rows.iter().filter(|(damage, ..)| damage.is_none()).count();
-        let count = |which: Damage| {
-            rows.iter()
-                .filter(|(damage, ..)| *damage == Some(which))
-                .count()
-        };
+        let pass = rows.iter().filter(|it| it.damage.is_none()).count();
+        let count = |which: Damage| rows.iter().filter(|it| it.damage == Some(which)).count();
         println!(
             "| {kind} | {pass} of {} | {:.1} % | elided {}, stub {}, part {}, much {} | {} |",
             rows.len(),
-            pass as f64 * 100.0 / rows.len() as f64,
+            share(pass),
             count(Damage::Elided),
             count(Damage::StubInPlace),
             count(Damage::PartRemoved),
