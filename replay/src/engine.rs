@@ -22,6 +22,7 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::outgoing::SentPrompt;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
+use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_decide::audit;
 use tslp_decide::code_reader::CodeReader;
@@ -42,7 +43,7 @@ use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
 use tslp_decide::touch;
 use tslp_decide::verify;
-use tslp_decide::write_head;
+use tslp_decide::write_head::{self, CodeSource};
 use tslp_projections::stale::Divergence;
 use tslp_projections::vault::VaultLocation;
 
@@ -203,6 +204,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         // What disk holds has come first: it may have made void what the prompt would confirm.
         let ids = (received.episode, received.session);
+        let mut differing = self.state.stale().iter();
+        let is_gone = differing.any(|(_, divergence)| divergence == Divergence::Gone);
+        drop(differing);
+        if is_gone {
+            let asked = self.text_around_code(&self.last_own_words(ids.1));
+            self.decide(&mut work, |engine, _| {
+                direct::accept_asked_deletions(&engine.view(), &asked)
+            });
+        }
         let history = receive::history_mode(&self.policy);
         let files: Vec<(RelPath, FileText)> =
             aftermath.into_iter().zip(answers.aftermath).collect();
@@ -233,6 +243,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 let view = self.view();
                 self.code_reader(&view).reapplied(&pasted.found)
             };
+            let is_models = propose::is_listing_of_model(&self.view(), &found);
+            if is_models && !propose::would_be_refused_again(&self.view(), &found) {
+                let seen = self.model_sight(None);
+                self.judge_written(&found, &pasted.pieces, &seen, &mut work);
+            }
+            let source = match is_models {
+                true => &CodeSource::Context,
+                false => &pasted.source,
+            };
             self.decide(&mut work, |engine, policy| {
                 write_head::write_head(
                     &engine.view(),
@@ -240,13 +259,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     ids,
                     &found,
                     &pasted.pieces,
-                    &pasted.source,
+                    source,
                 )
             });
         }
-        self.decide(&mut work, |_, _| {
-            direct::refuse_directives(ids, &refused_directives)
-        });
+        let is_over = |(reason, _): &(Reason, _)| *reason == Reason::TooManyDirectives;
+        let (over, refused): (Vec<_>, Vec<_>) = refused_directives.into_iter().partition(is_over);
+        self.decide(&mut work, |_, _| direct::refuse_directives(ids, &refused));
         let mut texts = answers.texts.into_iter();
         for directive in &directives {
             // `reads` lists the files that directives accept, in the order of the directives.
@@ -259,6 +278,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 engine.carry_out(policy, at, ids, directive, text.clone())
             });
         }
+        // After the answers to those that were carried out: of many notices the newest are shown.
+        self.decide(&mut work, |_, _| direct::refuse_directives(ids, &over));
         debug_assert!(
             texts.next().is_none(),
             "every text that was read belongs to a file that is accepted"
@@ -524,9 +545,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         seen: &ModelSight,
         work: &mut BatchBuilder,
     ) {
-        let (episode, session) = work.ids();
-        // Only where something is judged: each prompt of an agent comes by here.
-        let mut asked = None;
         for (path, text) in files {
             let Some(Ok(text)) = text else { continue };
             let mut found = found_code::code_of_file(&self.grammars, path.clone(), &text);
@@ -535,23 +553,34 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             if self.stale_in(&path) == 0 || propose::would_be_refused_again(&self.view(), &found) {
                 continue;
             }
-            let asked =
-                asked.get_or_insert_with(|| self.text_around_code(&self.last_own_words(session)));
-            self.decide(work, |engine, policy| {
-                let judging = JudgingContext {
-                    view: &engine.view(),
-                    policy,
-                    episode,
-                    session,
-                    asked,
-                    gained: &BTreeSet::new(),
-                    grammars: &engine.grammars,
-                    written: WriteState::OnDisk,
-                    seen: &|entities| engine.entities_seen(seen, entities),
-                };
-                propose::propose(judging, &found, &MessagePieces::default())
-            });
+            self.judge_written(&found, &MessagePieces::default(), seen, work);
         }
+    }
+
+    /// Judges what a client has written to disk for the model.
+    fn judge_written(
+        &mut self,
+        found: &FoundCode,
+        pieces: &MessagePieces,
+        seen: &ModelSight,
+        work: &mut BatchBuilder,
+    ) {
+        let (episode, session) = work.ids();
+        let asked = self.text_around_code(&self.last_own_words(session));
+        self.decide(work, |engine, policy| {
+            let judging = JudgingContext {
+                view: &engine.view(),
+                policy,
+                episode,
+                session,
+                asked: &asked,
+                gained: &BTreeSet::new(),
+                grammars: &engine.grammars,
+                written: WriteState::OnDisk,
+                seen: &|entities| engine.entities_seen(seen, entities),
+            };
+            propose::propose(judging, found, pieces)
+        });
     }
 
     fn record_adoption(&mut self, path: &RelPath, found: &FoundCode, work: &mut BatchBuilder) {

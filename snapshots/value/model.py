@@ -66,11 +66,13 @@ def fetch(cache):
 
 
 class Model:
-    """llama.cpp's server with one slot and one thread, and its answers so far: greedy, so the same prompt isn't asked twice."""
+    """llama.cpp's server with one slot and one thread, and its answers so far: greedy, so the same prompt isn't asked twice, not
+    even by another run."""
 
     def __init__(self, cache, url=None):
         self.process = None
-        self.known = {}
+        self.answers = cache / "answers.json"
+        self.known = json.loads(self.answers.read_text()) if self.answers.exists() else {}
         self.url = url or self._start(cache)
 
     def _start(self, cache):
@@ -92,10 +94,11 @@ class Model:
         self._ask([{"role": "system", "content": "-"}, {"role": "user", "content": "-"}], 1)
 
     def ask(self, messages, fresh=False):
-        """The reply, how many tokens its prompt has, and how many of them were evaluated. `fresh`: also if it is known."""
+        """The reply, how many tokens its prompt has, and how many of them were evaluated. `fresh`: ask, though it is known."""
         key = hashlib.sha256(json.dumps(messages).encode()).hexdigest()
         if fresh or key not in self.known:
             self.known[key] = self._ask(messages, REPLY_TOKENS_MAX)
+            self.answers.write_text(json.dumps(self.known))
         return self.known[key]
 
     def _ask(self, messages, tokens):

@@ -19,6 +19,7 @@ class Adapter(http.server.ThreadingHTTPServer):
     def __init__(self, model):
         super().__init__(("127.0.0.1", 0), Handler)
         self.model = model
+        self.fresh = False  # whether the model is asked what it was asked before
         self.given = None  # the reply to say instead of the model's
         self.asked = []  # of each request since the last `Proxy.ask`: messages, reply, tokens of the prompt, tokens evaluated
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -50,7 +51,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if given is not None:
             text, prompt, evaluated = given, 0, 0
         else:
-            text, prompt, evaluated = self.server.model.ask(body["messages"], fresh=True)
+            text, prompt, evaluated = self.server.model.ask(body["messages"], self.server.fresh)
         self.server.asked.append((body["messages"], text, prompt, evaluated))
         message = {"role": "assistant", "content": text}
         usage = {"prompt_tokens": prompt, "completion_tokens": len(text) // 4, "total_tokens": prompt + len(text) // 4}

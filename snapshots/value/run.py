@@ -176,6 +176,8 @@ class Driver:
     def session(self, arm, project):
         """Nine turns; the user applies every reply's code and saves it, but what tslp says was refused."""
         through = self.start_proxy(arm, project) if arm.startswith("tslp") else None
+        if through:
+            through.adapter.fresh = True
         self.model.forget()
         code, messages, passed, rows = project.CODE, [], [], []
         it = self.judges[project.NAME]

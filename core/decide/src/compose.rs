@@ -594,6 +594,15 @@ fn notices_to_show(
     let mut said = BTreeSet::new();
     notices
         .retain(|notice| said.insert((notice.reason, notice.entity.clone(), notice.other.clone())));
+    // What a refused change has lost is said with the refusal.
+    let refusals = notices.iter().filter(|it| it.reason.is_lost_code());
+    let told: BTreeSet<EntityId> = refusals.filter_map(|it| it.entity.clone()).collect();
+    let is_told = |entity: &EntityId| {
+        told.contains(entity) || told.contains(&EntityId::file(entity.path.clone()))
+    };
+    notices.retain(|notice| {
+        notice.reason != Reason::DiskHoldsRefused || !notice.entity.as_ref().is_some_and(is_told)
+    });
     // All changes outside are one line.
     let (outside, mut notices): (Vec<_>, Vec<_>) = notices
         .into_iter()

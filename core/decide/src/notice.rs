@@ -7,6 +7,7 @@ use crate::lost::LostCode;
 use tslp_core::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, NoticeIssued, ReadFailure};
+use tslp_core::limits::DIRECTIVES_PER_PROMPT_MAX;
 use tslp_core::reason::Reason;
 
 /// The whole notice, delimiters included. `disk` is the last observation of the entity's path, `lost` the code that the refused
@@ -77,7 +78,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "{name} is STALE: its file holds a former version again, not the last accepted one. Ask the user which of them counts: `@tslp accept {name}` takes what the file holds.",
         ),
         Reason::DiskHoldsRefused => format!(
-            "The file has the change of {name} that was refused. The user can keep it by `@tslp accept {name}`; `tslp why {name}` tells them what it lost.",
+            "The file has the change of {name} that was refused. For the user: `tslp undo` prints the way back, `@tslp accept {name}` keeps the change, `tslp why {name}` says what it lost.",
         ),
         Reason::FileGone => format!(
             "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",
@@ -180,6 +181,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         ),
         Reason::GrantNotFirst => String::from(
             "A line that lets tools do more (`@tslp allow`, `@tslp resume`) did nothing, because it isn't the first line of the user's message. The user can type it there, or run `tslp allow` or `tslp resume` in a terminal.",
+        ),
+        Reason::TooManyDirectives => format!(
+            "The user's message gives more than {DIRECTIVES_PER_PROMPT_MAX} directives; the first {DIRECTIVES_PER_PROMPT_MAX} were carried out, the others did nothing.\nThe user can give them in further messages."
         ),
         Reason::CodeOfAnother => format!(
             "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."

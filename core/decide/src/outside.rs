@@ -11,7 +11,7 @@ use super::hydrate::{self, Hydration};
 use super::prompt_facts::Prompt;
 use tslp_core::delimiter::{NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::NoticeIssued;
+use tslp_core::event::{DiskFinding, NoticeIssued};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 
@@ -91,6 +91,10 @@ impl ToldChanges {
             }
             None => {
                 changed.extend((facts.misleading)());
+                // What is gone can't be read again.
+                changed.retain(|entity| {
+                    view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+                });
                 let restored = self.restored(view, &changed, facts);
                 changed.retain(|entity| {
                     let told = self.told_at(entity);

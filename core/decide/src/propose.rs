@@ -27,6 +27,7 @@ use tslp_core::gate::{
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
@@ -76,7 +77,71 @@ pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
     let proposals = found.usable_path().map(|path| view.proposals_under(path));
     let mut proposals = proposals.into_iter().flatten();
     proposals.any(|proposal| {
-        proposal.artifact == found.artifact && proposal.refused_for() != Some(Reason::Stale)
+        let may_pass = match proposal.refused_for() {
+            Some(Reason::Stale) => true,
+            // What it lacks may have been put elsewhere since.
+            Some(Reason::SymbolsLost) => {
+                let path = &proposal.entity.path;
+                let known = view.state.state_map().symbols_of(path).into_iter();
+                let gone = known.filter(|symbol| !found.symbols().contains(symbol));
+                let mut gone = gone
+                    .map(|symbol| EntityId::symbol(path.clone(), symbol))
+                    .peekable();
+                gone.peek().is_some() && gone.all(|entity| lives_on_elsewhere(view, &entity))
+            }
+            _ => false,
+        };
+        proposal.artifact == found.artifact && !may_pass
+    })
+}
+
+/// Whether the model has put a definition as it is into another file since it became true.
+fn lives_on_elsewhere(view: &StateView<'_>, entity: &EntityId) -> bool {
+    let (Some(symbol), Some(current)) = (&entity.symbol, view.current_version(entity)) else {
+        return false;
+    };
+    let map = view.state.state_map();
+    let namesakes = map
+        .entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX)
+        .into_iter();
+    let mut namesakes = namesakes.filter(|other| other.path != entity.path);
+    namesakes.any(|other| {
+        view.current_version(&other).is_some_and(|other| {
+            other.origin == Origin::Model
+                && other.slice == current.slice
+                && other.version > current.version
+        })
+    })
+}
+
+/// Whether a file that the user's client shows holds nothing but what the model listed, and lacks definitions: the client has
+/// written the listing as the whole file, and nobody decided that they go.
+#[must_use]
+pub fn is_listing_of_model(view: &StateView<'_>, found: &FoundCode) -> bool {
+    let Some(path) = found.usable_path().filter(|_| found.edit.is_none()) else {
+        return false;
+    };
+    let is_on_disk = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+    let symbols = view.state.state_map().symbols_of(path);
+    let is_lost = |symbol: &Symbol| !found.slices.contains_key(symbol);
+    if !is_on_disk || !found.is_clean() || !symbols.iter().any(is_lost) {
+        return false;
+    }
+    let symbols = symbols
+        .into_iter()
+        .map(|symbol| EntityId::symbol(path.clone(), symbol));
+    let current = symbols.filter_map(|entity| view.current_version(&entity));
+    let current = current
+        .filter(|it| it.origin == Origin::Model)
+        .map(|it| it.artifact);
+    let proposed = view.proposals_under(path).into_iter();
+    let proposed = proposed
+        .filter(|it| it.origin == Origin::Model)
+        .map(|it| it.artifact);
+    let artifacts: BTreeSet<ArtifactHash> = current.chain(proposed).collect();
+    artifacts.into_iter().any(|artifact| {
+        artifact == found.artifact
+            || view.with_content(artifact, slice::hash_of_whole) == Some(found.whole)
     })
 }
 
@@ -130,6 +195,9 @@ pub fn propose(
             }
             let promoted = versions.iter().map(|version| &version.entity);
             promote::supersede_older_whole(&mut recorder, Origin::Model, promoted);
+            for entity in judge.moved.iter().cloned() {
+                promote::remove_entity(&mut recorder, entity, Reason::MovedOrCopied);
+            }
         }
         Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
     }
@@ -217,7 +285,7 @@ fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
 const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
 
 /// Whether the user asks for code to be removed. Identifiers such as `remove_all` don't count as requests.
-fn asks_for_removal(asked: &str) -> bool {
+pub(super) fn asks_for_removal(asked: &str) -> bool {
     let is_prose = |word: &&str| {
         let is_name =
             |c: char| matches!(c, '_' | '`' | ':' | '(' | '/' | '.') || c.is_ascii_digit();
@@ -284,16 +352,20 @@ struct BlockComplaint {
 }
 
 impl Recorder<'_> {
-    /// The refusal to report: the first one that failed by itself, because the others were only kept out with it.
+    /// The refusal to report: the first one that failed by itself, because the others were only kept out with it. What a whole
+    /// file lacks is the file's.
     fn first_refusal(&self) -> Option<&PromotionRefused> {
         let refusals = self.events().iter().filter_map(|event| match event {
             Event::PromotionRefused(refused) => Some(refused),
             _ => None,
         });
-        refusals
-            .clone()
-            .find(|refused| refused.report.failed_by_itself())
-            .or_else(|| refusals.clone().next())
+        let mut by_itself = refusals.clone().filter(|it| it.report.failed_by_itself());
+        let first = by_itself.next().or_else(|| refusals.clone().next())?;
+        let lacks_symbols =
+            |refused: &&PromotionRefused| refused.report.conclusion == Some(Reason::SymbolsLost);
+        let mut files = refusals.filter(|it| it.entity.symbol.is_none());
+        let file = files.find(lacks_symbols).filter(|_| lacks_symbols(&first));
+        Some(file.unwrap_or(first))
     }
 }
 
@@ -380,6 +452,8 @@ struct BlockJudge<'v> {
     damaged: &'v [Symbol],
     renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
+    /// Definitions that the file no longer has because the user asked for it, and the model has put them elsewhere.
+    moved: Vec<EntityId>,
 }
 
 impl<'v> BlockJudge<'v> {
@@ -390,14 +464,22 @@ impl<'v> BlockJudge<'v> {
         unseen: BTreeSet<EntityId>,
     ) -> Self {
         let view = judging.view;
+        let path = resolution.path.as_ref();
+        let tracked = path.map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path));
+        let mut moved = Vec::new();
+        if resolution.extent == Extent::WholeFile && asks_for_removal(judging.asked) {
+            let gone = tracked.iter().filter(|it| !found.symbols().contains(*it));
+            let gone = gone.zip(core::iter::repeat(path));
+            let gone =
+                gone.filter_map(|(it, path)| Some(EntityId::symbol(path?.clone(), it.clone())));
+            moved.extend(gone.filter(|entity| lives_on_elsewhere(view, entity)));
+        }
         Self {
             unseen,
             judging,
             view,
-            tracked: resolution
-                .path
-                .as_ref()
-                .map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path)),
+            moved,
+            tracked,
             in_block: resolution
                 .candidates
                 .iter()
@@ -479,7 +561,9 @@ impl<'v> BlockJudge<'v> {
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
             figures: structure.figures,
-            base: structure.base,
+            base: structure
+                .base
+                .map(|base| self.without_moved(candidate, base)),
             users_figures: users_figures.unwrap_or(None),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
@@ -686,6 +770,24 @@ impl<'v> BlockJudge<'v> {
         })
     }
 
+    /// The figures of a candidate's base but for what was moved out of its file.
+    fn without_moved(&self, candidate: &Candidate, base: Figures) -> Figures {
+        let moved = self
+            .moved
+            .iter()
+            .filter(|_| candidate.entity.symbol.is_none());
+        let moved = moved.filter_map(|entity| self.view.current_version(entity));
+        moved.fold(base, |base, moved| Figures {
+            nodes: base.nodes.saturating_sub(moved.figures.nodes),
+            tokens: base.tokens.saturating_sub(moved.figures.tokens),
+        })
+    }
+
+    fn is_moved(&self, symbol: &Symbol) -> bool {
+        let mut moved = self.moved.iter();
+        moved.any(|entity| entity.symbol.as_ref() == Some(symbol))
+    }
+
     /// The number of definitions that the new code must still hold, and how many of them it lacks. For a whole file these are
     /// all of its symbols; for a fragment those nested in the replaced definition, those that the block would damage, and
     /// those whose text an edit changes. Several definitions of one symbol count each.
@@ -719,7 +821,9 @@ impl<'v> BlockJudge<'v> {
                 all + 1,
                 missing
                     + usize::from(
-                        !self.in_block.contains(symbol) && !self.is_renamed(path, symbol),
+                        !self.in_block.contains(symbol)
+                            && !self.is_renamed(path, symbol)
+                            && !self.is_moved(symbol),
                     ),
             )
         });

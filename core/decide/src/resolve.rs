@@ -220,8 +220,18 @@ fn resolve_by_path(
     path: &RelPath,
     origin: Origin,
 ) -> Resolution {
-    let extent = extent_of(view, found, extraction, symbols, path, origin);
     let mut candidates = symbol_candidates(found, symbols, path);
+    let extent = match is_whole(
+        view,
+        found,
+        extraction,
+        (symbols, &candidates),
+        path,
+        origin,
+    ) {
+        true => Extent::WholeFile,
+        false => Extent::Fragment,
+    };
     if extent == Extent::WholeFile && is_proven_file(view, found, extraction, path) {
         candidates.push(whole_file_candidate(found, path, extraction.figures));
     }
@@ -302,17 +312,18 @@ pub(super) fn total_figures(figures: impl Iterator<Item = Figures>) -> Figures {
 ///
 /// The last is a guess whose error costs differently by origin. A user's block that is wrongly taken for the whole file
 /// removes the symbols that it leaves out, at once; so it must cover all that disk defines, or begin like a file and hold
-/// most of what is known. A model's block that is wrongly taken for a fragment escapes the gates' check for lost symbols; so
-/// a preamble, or most of the tracked symbols, is enough.
-fn extent_of(
+/// most of what is known. A model's block that is wrongly taken for a fragment escapes the gates' check for lost symbols, and a
+/// client may write it over the file; so where it names its file, a preamble, the file's first line, or most of the tracked
+/// symbols is enough. No client writes what names no file.
+fn is_whole(
     view: &StateView<'_>,
     found: &FoundCode,
     extraction: &Extraction,
-    symbols: &DefinitionsBySymbol<'_>,
+    (symbols, candidates): (&DefinitionsBySymbol<'_>, &[Candidate]),
     path: &RelPath,
     origin: Origin,
-) -> Extent {
-    let whole = match (found.stated_extent, view.disk_finding(path)) {
+) -> bool {
+    match (found.stated_extent, view.disk_finding(path)) {
         (StatedExtent::Range, _) => false,
         (StatedExtent::Whole, _) => true,
         (StatedExtent::Unstated, Some(DiskFinding::File(disk))) if disk.whole == found.whole => {
@@ -324,14 +335,16 @@ fn extent_of(
                 Origin::User => {
                     shares.covers_disk() || extraction.preamble && shares.covers_most_known()
                 }
-                Origin::Model => extraction.preamble || shares.covers_most_tracked(),
+                Origin::Model if found.evidence == PathEvidence::Shown => shares.covers_tracked(),
+                Origin::Model => {
+                    extraction.preamble
+                        || shares.covers_most_tracked()
+                        || !shares.covers_tracked()
+                            && changes_any(view, candidates)
+                            && begins_the_file(view, found, path)
+                }
             }
         }
-    };
-    if whole {
-        Extent::WholeFile
-    } else {
-        Extent::Fragment
     }
 }
 
@@ -386,9 +399,40 @@ impl KnownShares {
         most_of_disk && 2 * self.tracked_in_block >= self.tracked
     }
 
+    fn covers_tracked(&self) -> bool {
+        self.tracked_in_block == self.tracked
+    }
+
     fn covers_most_tracked(&self) -> bool {
         self.tracked_in_block >= 2 && 2 * self.tracked_in_block > self.tracked
     }
+}
+
+/// Whether any of these isn't true as it is; otherwise they may be a quote.
+fn changes_any(view: &StateView<'_>, candidates: &[Candidate]) -> bool {
+    let is_true = |candidate: &Candidate| {
+        let current = view.current_version(&candidate.entity);
+        current.is_some_and(|current| current.slice == candidate.slice)
+    };
+    !candidates.iter().all(is_true)
+}
+
+/// Whether the block's first line is that of the file, as it was last known whole.
+fn begins_the_file(view: &StateView<'_>, found: &FoundCode, path: &RelPath) -> bool {
+    let (file, map) = (EntityId::file(path.clone()), view.state.state_map());
+    let current = map.current(&file).map(|it| (it.artifact, it.spans));
+    let known = current.or_else(|| {
+        let former = map.former_versions(&file).last();
+        former.map(|it| (it.artifact, it.spans.clone()))
+    });
+    let text = known.and_then(|(artifact, spans)| view.artifact_slices(artifact, &spans));
+    let first_line = |text: &[u8]| {
+        let mut lines = text
+            .split(|byte| *byte == b'\n')
+            .map(<[u8]>::trim_ascii_end);
+        lines.find(|line| !line.is_empty()).map(<[u8]>::to_vec)
+    };
+    text.is_some_and(|text| first_line(&text) == first_line(found.code.as_bytes()))
 }
 
 /// Symbols that aren't members of another one of them. `sorted` has each member after its owner.

@@ -104,18 +104,26 @@ pub fn take_from_disk(
     let block = resolved_block(episode, found, containers, &resolution);
     let candidates: Vec<&Candidate> = resolution.candidates.iter().collect();
     let versions = promote::record_block(&mut recorder, &block, &candidates);
-    let lost = omitted.first().cloned();
+    tell_lost(&mut recorder, (episode, session), &omitted);
     make_true(&mut recorder, &block, &versions, omitted);
-    if let Some(lost) = lost {
+    recorder.into_events()
+}
+
+/// Tells the first of the definitions that a file no longer has, which goes by what a client showed of it.
+fn tell_lost(
+    recorder: &mut Recorder<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    omitted: &[EntityId],
+) {
+    if let Some(lost) = omitted.first() {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
             session,
             reason: Reason::TakenAsShown,
             entity: Some(EntityId::file(lost.path.clone())),
-            other: Some(lost),
+            other: Some(lost.clone()),
         }));
     }
-    recorder.into_events()
 }
 
 /// Decides about one of many files that the user adopts as they are on disk. Where nothing changes nothing is recorded, and
@@ -195,6 +203,9 @@ fn decide_block(
             let told = entities_passed_over(repeat, resolution, &mut omitted);
             let told = repeat::repetition_notices((episode, session), told);
             told.into_iter().for_each(|event| recorder.push(event));
+        }
+        if *place == CodeSource::Context {
+            tell_lost(&mut recorder, (episode, session), &omitted);
         }
         make_true(&mut recorder, &block, &versions, omitted);
     } else if let Some(reason) = refusal_reason(view, found, resolution)
@@ -455,8 +466,13 @@ fn context_counts_for(
     entity: &EntityId,
     slice: Option<SliceHash>,
 ) -> bool {
-    // What was refused doesn't become true because a client sends its files along.
-    let is_refused = view.divergence(entity) == Some(Divergence::Refused);
+    // What was refused doesn't become true because a client sends its files along, nor a file that lost something by it.
+    let is_refused = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
+    let is_refused = is_refused(entity)
+        || entity.symbol.is_none()
+            && hydrate::true_symbols_of(view, &entity.path)
+                .iter()
+                .any(is_refused);
     // Nor is an accepted change undone that is yet to be saved.
     if is_refused || view.state.stale().is_unsaved(entity) {
         return false;

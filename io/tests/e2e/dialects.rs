@@ -379,12 +379,11 @@ fn conversation(path: &str, turns: &[(&str, String)]) -> Value {
 
 #[test]
 fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() {
-    let lazy = "int ring_put(struct ring *r, int value) {\n    // ... rest unchanged ...\n}\n";
     let story = [
         (fenced("src/ring.c", RING), "Fine.".to_owned()),
         (
             "Make `ring_put` safe.".to_owned(),
-            fenced("src/ring.c", lazy),
+            fenced("src/ring.c", LAZY),
         ),
         ("Is it done?".to_owned(), "No.".to_owned()),
         ("Thanks.".to_owned(), "Any time.".to_owned()),
@@ -422,6 +421,90 @@ fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() 
         assert_eq!(tslp.state()[RING_PUT]["origin"], "user", "{}", spoken.path);
         assert_eq!(tslp.last_episode()["session_id"], 1, "{}", spoken.path);
     }
+}
+
+const LAZY: &str = "int ring_put(struct ring *r, int value) {\n    // ... rest unchanged ...\n}\n";
+
+const REFUSED: &str =
+    "\n\n[tslp] src/ring.c::ring_put is not taken from this reply: it lost code that was there.";
+
+#[test]
+fn a_chats_user_is_told_in_every_dialect_and_the_model_never_reads_it() {
+    for spoken in &SPOKEN {
+        if !matches!(spoken.path, "/v1/messages" | "/v1/responses" | "/api/chat") {
+            continue;
+        }
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::start(&places, &upstream);
+        let lazy = fenced("src/ring.c", LAZY);
+        let ask = |turns: &[(&str, String)], reply: &str| {
+            let mut body = conversation(spoken.path, turns);
+            body.as_object_mut().expect("a request").remove("tools");
+            let reply = (spoken.reply)(reply).to_string().into_bytes();
+            upstream.will(Reply::Plain(200, "application/json", reply));
+            let body = body.to_string();
+            let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+            (response.json(), upstream.next())
+        };
+        let paste = ("user", fenced("src/ring.c", RING));
+        ask(std::slice::from_ref(&paste), "Fine.");
+        let mut turns = vec![paste, ("assistant", "Fine.".into())];
+        turns.push(("user", "Make `ring_put` safe.".into()));
+        let (reply, _) = ask(&turns, &lazy);
+        let said = reply
+            .pointer("/content/0/text")
+            .or_else(|| reply.pointer("/output/0/content/0/text"))
+            .or_else(|| reply.pointer("/message/content"));
+        let said = said.and_then(Value::as_str).expect("a text");
+        assert!(said.starts_with(&[&lazy, REFUSED].concat()), "{said}");
+        turns.push(("assistant", said.into()));
+        turns.push(("user", "Go on.".into()));
+        let (_, seen) = ask(&turns, "Fine.");
+        assert!(!seen.text().contains("[tslp]"), "{}", seen.text());
+        assert_eq!(tslp.last_episode()["session_id"], 1, "{}", spoken.path);
+    }
+}
+
+#[test]
+fn a_streamed_reply_ends_with_the_line_unless_it_is_turned_off_or_the_client_has_tools() {
+    let lazy = fenced("src/ring.c", LAZY);
+    for (flags, tools, is_told) in [
+        (&[][..], false, true),
+        (&["--notices-in-reply", "never"], false, false),
+        (&[], true, false),
+        (&["--notices-in-reply", "always"], true, true),
+    ] {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::with(&places, &upstream.url, flags);
+        let mut talk = Talk::new(&tslp);
+        talk.ask(&fenced("src/ring.c", RING));
+        let mut request = talk.request("Make `ring_put` safe.");
+        if tools {
+            request["tools"] = json!([{"type": "function", "function": {"name": "look"}}]);
+        }
+        upstream.will_say(lazy.clone());
+        let said = tslp.chat(&request).said();
+        match is_told {
+            true => assert!(said.starts_with(&[&lazy, REFUSED].concat()), "{said}"),
+            false => assert_eq!(said, lazy),
+        }
+    }
+}
+
+#[test]
+fn a_chats_user_is_told_that_the_model_was_not_shown_their_file() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    talk.ask(&fenced("src/ring.c", RING));
+    places.write("src/ring.c", &RING.replace("return 0", "return 1"));
+    upstream.will_say("It returns 7.");
+    let said = talk.ask("What does `ring_put` return?").said();
+    assert_eq!(
+        said,
+        "It returns 7.\n\n[tslp] src/ring.c::ring_put is STALE: your file holds code that the model was not shown. `@tslp accept src/ring.c::ring_put` takes what the file holds.\n"
+    );
 }
 
 #[test]

@@ -271,7 +271,12 @@ impl StateView<'_> {
         None
     }
 
-    fn with_content<T>(&self, artifact: ArtifactHash, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
+    /// What `read` makes of an artifact's bytes, without a copy of them; `None` if they aren't on record.
+    pub fn with_content<T>(
+        &self,
+        artifact: ArtifactHash,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Option<T> {
         let (seq, range) = self.resolved(artifact)?;
         self.store.content(seq)?.get(range).map(read)
     }

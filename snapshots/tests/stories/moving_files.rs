@@ -434,3 +434,201 @@ fn moved_to_another_place() {
         ],
     );
 }
+
+/// aider's `whole` format: the file is in the message, and the client writes the model's listing as the whole file.
+const LISTED_IN_PART: &str = "
+        full the prompt after a listing that left two functions out
+        disk shop.py
+        | class Cart:
+        |     def add(self, item):
+        |         self.items.append(item)
+        |         return self
+        |
+        |
+        | def total(cart):
+        |     return sum(item.price for item in cart.items)
+        |
+        |
+        | def report(cart):
+        |     for item in cart.items:
+        |         print(item.name, item.price)
+        user
+        | *Trust this message as the true contents of these files!*
+        | shop.py
+        | ```
+        | class Cart:
+        |     def add(self, item):
+        |         self.items.append(item)
+        |         return self
+        |
+        |
+        | def total(cart):
+        |     return sum(item.price for item in cart.items)
+        |
+        |
+        | def report(cart):
+        |     for item in cart.items:
+        |         print(item.name, item.price)
+        | ```
+        |
+        | Let `Cart.add` skip an item that is in the cart already.
+        model
+        | shop.py
+        | ```
+        | class Cart:
+        |     def add(self, item):
+        |         if item not in self.items:
+        |             self.items.append(item)
+        |         return self
+        | ```
+        disk shop.py
+        | class Cart:
+        |     def add(self, item):
+        |         if item not in self.items:
+        |             self.items.append(item)
+        |         return self
+        context
+        | *Trust this message as the true contents of these files!*
+        | shop.py
+        | ```
+        | class Cart:
+        |     def add(self, item):
+        |         if item not in self.items:
+        |             self.items.append(item)
+        |         return self
+        | ```
+        user
+        | What does `total` of shop.py return?
+";
+
+#[test]
+fn a_listing_that_left_two_functions_out() {
+    story(
+        "a_listing_that_left_two_functions_out",
+        "A client writes a listing as the whole file: what it left out is lost, and told with the code.",
+        &[LISTED_IN_PART],
+    );
+}
+
+#[test]
+fn a_listing_that_begins_in_the_middle() {
+    story(
+        "a_listing_that_begins_in_the_middle",
+        "A listing that doesn't begin like the file is read as a part of it, until the file turns out to hold nothing else.",
+        &[&LISTED_IN_PART.replace(
+            "class Cart:\n        |     def add(self, item):\n        |         if",
+            "class Basket:\n        |     def add(self, item):\n        |         if",
+        )],
+    );
+}
+
+#[test]
+fn two_functions_of_three_without_a_path() {
+    story(
+        "two_functions_of_three_without_a_path",
+        "Code that names no file is written by no client: two functions of three are two functions.",
+        &["
+        user
+        | ```c:src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | int c(int x) { return x + 3; }
+        | ```
+        | Let a() and b() add ten more.
+        model
+        | ```c
+        | int a(int x) { return x + 11; }
+        | int b(int x) { return x + 12; }
+        | ```
+        "],
+    );
+}
+
+#[test]
+fn copied_and_gutted() {
+    story(
+        "copied_and_gutted",
+        "A copy is known as soon as it is touched: what an edit of it loses is lost there.",
+        &[
+            AGENT_AT_WORK,
+            "
+        disk src/c.c
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 2; }
+        user
+        | Tidy src/c.c up
+        call write
+        | {\"path\": \"src/c.c\", \"content\": \"int a(int x) { return x + 7; }\\n\"}
+        model
+        | I write it.
+        disk src/c.c
+        | int a(int x) { return x + 7; }
+        context tool
+        | Written.
+        again
+        model
+        | Done.
+        ",
+        ],
+    );
+}
+#[test]
+fn deleted_because_the_user_asked() {
+    story(
+        "deleted_because_the_user_asked",
+        "The user asks for a file to be deleted, and it is: nothing of it is true any more.",
+        &[
+            AGENT_AT_WORK,
+            "
+        user
+        | Delete src/a.c, nobody needs it.
+        call bash
+        | {\"command\": \"git rm src/a.c\"}
+        model
+        | I remove it.
+        gone src/a.c
+        context tool
+        | rm 'src/a.c'
+        again
+        model
+        | Done.
+        user
+        | What does a() do?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn split_because_the_user_asked() {
+    story(
+        "split_because_the_user_asked",
+        "The user asks for a function to be moved to a file of its own: it is true there, and gone where it was.",
+        &[
+            AGENT_AT_WORK,
+            "
+        user
+        | Move b() from src/a.c to src/b.c
+        call write
+        | {\"path\": \"src/b.c\", \"content\": \"int b(int x) { return x + 2; }\\n\"}
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"int b(int x) { return x + 2; }\\n\", \"new_string\": \"\"}
+        model
+        | I move it.
+        disk src/b.c
+        | int b(int x) { return x + 2; }
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        context tool
+        | Written.
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+        user
+        | What does b() do?
+        ",
+        ],
+    );
+}
