@@ -210,7 +210,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             halted(why_halted(notice.reason).expect("each of these halts tools"))
         }
         Reason::ForgedResult => String::from(
-            "The last reply shows a tool result that no tool returned: the model wrote it itself, and nothing was run.\nDo not rely on it.",
+            "The last reply shows more tool results than tools returned: the model wrote at least one of them itself.\nDo not rely on them; call the tool again for what it really returns.",
         ),
         Reason::TargetMissing => {
             directive_text("has no target: use PATH or PATH::SYMBOL, relative to the workspace")
