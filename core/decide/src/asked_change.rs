@@ -236,6 +236,44 @@ mod tests {
     }
 
     #[test]
+    fn changes_are_asked_for_and_doubted_in_four_languages() {
+        check(
+            true,
+            "compute",
+            &[
+                "Now also round the result in `compute`",
+                "Great. Next, make compute() total the discounts",
+                "Runde jetzt auch das Ergebnis in `compute`.",
+                "Danke. Ändere nun compute() so, dass es schneller ist.",
+                "Füge `compute` bitte einen Parameter hinzu.",
+                "Super, benenne compute() in berechne() um.",
+                "Maintenant, arrondis aussi le résultat dans `compute`.",
+                "Merci. Modifie compute() pour accepter une liste.",
+                "Ajoute un paramètre à `compute`.",
+                "Ahora también redondea el resultado en `compute`.",
+                "Gracias. Cambia compute() para que acepte una lista.",
+                "Añade un parámetro a `compute`.",
+            ],
+        );
+        check(
+            false,
+            "compute",
+            &[
+                "Ändere compute() bitte nicht.",
+                "Mach die Änderung an compute() rückgängig.",
+                "Was macht compute()?",
+                "Das ist falsch. Ändere `compute` noch einmal.",
+                "Ne change pas compute().",
+                "Annule la modification de compute().",
+                "Que fait compute() ?",
+                "No cambies compute().",
+                "Deshaz el cambio de compute().",
+                "¿Qué hace compute()?",
+            ],
+        );
+    }
+
+    #[test]
     fn a_name_is_no_verb() {
         check(
             false,
