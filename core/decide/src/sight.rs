@@ -24,6 +24,7 @@ use tslp_core::limits::NAMESAKES_COMPARED_MAX;
 use tslp_core::message::Role;
 use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
 use tslp_core::read_message::{ReadMessage, safe_text};
+use tslp_core::slice::{self, Span};
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -356,6 +357,20 @@ impl<'v> Sight<'v> {
         })
     }
 
+    /// Whether a version is what holds now but for its layout.
+    fn is_reformatted(&self, version: &KnownVersion, current: Option<SliceHash>) -> bool {
+        let truth = self.view.current_version(&version.entity);
+        let truth = truth.filter(|truth| current == Some(truth.slice));
+        let former = self.view.state.state_map().former_versions(&version.entity);
+        let former = former.iter().rfind(|former| former.slice == version.slice);
+        let text = |artifact, spans: &[Span]| self.view.artifact_slices(artifact, spans);
+        let texts = truth.zip(former).and_then(|(truth, former)| {
+            let truth = text(truth.artifact, &truth.spans)?;
+            Some((truth, text(former.artifact, &former.spans)?))
+        });
+        texts.is_some_and(|(truth, former)| slice::differ_in_layout_alone(&truth, &former))
+    }
+
     fn misleads(
         &self,
         version: &KnownVersion,
@@ -366,7 +381,10 @@ impl<'v> Sight<'v> {
         let was_edited_since = current
             .own_edit_at
             .is_some_and(|at| position(message) <= at);
-        if current.slice == Some(version.slice) || was_edited_since {
+        if current.slice == Some(version.slice)
+            || was_edited_since
+            || self.is_reformatted(version, current.slice)
+        {
             return false;
         }
         let mut real = self
