@@ -52,8 +52,8 @@ const PAIRS: [(&str, &str); 3] = [
     (RECENT_OPEN, RECENT_CLOSE),
 ];
 
-/// Removes every block that the proxy injected: from a line that is an opening delimiter to the next line that closes
-/// it. A delimiter without its partner is left for [`defused`].
+/// Removes every block that the proxy may have injected, so that nothing in it is recorded or taken for somebody's code: from a
+/// line that is an opening delimiter to the next line that closes it. What goes to a model is [`defused`] instead.
 #[must_use]
 pub fn strip_blocks(text: &str) -> Cow<'_, str> {
     let cuts = injected_blocks(text);

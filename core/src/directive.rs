@@ -4,10 +4,12 @@
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::iter::Peekable;
 use core::ops::Range;
 
 use crate::capture;
 use crate::event::Verb;
+use crate::limits::DIRECTIVES_PER_PROMPT_MAX;
 
 /// The beginning of a directive's line.
 const MARK: &str = "@tslp";
@@ -69,22 +71,33 @@ pub fn directive_lines(text: &str) -> Vec<DirectiveLine> {
     }
     let blocks = capture::blocks(text);
     let foreign = capture::foreign_parts(text);
-    let is_code = |at: &usize| blocks.iter().any(|block| block.outer.contains(at));
-    let is_foreign = |at: &usize| foreign.iter().any(|part| part.range.contains(at));
-    let mut found = Vec::new();
+    let mut code = RangesPassed::new(blocks.iter().map(|block| &block.outer));
+    let mut others_words = RangesPassed::new(foreign.iter().map(|part| &part.range));
+    let mut found: Vec<DirectiveLine> = Vec::new();
+    // Whether a line of the paragraph so far reads as a program's, and the first directive of it.
+    let (mut is_log, mut first_of_paragraph) = (false, 0);
     let mut is_first = true;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let range = start..start + line.len();
         start = range.end;
-        let is_quoted = is_foreign(&range.start);
-        if is_directive(line) && !is_code(&range.start) {
-            found.push(DirectiveLine {
-                directives: parse_line(line),
-                is_first,
-                is_quoted: is_quoted || is_in_log(text, &range),
-                range,
-            });
+        let is_quoted = others_words.hold(range.start);
+        if line.trim().is_empty() {
+            (is_log, first_of_paragraph) = (false, found.len());
+        } else if is_directive(line) {
+            if !code.hold(range.start) {
+                found.push(DirectiveLine {
+                    directives: parse_line(line),
+                    is_first,
+                    is_quoted: is_quoted || is_log,
+                    range,
+                });
+            }
+        } else if !is_log && is_printed(line) {
+            is_log = true;
+            for earlier in &mut found[first_of_paragraph..] {
+                earlier.is_quoted = true;
+            }
         }
         // A client may put the user's words between tags of their own.
         is_first &= line.trim().is_empty() || capture::opens_users_words(line);
@@ -92,13 +105,27 @@ pub fn directive_lines(text: &str) -> Vec<DirectiveLine> {
     found
 }
 
-/// Whether a line is in a paragraph of what a program printed.
-fn is_in_log(text: &str, line: &Range<usize>) -> bool {
-    let before = text[..line.start].lines().rev();
-    let after = text[line.end..].lines();
-    let is_text = |line: &&str| !line.trim().is_empty();
-    let mut near = before.take_while(is_text).chain(after.take_while(is_text));
-    near.any(is_printed)
+/// Ranges in the order of their starts, asked about places that only go on.
+struct RangesPassed<R: Iterator> {
+    ahead: Peekable<R>,
+    end: usize,
+}
+
+impl<'r, R: Iterator<Item = &'r Range<usize>>> RangesPassed<R> {
+    fn new(ranges: R) -> Self {
+        Self {
+            ahead: ranges.peekable(),
+            end: 0,
+        }
+    }
+
+    /// Whether one of them holds this place.
+    fn hold(&mut self, at: usize) -> bool {
+        while let Some(passed) = self.ahead.next_if(|next| next.start <= at) {
+            self.end = self.end.max(passed.end);
+        }
+        at < self.end
+    }
 }
 
 /// Whether a line reads as a program's: a time or a level in front, a shell's prompt, a place in a file.
@@ -145,7 +172,7 @@ pub fn is_directive(line: &str) -> bool {
     mark.eq_ignore_ascii_case(MARK) && (rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-/// The directives of one line, one for each target.
+/// The directives of one line, one for each target; no more than one over what a prompt may give.
 fn parse_line(line: &str) -> Vec<Directive> {
     let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -160,13 +187,10 @@ fn parse_line(line: &str) -> Vec<Directive> {
     }
     named
         .into_iter()
-        .take(TARGETS_MAX)
+        .take(DIRECTIVES_PER_PROMPT_MAX + 1)
         .map(|target| Directive { verb, target })
         .collect()
 }
-
-/// Most targets of one line.
-const TARGETS_MAX: usize = 64;
 
 /// The words of a text, without the punctuation of prose around them; text in backticks or quotes is one word.
 fn parse_targets(text: &str) -> Vec<String> {

@@ -95,6 +95,9 @@ pub const LOST_LINES_NAMED_MAX: usize = 6;
 /// See [`LOST_LINES_NAMED_MAX`].
 pub const LOST_SYMBOLS_NAMED_MAX: usize = 6;
 
+/// Directives that one prompt gives; what follows them is answered and does nothing.
+pub const DIRECTIVES_PER_PROMPT_MAX: usize = 64;
+
 /// Notices that one prompt shows; the newest do.
 pub const NOTICES_PER_PROMPT_MAX: usize = 12;
 /// Notices of a session that wait for a prompt; the newest stay.

@@ -133,17 +133,17 @@ impl Deref for ReadMessage {
     }
 }
 
-/// A text as a model may see it: without injected blocks, other people's delimiters defused, and the user's without
-/// directives. `None` if nothing changes. What a tool printed is no directive, however it begins.
+/// A text as a model may see it: with all delimiters defused, since a document may quote whole blocks, the user's without
+/// directives, and the model's own without such blocks. `None` if nothing changes. What a tool printed is no directive, however it begins.
 #[must_use]
 pub fn safe_text(speaker: Role, text: &str) -> Option<String> {
     let prose = match speaker {
         Role::User => directive::without_directives(text),
-        Role::Assistant => Cow::Borrowed(delimiter::without_user_line(text)),
+        // A block that the model wrote itself would only be believed.
+        Role::Assistant => delimiter::strip_blocks(delimiter::without_user_line(text)),
         _ => Cow::Borrowed(text),
     };
-    let stripped = delimiter::strip_blocks(&prose);
-    let defused = delimiter::defused(&stripped);
+    let defused = delimiter::defused(&prose);
     if defused.trim().is_empty() && !prose.trim().eq(text.trim()) {
         return Some(String::from(ONLY_DIRECTIVES));
     }

@@ -198,6 +198,8 @@ reasons! {
     DirectiveNotTyped = "directive_not_typed",
     /// A directive that lets tools do more isn't its message's first line.
     GrantNotFirst = "grant_not_first",
+    /// The prompt gives more directives than are carried out.
+    TooManyDirectives = "too_many_directives",
     /// The directive names nothing.
     TargetMissing = "target_missing",
     /// The directive names a path outside of the workspace.

@@ -363,7 +363,10 @@ fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), Command
 }
 
 fn has_ledger(config: &ServeConfig) -> bool {
-    DataFiles::of(&config.data_dir).database.exists()
+    let files = DataFiles::of(&config.data_dir);
+    // An empty file without an anchor is what a first start leaves that was interrupted: the next one begins anew.
+    let length = std::fs::metadata(&files.database).map(|found| found.len());
+    length.is_ok_and(|length| length > 0 || files.anchor.exists())
 }
 
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.

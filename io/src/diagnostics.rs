@@ -15,6 +15,7 @@ pub(crate) mod unread;
 pub mod verified;
 pub mod why;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::Receiver;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tslp_core::path::RelPath;
 use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_wire::chat::dialect::ErrorShape;
@@ -79,13 +81,13 @@ impl DiagnosedSubject {
         self.safe_mode.clone().or_else(found)
     }
 
-    /// What disk holds otherwise than at the last look on record, under these paths.
+    /// What these files hold otherwise than at the last look on record.
     fn changed_on_disk(
         &self,
         reader: &LedgerReader,
-        path_begins: &str,
+        files: &BTreeSet<RelPath>,
     ) -> Result<DiskChanges, LedgerError> {
-        self.disk_now.changes_since_recorded(reader, path_begins)
+        self.disk_now.changes_since_recorded(reader, files)
     }
 }
 

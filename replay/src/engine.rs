@@ -22,6 +22,7 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::outgoing::SentPrompt;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
+use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_decide::audit;
 use tslp_decide::code_reader::CodeReader;
@@ -262,9 +263,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 )
             });
         }
-        self.decide(&mut work, |_, _| {
-            direct::refuse_directives(ids, &refused_directives)
-        });
+        let is_over = |(reason, _): &(Reason, _)| *reason == Reason::TooManyDirectives;
+        let (over, refused): (Vec<_>, Vec<_>) = refused_directives.into_iter().partition(is_over);
+        self.decide(&mut work, |_, _| direct::refuse_directives(ids, &refused));
         let mut texts = answers.texts.into_iter();
         for directive in &directives {
             // `reads` lists the files that directives accept, in the order of the directives.
@@ -277,6 +278,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 engine.carry_out(policy, at, ids, directive, text.clone())
             });
         }
+        // After the answers to those that were carried out: of many notices the newest are shown.
+        self.decide(&mut work, |_, _| direct::refuse_directives(ids, &over));
         debug_assert!(
             texts.next().is_none(),
             "every text that was read belongs to a file that is accepted"

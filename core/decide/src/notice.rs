@@ -7,6 +7,7 @@ use crate::lost::LostCode;
 use tslp_core::delimiter::{self, NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{DiskFinding, NoticeIssued, ReadFailure};
+use tslp_core::limits::DIRECTIVES_PER_PROMPT_MAX;
 use tslp_core::reason::Reason;
 
 /// The whole notice, delimiters included. `disk` is the last observation of the entity's path, `lost` the code that the refused
@@ -181,6 +182,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::GrantNotFirst => String::from(
             "A line that lets tools do more (`@tslp allow`, `@tslp resume`) did nothing, because it isn't the first line of the user's message. The user can type it there, or run `tslp allow` or `tslp resume` in a terminal.",
         ),
+        Reason::TooManyDirectives => format!(
+            "The user's message gives more than {DIRECTIVES_PER_PROMPT_MAX} directives; the first {DIRECTIVES_PER_PROMPT_MAX} were carried out, the others did nothing.\nThe user can give them in further messages."
+        ),
         Reason::CodeOfAnother => format!(
             "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
         ),
@@ -206,7 +210,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             halted(why_halted(notice.reason).expect("each of these halts tools"))
         }
         Reason::ForgedResult => String::from(
-            "The last reply shows a tool result that no tool returned: the model wrote it itself, and nothing was run.\nDo not rely on it.",
+            "The last reply shows more tool results than tools returned: the model wrote at least one of them itself.\nDo not rely on them; call the tool again for what it really returns.",
         ),
         Reason::TargetMissing => {
             directive_text("has no target: use PATH or PATH::SYMBOL, relative to the workspace")

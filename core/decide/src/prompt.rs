@@ -24,7 +24,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{AuthorFound, History};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
-use tslp_core::limits::OLDER_FILES_LOOKED_AT_MAX;
+use tslp_core::limits::{DIRECTIVES_PER_PROMPT_MAX, OLDER_FILES_LOOKED_AT_MAX};
 use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
@@ -153,12 +153,19 @@ impl<'r> PromptReader<'r> {
             return directives;
         }
         let messages = self.new_user_messages();
+        // Those that a message quotes visibly take nothing from those that are typed.
+        let mut looked_at = 0;
         for (index, message) in messages.filter(|(index, _)| *index >= self.current_from()) {
             let authors = self.authors.get(&index);
             for line in directive::directive_lines(message.recorded()) {
-                let is_anothers = authors.is_some_and(|authors| authors.repeats(&line.range));
+                let is_over = looked_at >= DIRECTIVES_PER_PROMPT_MAX;
+                let is_anothers =
+                    !is_over && authors.is_some_and(|authors| authors.repeats(&line.range));
                 for directive in line.directives {
-                    let refusal = if line.is_quoted || is_anothers {
+                    looked_at += usize::from(!line.is_quoted);
+                    let refusal = if !line.is_quoted && looked_at > DIRECTIVES_PER_PROMPT_MAX {
+                        Some(Reason::TooManyDirectives)
+                    } else if line.is_quoted || is_anothers {
                         Some(Reason::DirectiveNotTyped)
                     } else if directive.verb.grants() && !line.is_first {
                         Some(Reason::GrantNotFirst)

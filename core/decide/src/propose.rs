@@ -1034,8 +1034,10 @@ pub(super) fn disk_verdict(
         _ if on_disk == Some(slice) => DiskVerdict::Agrees,
         (Some(Divergence::Contradicted), _) => DiskVerdict::Unacknowledged,
         (Some(_), _) => DiskVerdict::Stale,
+        // A file of which nothing is known holds what nobody has seen, whatever it defines.
         (None, Some(DiskFinding::File(_)))
-            if view.current_version(entity).is_none() && on_disk.is_some() =>
+            if view.current_version(entity).is_none()
+                && (on_disk.is_some() || !view.state.state_map().tracks(&entity.path)) =>
         {
             DiskVerdict::Unacknowledged
         }

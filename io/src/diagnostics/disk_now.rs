@@ -58,20 +58,16 @@ impl DiskNow {
         }
     }
 
-    /// Looks at every file that anything true is in and whose path begins so.
+    /// Looks at those of these files, in which something is true, that were looked at before.
     pub(crate) fn changes_since_recorded(
         &self,
         reader: &LedgerReader,
-        path_begins: &str,
+        files: &BTreeSet<RelPath>,
     ) -> Result<DiskChanges, LedgerError> {
-        let tracked = tracked_paths(reader, path_begins)?;
         let mut last_looks = Vec::new();
-        reader.visit_rows(&mut |row: DiskRow| {
-            if tracked.contains(&row.path) {
-                last_looks.push(row);
-            }
-            ControlFlow::Continue(())
-        })?;
+        for path in files {
+            last_looks.extend(reader.find_row::<DiskRow>((path.clone(),))?);
+        }
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut changed = DiskChanges::default();
         // In groups, so that the texts of a large tree are never in memory together.
@@ -115,22 +111,6 @@ impl DiskNow {
     }
 }
 
-/// The paths that anything true is in.
-fn tracked_paths(
-    reader: &LedgerReader,
-    path_begins: &str,
-) -> Result<BTreeSet<RelPath>, LedgerError> {
-    let mut paths = BTreeSet::new();
-    reader.visit_rows(&mut |row: StateMapRow| {
-        let path = row.entity.path;
-        if path.as_str().starts_with(path_begins) {
-            paths.insert(path);
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(paths)
-}
-
 /// What is true of an entity, and how disk may differ from it without a contradiction.
 struct TrueSlice {
     slice: SliceHash,
@@ -145,28 +125,30 @@ fn truth_of(
     changed: &DiskChanges,
 ) -> Result<BTreeMap<RelPath, BTreeMap<EntityId, TrueSlice>>, LedgerError> {
     let mut truth: BTreeMap<RelPath, BTreeMap<EntityId, TrueSlice>> = BTreeMap::new();
-    if changed.files.is_empty() {
-        return Ok(truth);
-    }
-    reader.visit_rows(&mut |row: StateMapRow| {
-        if changed.files.contains_key(&row.entity.path) {
-            let of_path = truth.entry(row.entity.path.clone()).or_default();
+    for path in changed.files.keys() {
+        let of_path = truth.entry(path.clone()).or_default();
+        reader.visit_rows_from(path.as_str(), &mut |row: StateMapRow| {
+            if row.entity.path != *path {
+                return ControlFlow::Break(());
+            }
             let true_slice = TrueSlice {
                 slice: row.artifact,
                 origin: row.origin,
                 acknowledged: None,
             };
             of_path.insert(row.entity, true_slice);
-        }
-        ControlFlow::Continue(())
-    })?;
-    reader.visit_rows(&mut |row: AcknowledgedRow| {
-        let of_path = truth.get_mut(&row.entity.path);
-        if let Some(known) = of_path.and_then(|of_path| of_path.get_mut(&row.entity)) {
-            known.acknowledged = Some(row.disk_held);
-        }
-        ControlFlow::Continue(())
-    })?;
+            ControlFlow::Continue(())
+        })?;
+        reader.visit_rows_from(path.as_str(), &mut |row: AcknowledgedRow| {
+            if row.entity.path != *path {
+                return ControlFlow::Break(());
+            }
+            if let Some(known) = of_path.get_mut(&row.entity) {
+                known.acknowledged = Some(row.disk_held);
+            }
+            ControlFlow::Continue(())
+        })?;
+    }
     Ok(truth)
 }
 

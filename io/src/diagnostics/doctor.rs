@@ -390,7 +390,7 @@ fn count_truths(
 ) -> Result<TruthCounts, LedgerError> {
     let mut truths = TruthCounts::default();
     let mut failed = BTreeMap::new();
-    let changed = subject.changed_on_disk(reader, "")?;
+    let changed = subject.changed_on_disk(reader, &unread::tracked_files(reader)?)?;
     reader.visit_rows(&mut |row: DiskRow| {
         if let PathFinding::Unreadable(failure) = row.finding {
             failed.insert(row.path, (failure, PathTracking::No));

@@ -1,20 +1,20 @@
 //! `/state`: everything that is true, and what disk says of it; no history, and nothing inferred (spec §14.3, §15.7).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::ids::{Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
-use tslp_projections::stale::StaleRow;
+use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
-use tslp_store::ledger::LedgerError;
+use tslp_store::ledger::{LedgerError, LedgerReader};
 
-use crate::out::visible_text;
+use crate::out::{visible_json, visible_text};
 
 use super::DiagnosedSubject;
 use super::row_source::RowSource;
@@ -84,14 +84,14 @@ impl EntityState {
     }
 }
 
-/// Bytes after which `/state` ends and says where to go on.
-const PAGE_BYTES_MAX: usize = 32 << 20;
+/// Entities of one `/state`, which says where to go on.
+const PAGE_ENTITIES_MAX: usize = 2000;
 
 /// The time at which an event was recorded.
 pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
 
-/// Writes the page piece by piece: never more of the State Map than its text is in memory. It ends early at
-/// [`PAGE_BYTES_MAX`] or the wanted limit, and says then where to go on. `None` if what it is to come after isn't there.
+/// The page: by index, only what it shows is read, and only the files that it names are looked at. It ends at
+/// [`PAGE_ENTITIES_MAX`] or the wanted limit, and says then where to go on. `None` if what it is to come after isn't there.
 ///
 /// # Errors
 /// When the ledger can't be read.
@@ -101,103 +101,151 @@ pub fn state_page(
     unverified: Option<&str>,
 ) -> Result<Option<Vec<u8>>, LedgerError> {
     let reader = subject.readers.open()?;
-    let mut text = String::from("{\"entities\":{");
-    let (mut written, mut last, mut next) = (0, String::new(), None);
-    let mut is_after = wanted.after.is_none();
-    let rows = RowSource::Stored(&reader);
+    let after = match &wanted.after {
+        None => None,
+        Some(name) => match true_entity_named(&reader, name)? {
+            Some(entity) if entity.path.as_str().starts_with(&*wanted.path) => Some(entity),
+            _ => return Ok(None),
+        },
+    };
+    let limit = wanted
+        .limit
+        .map_or(PAGE_ENTITIES_MAX, |limit| limit.min(PAGE_ENTITIES_MAX));
+    let (mut shown, mut has_more) = (Vec::new(), false);
+    let first = after
+        .as_ref()
+        .map_or(&*wanted.path, |after| after.path.as_str());
+    reader.visit_rows_from(first, &mut |row: StateMapRow| {
+        // A path that begins otherwise comes after all that begin so.
+        if !row.entity.path.as_str().starts_with(&*wanted.path) {
+            return ControlFlow::Break(());
+        }
+        if after.as_ref().is_none_or(|after| row.entity > *after) {
+            has_more = shown.len() == limit;
+            if has_more {
+                return ControlFlow::Break(());
+            }
+            shown.push(row);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let next = shown
+        .last()
+        .filter(|_| has_more)
+        .map(|row| row.entity.to_string());
+    let files: BTreeSet<RelPath> = shown.iter().map(|row| row.entity.path.clone()).collect();
+    let mut looks = LastLooks::default();
+    for path in &files {
+        looks.seen.extend(
+            reader
+                .find_row::<DiskRow>((path.clone(),))?
+                .map(LastLooks::entry),
+        );
+    }
+    for row in &shown {
+        let differing = reader.find_row::<StaleRow>((row.entity.clone(),))?;
+        looks
+            .differing
+            .extend(differing.map(|row| (row.entity, row.disk_holds)));
+    }
+    looks.add_contested(RowSource::Stored(&reader))?;
+    let changed = subject.changed_on_disk(&reader, &files)?;
     let at = |seq| reader.recorded_at(seq).ok().flatten();
-    let changed = subject.changed_on_disk(&reader, &wanted.path)?;
-    visit_entities(rows, &at, &wanted.path, &mut |mut entity| {
+    let entities = shown.into_iter().map(|row| {
+        let mut entity = looks.describe(row, &at);
         if let Some(word) = changed.entities.get(&entity.row.entity) {
             entity.disk = word;
             entity.looked_at = None;
         }
-        let name = entity.name();
-        if !is_after {
-            is_after = wanted.after.as_ref() == Some(&name);
-            return ControlFlow::Continue(());
-        }
-        if Some(written) == wanted.limit || text.len() >= PAGE_BYTES_MAX {
-            next = Some(std::mem::take(&mut last));
-            return ControlFlow::Break(());
-        }
-        if written > 0 {
-            text.push(',');
-        }
-        // Writing to a string can't fail.
-        let _ = write!(text, "{}:{}", Value::from(&*name), entity.json_object());
-        written += 1;
-        last = name;
-        ControlFlow::Continue(())
-    })?;
-    if !is_after {
-        return Ok(None);
-    }
-    text.push('}');
+        (entity.name(), entity.json_object())
+    });
+    let map: serde_json::Map<String, Value> = entities.collect();
+    let mut page = json!({ "entities": map });
     for (name, value) in [("next", next.as_deref()), ("unverified", unverified)] {
         if let Some(value) = value {
-            // Writing to a string can't fail.
-            let _ = write!(text, ",\"{name}\":{}", Value::from(value));
+            page[name] = value.into();
         }
     }
-    text.push('}');
-    Ok(Some(text.into_bytes()))
+    Ok(Some(visible_json(&page.to_string()).into_bytes()))
 }
 
-/// The State Map out of the rows of projections' tables.
+/// The entity of this name of which something is true. A file's name may itself contain `::`.
+fn true_entity_named(reader: &LedgerReader, name: &str) -> Result<Option<EntityId>, LedgerError> {
+    let splits = name.match_indices("::");
+    let splits = splits.map(|(at, mark)| (&name[..at], Some(&name[at + mark.len()..])));
+    for (path, symbol) in core::iter::once((name, None)).chain(splits) {
+        let entity = EntityId {
+            path: RelPath::from_normalised(path),
+            symbol: symbol.map(Symbol::new),
+        };
+        if reader.find_row::<StateMapRow>((entity.clone(),))?.is_some() {
+            return Ok(Some(entity));
+        }
+    }
+    Ok(None)
+}
+
+/// The State Map out of the rows of projections' tables: every entity whose path begins so, in the order of path and symbol.
 pub(crate) fn from_rows(
     rows: RowSource<'_>,
     at: RecordedAt<'_>,
     path_begins: &str,
 ) -> Result<Vec<EntityState>, LedgerError> {
-    let mut entities = Vec::new();
-    visit_entities(rows, at, path_begins, &mut |entity| {
-        entities.push(entity);
-        ControlFlow::Continue(())
-    })?;
-    Ok(entities)
-}
-
-/// Every entity whose path begins so, in the order of path and symbol.
-fn visit_entities(
-    rows: RowSource<'_>,
-    at: RecordedAt<'_>,
-    path_begins: &str,
-    visit: &mut dyn FnMut(EntityState) -> ControlFlow<()>,
-) -> Result<(), LedgerError> {
     let is_wanted = |path: &RelPath| path.as_str().starts_with(path_begins);
-    let mut differing = BTreeMap::new();
-    let mut seen = BTreeMap::new();
-    let mut contested = BTreeSet::new();
+    let mut looks = LastLooks::default();
     rows.visit(&mut |row: StaleRow| {
         if is_wanted(&row.entity.path) {
-            differing.insert(row.entity, row.disk_holds);
+            looks.differing.insert(row.entity, row.disk_holds);
         }
         ControlFlow::Continue(())
     })?;
     rows.visit(&mut |row: DiskRow| {
         if is_wanted(&row.path) {
-            seen.insert(row.path, (row.finding, row.seq));
+            looks.seen.extend([LastLooks::entry(row)]);
         }
         ControlFlow::Continue(())
     })?;
-    rows.visit(&mut |row: AuditRow| {
-        if row.status.is_contested() {
-            contested.insert(row.version);
-        }
-        ControlFlow::Continue(())
-    })?;
-    let mut last: Option<(Seq, Option<UnixMillis>)> = None;
+    looks.add_contested(rows)?;
+    let mut entities = Vec::new();
     rows.visit(&mut |row: StateMapRow| {
-        if !is_wanted(&row.entity.path) {
-            return ControlFlow::Continue(());
+        if is_wanted(&row.entity.path) {
+            entities.push(looks.describe(row, at));
         }
-        let (seen_word, looked_at) = match seen.get(&row.entity.path) {
+        ControlFlow::Continue(())
+    })?;
+    Ok(entities)
+}
+
+/// What the last looks on record say of entities, and what audits do.
+#[derive(Default)]
+struct LastLooks {
+    differing: BTreeMap<EntityId, DiskDifference>,
+    seen: BTreeMap<RelPath, (PathFinding, Seq)>,
+    contested: BTreeSet<VersionId>,
+    /// The moment of the look that was asked for last: the entities of a file follow one another.
+    last: Option<(Seq, Option<UnixMillis>)>,
+}
+
+impl LastLooks {
+    fn entry(row: DiskRow) -> (RelPath, (PathFinding, Seq)) {
+        (row.path, (row.finding, row.seq))
+    }
+
+    fn add_contested(&mut self, rows: RowSource<'_>) -> Result<(), LedgerError> {
+        rows.visit(&mut |row: AuditRow| {
+            if row.status.is_contested() {
+                self.contested.insert(row.version);
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    fn describe(&mut self, row: StateMapRow, at: RecordedAt<'_>) -> EntityState {
+        let (seen_word, looked_at) = match self.seen.get(&row.entity.path) {
             None => ("not_checked", None),
             Some((finding, seq)) => {
-                // The entities of a file follow one another.
-                let known = last.filter(|(of, _)| of == seq);
-                let (_, moment) = *last.insert(known.unwrap_or_else(|| (*seq, at(*seq))));
+                let known = self.last.filter(|(of, _)| of == seq);
+                let (_, moment) = *self.last.insert(known.unwrap_or_else(|| (*seq, at(*seq))));
                 let word = match finding {
                     PathFinding::File => "same",
                     finding => finding.as_str(),
@@ -205,15 +253,14 @@ fn visit_entities(
                 (word, moment)
             }
         };
-        visit(EntityState {
-            disk: differing
-                .get(&row.entity)
-                .map_or(seen_word, |difference| difference.as_str()),
+        let differing = self.differing.get(&row.entity);
+        EntityState {
+            disk: differing.map_or(seen_word, |difference| difference.as_str()),
             looked_at: looked_at.map(|at| utc_moment(at.0)),
-            contested: contested.contains(&row.version),
+            contested: self.contested.contains(&row.version),
             row,
-        })
-    })
+        }
+    }
 }
 
 /// The page.

@@ -43,7 +43,8 @@ pub(crate) fn of_tracked(
     ))
 }
 
-fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
+/// The files that anything true is in.
+pub(crate) fn tracked_files(reader: &LedgerReader) -> Result<BTreeSet<RelPath>, LedgerError> {
     let mut paths = BTreeSet::new();
     reader.visit_rows(&mut |row: StateMapRow| {
         paths.insert(row.entity.path);

@@ -328,6 +328,28 @@ fn the_state_can_be_read_piece_by_piece() {
     assert!(!beneath.is_empty() && beneath.iter().all(|name| name.starts_with("lib/")));
     assert_eq!(tslp.get("/state?limit=0").status(), 400);
     assert_eq!(tslp.get("/state?after=nothing.c").status(), 404);
+    assert_eq!(tslp.get("/state?path=lib/&after=a.c").status(), 404);
+}
+
+/// A State Map of any size is said in pages: 88,838 entities were one of 139 MB in memory.
+#[test]
+fn no_page_of_the_state_holds_more_than_two_thousand_entities() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let functions = (0..900).map(|number| format!("int f{number}(void) {{ return {number}; }}\n"));
+    let code: String = functions.collect();
+    for path in ["a.c", "b.c", "c.c"] {
+        places.write(path, &code);
+    }
+    assert_eq!(places.cli_json(&["adopt", "a.c", "b.c", "c.c"]).0, 0);
+    let tslp = Tslp::start(&places, &upstream);
+    let first = tslp.page("/state?limit=100000");
+    let next = first["next"].as_str().unwrap().replace(':', "%3A");
+    let second = tslp.page(&format!("/state?after={next}"));
+    let names = |page: &Value| page["entities"].as_object().unwrap().len();
+    assert_eq!(names(&first), 2000);
+    assert_eq!(names(&second), 3 * 901 - 2000);
+    assert_eq!(second.get("next"), None);
+    tslp.stop();
 }
 
 /// Characters that a terminal obeys, and such as reorder or hide text.

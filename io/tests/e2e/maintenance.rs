@@ -221,3 +221,41 @@ fn a_workspace_without_a_ledger_has_nothing_to_verify() {
     }
     assert!(!places.data.exists());
 }
+
+/// An empty file was reported as "no such table: ledger; check the disk".
+#[test]
+fn an_empty_ledger_is_none_and_an_emptied_one_is_damaged() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    std::fs::create_dir_all(&places.data).unwrap();
+    let database = places.data.join("ledger.db");
+    let empty_it = || std::fs::write(&database, "").unwrap();
+    let said = |command: &[&str]| {
+        let output = places.in_workspace(command).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        String::from_utf8(text).unwrap()
+    };
+    empty_it();
+    for command in [&["verify"][..], &["log"], &["export"], &["why", "a.c"]] {
+        let said = said(command);
+        assert!(said.contains("there is no ledger in"), "{command:?} {said}");
+    }
+    assert!(said(&["state"]).contains("Nothing is true yet"));
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say("hello");
+    tslp.stop();
+    empty_it();
+    for command in [
+        &["verify"][..],
+        &["log"],
+        &["export"],
+        &["why", "a.c"],
+        &["state"],
+    ] {
+        let said = said(command);
+        assert!(said.contains("emptied or replaced"), "{command:?} {said}");
+        assert!(
+            said.contains("salvage") && !said.contains("no such table: ledger"),
+            "{said}"
+        );
+    }
+}

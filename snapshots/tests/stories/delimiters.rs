@@ -1,4 +1,4 @@
-//! Our own delimiters: stripped on the way in, never forged.
+//! Our own delimiters: stripped from what is recorded, defused on their way to the model, never forged.
 
 use super::check;
 
@@ -6,7 +6,7 @@ use super::check;
 fn injected_block_sent_back() {
     check(
         "delimiters__injected_block_sent_back",
-        "A client sends back what we injected: stripped before anything is recorded, captured or relayed.",
+        "A message holds what we inject: stripped before anything is recorded or captured, and readable in the prompt, where it opens no block.",
         "
         full what is left of the message
         user

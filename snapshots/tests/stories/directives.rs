@@ -358,3 +358,26 @@ fn what_is_not_linked_can_not_be_confirmed() {
         ],
     );
 }
+
+#[test]
+fn only_so_many_directives_of_a_prompt_are_carried_out() {
+    let typed = |count: usize| {
+        let lines = (0..count).map(|at| format!("| @tslp reject src/a{at}.c\n"));
+        lines.collect::<String>()
+    };
+    let answered = |end: &str, reason: &str| end.matches(reason).count();
+    for (typed, carried_out, refused) in [
+        (typed(64), 64, 0),
+        (typed(65), 64, 1),
+        (typed(300), 64, 1),
+        (format!("| @tslp reject{}\n", " x.c".repeat(300)), 64, 1),
+    ] {
+        let end = play(&format!("full what the model saw\nuser\n{typed}| Go on.\n"));
+        assert_eq!(answered(&end, "e1 directive reject"), carried_out, "{end}");
+        assert_eq!(
+            answered(&end, "The user's message gives more than 64 directives"),
+            refused,
+            "{end}"
+        );
+    }
+}

@@ -334,6 +334,10 @@ impl LedgerError {
                 path,
                 detail: source.to_string(),
             },
+            _ if source.to_string().starts_with("no such table: ledger") => Self::Corrupt {
+                path,
+                detail: "it holds no ledger, because it was emptied or replaced".to_owned(),
+            },
             _ => Self::Sqlite {
                 action,
                 path,

@@ -11,7 +11,7 @@ use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
 use tslp_migrations::{ContentRef, decode_content};
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
-use tslp_projections::table::{TableDigest, Value};
+use tslp_projections::table::{TableDigest, Text, Value};
 use tslp_projections::vault::VaultLocation;
 use tslp_replay::chain::ChainHash;
 use tslp_replay::log::{Head, Stored};
@@ -143,8 +143,33 @@ impl LedgerReader {
         &self,
         visit: &mut dyn FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
+        self.visit_fitting(visit, |visit| self.read_table(R::INDEX, visit))
+    }
+
+    /// Hands the rows of a projection's table to `visit`, in the order of the key, from this value of its first column on.
+    ///
+    /// # Errors
+    /// When the table is missing, or holds what it can't.
+    pub fn visit_rows_from<R: StoredRow>(
+        &self,
+        first: &str,
+        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        let first = Value::Text(Text::Shared(first.into()));
+        self.visit_fitting(visit, |visit| {
+            self.tables
+                .read_from(&self.connection, (R::INDEX, &first), visit)
+                .map_err(|error| self.database.table_failed("read the tables of", error))
+        })
+    }
+
+    fn visit_fitting<R: StoredRow>(
+        &self,
+        visit: &mut dyn FnMut(R) -> ControlFlow<()>,
+        read: impl FnOnce(&mut dyn FnMut(&[Value]) -> ControlFlow<()>) -> Result<(), LedgerError>,
+    ) -> Result<(), LedgerError> {
         let mut unfit = None;
-        self.read_table(R::INDEX, &mut |cells| match R::from_cells(cells) {
+        read(&mut |cells| match R::from_cells(cells) {
             Ok(row) => visit(row),
             Err(error) => {
                 unfit = Some(error);

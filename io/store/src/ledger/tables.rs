@@ -85,6 +85,8 @@ struct TableStatements {
     /// The rows whose keys begin with so many values; with none of them all.
     read: Vec<String>,
     row_until: String,
+    /// The rows from a value of the key's first column on.
+    read_from: String,
     /// Counts an archive's rows; `None` for other tables.
     count: Option<String>,
 }
@@ -290,6 +292,24 @@ impl ProjectionTables {
         self.statements(table)?.read(connection, &[], visit)
     }
 
+    /// Hands the rows from this value of the key's first column on to `visit`, in the order of their keys.
+    ///
+    /// # Errors
+    /// When the table is missing, holds what it can't, or SQLite fails.
+    pub fn read_from(
+        &self,
+        connection: &Connection,
+        (table, first): (usize, &Value),
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), TableError> {
+        let statements = self.statements(table)?;
+        statements.query(
+            connection,
+            (&statements.read_from, core::slice::from_ref(first)),
+            visit,
+        )
+    }
+
     /// The row with this key.
     ///
     /// # Errors
@@ -395,6 +415,11 @@ impl TableStatements {
                     format!("SELECT {all} FROM {name} WHERE {conditions}{order}")
                 })
                 .collect(),
+            read_from: format!(
+                "SELECT {all} FROM {name} WHERE {} >= ?1 ORDER BY {}",
+                key[0],
+                key.join(", ")
+            ),
             row_until: format!(
                 "SELECT {all} FROM {name} WHERE {is_until} ORDER BY {keys} DESC LIMIT 1",
                 keys = key.join(" DESC, "),
@@ -500,8 +525,17 @@ impl TableStatements {
         let Some(sql) = self.read.get(prefix.len()) else {
             return Err(self.misfit(format!("{} values are no part of a key", prefix.len())));
         };
+        self.query(connection, (sql, prefix), visit)
+    }
+
+    fn query(
+        &self,
+        connection: &Connection,
+        (sql, values): (&str, &[Value]),
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> Result<(), TableError> {
         let mut prepared = connection.prepare_cached(sql)?;
-        let mut rows = prepared.query(params_from_iter(prefix.iter().map(SqlValue)))?;
+        let mut rows = prepared.query(params_from_iter(values.iter().map(SqlValue)))?;
         let mut values = Vec::new();
         while let Some(row) = rows.next()? {
             self.read_row(row, &mut values)?;

@@ -65,10 +65,13 @@ pub struct KnownMessages {
 
 /// The messages read from one JSON value.
 struct KnownUnit {
-    messages: Vec<(Arc<ReadMessage>, Arc<TextSlots>)>,
+    messages: Box<[(Arc<ReadMessage>, Arc<TextSlots>)]>,
     /// If it is a system message: the client's name for that role.
     system_role: Option<Box<str>>,
 }
+
+/// What the allocations of a message take besides what is in them.
+const MESSAGE_OVERHEAD_BYTES: usize = 512;
 
 /// Memory for messages, twice: in the generation that is filling and in the one before.
 const KNOWN_MESSAGES_BYTES: usize = 6 << 20;
@@ -108,12 +111,13 @@ impl KnownUnit {
             (message, Arc::new(slots))
         });
         let unit = Self {
-            messages: messages.collect(),
+            // By an iterator that doesn't collect in place: that would keep the longer allocation of what was read.
+            messages: Box::from(messages.collect::<Vec<_>>().as_slice()),
             system_role: system_role.map(String::into_boxed_str),
         };
         let messages = unit.messages.iter();
         let weight = messages
-            .map(|(message, _)| message.weight() + size_of::<TextSlots>())
+            .map(|(message, _)| message.weight() + size_of::<TextSlots>() + MESSAGE_OVERHEAD_BYTES)
             .sum();
         (unit, weight)
     }
