@@ -93,7 +93,7 @@ impl<'p> AskedChanges<'p> {
 }
 
 /// A word without marks around it, lower-cased.
-fn bare_word(word: &str) -> String {
+pub(super) fn bare_word(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase()
 }
@@ -111,7 +111,7 @@ fn unmarked(word: &str) -> &str {
     word.strip_suffix("()").unwrap_or(word)
 }
 
-fn is_name_of(word: &str, entity: &EntityId) -> bool {
+pub(super) fn is_name_of(word: &str, entity: &EntityId) -> bool {
     let name = unmarked(word);
     let path = entity.path.as_str();
     let (file, symbol) = match name.split_once("::") {
