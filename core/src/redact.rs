@@ -57,13 +57,11 @@ struct CandidateSpot {
 /// Checks each position whose first three bytes can begin a credential or a name that has one as its value. Most text has few.
 fn for_each_look(text: &str, mut found: impl FnMut(CandidateSpot)) {
     let bytes = text.as_bytes();
-    let [first, second, third] = &format::FIRST;
     let mut from = 0;
     let mut at = 0;
     while let Some(start) = format::next_start(bytes, at) {
         at = start;
-        let byte = |offset: usize| usize::from(bytes[start + offset]);
-        let formats = first[byte(0)] & second[byte(1)] & third[byte(2)];
+        let formats = format::formats_at(bytes, start);
         if formats == 0 {
             at += 1;
             continue;
@@ -101,7 +99,12 @@ fn credential_at(reading: &mut ScannedText<'_>, at: usize, first: u64) -> Option
     if let Some(end) = block::private_key_at(reading, at) {
         return Some(at..end);
     }
-    named::credential_at(reading, at)
+    let named = named::credential_at(reading, at)?;
+    // A value of a known form may go on over what cuts it.
+    let formats = format::formats_at(reading.text, named.start);
+    let formed = format::credential_at(reading, named.start, formats);
+    let end = formed.map_or(named.end, |formed| formed.end.max(named.end));
+    Some(named.start..end)
 }
 
 /// The length of the text that can be redacted by itself, whatever follows. The rest is a word that may become a credential,

@@ -140,7 +140,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 output,
                 |rows, at| Ok(state::from_rows(rows, at, path)?),
                 |entities| state::state_json(entities, &unread_in(&config, path, entities)),
-                |entities| state::state_lines(entities, &unread_in(&config, path, entities)),
+                |entities| state::state_lines(path, entities, &unread_in(&config, path, entities)),
             )
         }
         CliCommand::Recent {

@@ -177,6 +177,17 @@ pub(super) fn next_start(text: &[u8], at: usize) -> Option<usize> {
     found.position(|found| found).map(|passed| at + passed)
 }
 
+/// The formats that may begin at `at`, by their bits.
+pub(super) fn formats_at(text: &[u8], at: usize) -> u64 {
+    let [first, second, third] = &FIRST;
+    match text.get(at..at + 3) {
+        Some([one, two, three]) => {
+            first[usize::from(*one)] & second[usize::from(*two)] & third[usize::from(*three)]
+        }
+        _ => 0,
+    }
+}
+
 /// The longest credential at `at` of the formats in `first`, those whose first bytes are there.
 pub(super) fn credential_at(
     reading: &mut ScannedText<'_>,
@@ -238,11 +249,27 @@ impl CredentialFormat {
         byte == expected || self.any_case && byte.eq_ignore_ascii_case(&expected)
     }
 
-    /// The credential whose certain bytes begin at `at`, if it is one.
+    /// The credential whose certain bytes begin at `at`, if it is one: with what a line end or characters that aren't seen cut off
+    /// of it, or up to there.
     pub(super) fn found_at(
         &self,
         reading: &mut ScannedText<'_>,
         at: usize,
+    ) -> Option<Range<usize>> {
+        let mut is_parted = false;
+        let found = self.found(reading, at, Some(&mut is_parted));
+        if found.is_none() && is_parted {
+            return self.found(reading, at, None);
+        }
+        found
+    }
+
+    /// The same; `parted` is told whether a run goes on over a cut, and without it none does.
+    fn found(
+        &self,
+        reading: &mut ScannedText<'_>,
+        at: usize,
+        mut parted: Option<&mut bool>,
     ) -> Option<Range<usize>> {
         let mut start = at;
         if let Some(run) = self.before {
@@ -290,11 +317,23 @@ impl CredentialFormat {
                         None if is_strict_start(reading.text, start) => usize::MAX,
                         None => return None,
                     };
-                    end = reading.end_of_run(end, most, |byte| is_of_class(run.class, byte));
-                    if end - from < run.min {
+                    let is_part = |byte| is_of_class(run.class, byte);
+                    let count = match &mut parted {
+                        Some(parted) => {
+                            let read = reading.parted_run(end, (run.min, most), is_part);
+                            **parted |= read.is_parted;
+                            end = read.end;
+                            read.count
+                        }
+                        None => {
+                            end = reading.end_of_run(end, most, is_part);
+                            end - from
+                        }
+                    };
+                    if count < run.min {
                         return None;
                     }
-                    if run.max.is_none() && end - from == most {
+                    if run.max.is_none() && count == most {
                         endless = Some(run);
                     }
                 }
@@ -313,7 +352,7 @@ impl CredentialFormat {
         }
         if let Some(run) = endless {
             let goes_on = |byte| is_of_class(run.class, byte) || is_word_byte(byte);
-            end = reading.end_of_run(end, usize::MAX, goes_on);
+            end = reading.parted_run(end, (0, usize::MAX), goes_on).end;
         }
         Some(start..end)
     }

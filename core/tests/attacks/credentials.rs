@@ -110,6 +110,16 @@ fn no_credential_of_the_list_is_recorded() {
             kinds += 1;
             through.extend(lets_through(&line, &line.text));
         }
+        let (cut, _) = named.split_once("# Keys of several lines.").unwrap();
+        let (_, cut) = cut.split_once("# Cut keys.").unwrap_or(("", ""));
+        for line in lines(cut, seed) {
+            let clean = redact::without_credentials(&line.text);
+            let left = line
+                .secrets
+                .iter()
+                .filter(|secret| clean.contains(&***secret));
+            through.extend(left.map(|secret| format!("{}: {secret}\n    {clean}\n", line.kind)));
+        }
         for line in lines(forms, seed) {
             kinds += 1;
             let key = &line.text;

@@ -279,13 +279,19 @@ pub fn state_json(entities: &[EntityState], unread: &[String]) -> Value {
 
 /// The page for people.
 #[must_use]
-pub fn state_lines(entities: &[EntityState], unread: &[String]) -> Vec<String> {
+pub fn state_lines(path_begins: &str, entities: &[EntityState], unread: &[String]) -> Vec<String> {
     let unread = unread.iter();
     let unread = unread.map(|file| format!("not read, and so never true: {file}"));
     if entities.is_empty() {
-        let nothing =
-            "Nothing is true yet: paste code with its path into a prompt, and it will be.";
-        return std::iter::once(nothing.into()).chain(unread).collect();
+        let nothing = if path_begins.is_empty() {
+            "Nothing is true yet: paste code with its path into a prompt, and it will be."
+                .to_owned()
+        } else {
+            format!(
+                "Nothing is true of paths that begin with `{path_begins}`; `tslp state` shows all that is."
+            )
+        };
+        return std::iter::once(nothing).chain(unread).collect();
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
