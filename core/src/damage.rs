@@ -29,18 +29,11 @@ pub enum Damage {
     Elided,
     /// A single statement that ends or fails.
     StubInPlace,
-    /// Nothing, and they were a branch, the end, a member or an import.
+    /// Nothing of their like, and they were a part of what holds them: a check, a branch, a loop, a handler, a failure, a decorator, the
+    /// end, a member, an import, or what the last accepted change had added.
     PartRemoved,
     /// Nothing, and they were a large share.
     MuchRemoved,
-}
-
-impl Damage {
-    /// Whether nothing replaced the lines, so that the user may have asked for it.
-    #[must_use]
-    pub const fn is_removal(self) -> bool {
-        matches!(self, Self::PartRemoved | Self::MuchRemoved)
-    }
 }
 
 /// The result of comparing code with its base.
@@ -72,17 +65,31 @@ const STUBBED_WORDS: usize = 3;
 /// Most words of a statement that does no more than end or fail.
 const STUB_WORDS_MAX: usize = 8;
 
+/// Most words of an ending that computes nothing but its value.
+const COMPUTING_WORDS: usize = 3;
+
 /// Largest product of base lines and new lines that is aligned; the table takes two bytes for each, so 4 MB.
 const ALIGNED_MAX: usize = 2 << 20;
 
 /// Most lines ahead that are searched for the one that a line was changed to.
 const PAIRED_AHEAD_MAX: usize = 64;
 
+/// Most lines of a statement; what is longer is compared by lines.
+const WRAPPED_LINES_MAX: usize = 32;
+
 /// First words of statements that end, or do nothing.
 const ENDINGS: [&str; 4] = ["return", "break", "continue", "pass"];
 
-/// First words of statements that fail.
-const FAILURES: [&str; 12] = [
+/// Statements that fail or end the program: their first word, or what they call, in lower case.
+const FAILURES: [&str; 20] = [
+    "_exit",
+    "quit",
+    "fatal",
+    "fatalf",
+    "terminate",
+    "halt",
+    "quick_exit",
+    "rethrow",
     "throw",
     "raise",
     "abort",
@@ -97,14 +104,88 @@ const FAILURES: [&str; 12] = [
     "static_assert",
 ];
 
+/// First words of statements that leave what holds them.
+const JUMPS: [&str; 4] = ["return", "break", "continue", "goto"];
+
 /// First words of further branches of a statement.
 const BRANCHES: [&str; 11] = [
     "else", "elif", "elsif", "elseif", "case", "default", "when", "catch", "except", "finally",
     "rescue",
 ];
 
+/// First words of checks.
+const CONDITIONS: [&str; 3] = ["if", "unless", "guard"];
+
+/// Words by which a line decides.
+const DECIDING: [&str; 9] = [
+    "if", "unless", "guard", "elif", "elsif", "case", "when", "match", "switch",
+];
+
+/// First words of loops.
+const LOOPS: [&str; 6] = ["for", "while", "loop", "foreach", "do", "until"];
+
+/// First words of what answers for errors and releases.
+const HANDLERS: [&str; 5] = ["try", "with", "using", "defer", "synchronized"];
+
+/// First words of branches that answer for errors.
+const CATCHES: [&str; 4] = ["catch", "except", "rescue", "finally"];
+
+/// Words that any statement may have; two that share no others have nothing in common.
+const COMMON_WORDS: [&str; 28] = [
+    "if", "else", "for", "while", "do", "return", "let", "var", "const", "auto", "int", "void",
+    "self", "this", "true", "false", "True", "False", "None", "null", "nil", "in", "of", "not",
+    "new", "await", "def", "fn",
+];
+
+/// What a statement is to the code that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A decorator, an attribute or an annotation.
+    Decorator,
+    /// A check.
+    Condition,
+    /// A further branch of a statement.
+    Branch,
+    /// A loop.
+    Loop,
+    /// What answers for errors, or releases what it holds.
+    Handler,
+    /// What leaves, fails or ends the program.
+    Failure,
+}
+
+impl Part {
+    /// The part that a line begins.
+    #[must_use]
+    pub fn of_line(line: &str) -> Option<Self> {
+        CodeLine::of(line).part()
+    }
+}
+
+/// Whether a line leaves what holds it.
+#[must_use]
+pub fn line_jumps(line: &str) -> bool {
+    CodeLine::of(line).jumps()
+}
+
+/// What a change was asked to do, and where else its code may be.
+#[derive(Clone, Copy)]
+pub struct ChangeContext<'c> {
+    /// Lines elsewhere in the same reply, where removed code may have gone (see [`line_keys`]).
+    pub moved_to: &'c BTreeSet<String>,
+    /// Lines that the last accepted change added (see [`line_keys`]).
+    pub added_last: &'c BTreeSet<String>,
+    /// Whether the user asks to take out this line.
+    pub is_asked: &'c dyn Fn(&str) -> bool,
+    /// Whether the user asks to make the code smaller.
+    pub may_shrink: bool,
+    /// Whether the user asks for something under a condition: one more check replaces none.
+    pub adds_check: bool,
+}
+
 /// A line with code in it.
 struct CodeLine<'c> {
+    text: &'c str,
     /// Its text without whitespace and without brackets and separators at its ends, which formatting moves.
     key: String,
     words: Vec<&'c str>,
@@ -124,18 +205,11 @@ impl<'c> CodeLines<'c> {
     fn of(code: ComparedCode<'_>, compared: &'c str) -> Self {
         let mut lines = Vec::new();
         let mut starts = Vec::new();
-        let mut at = 0;
-        for line in compared.split_inclusive('\n') {
-            let words: Vec<&str> = words_of(line).collect();
-            if !words.is_empty() {
-                lines.push(CodeLine {
-                    key: line_key(line),
-                    weight: weight_of_line(line),
-                    words,
-                });
-                starts.push(at);
+        for line in statements_of(compared) {
+            if words_of(line).next().is_some() {
+                lines.push(CodeLine::of(line));
+                starts.push(line.as_ptr().addr() - compared.as_ptr().addr());
             }
-            at += line.len();
         }
         let is_own = |span: &&Span| {
             let mut around = code.nested.iter();
@@ -150,6 +224,138 @@ impl<'c> CodeLines<'c> {
             remarks: remarks.collect(),
             code: lines,
         }
+    }
+}
+
+/// The lines of code, with those that a bracket holds together as one: how a statement is wrapped is layout. What stands in braces has
+/// lines of its own.
+fn statements_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        let mut end = 0;
+        let mut open = 0_usize;
+        for line in rest.split_inclusive('\n').take(WRAPPED_LINES_MAX) {
+            if end > 0 && line.trim_start().starts_with('#') {
+                break;
+            }
+            end += line.len();
+            open = open_brackets(open, line);
+            if open == 0 || line.trim_end().ends_with(['{', ';']) {
+                break;
+            }
+        }
+        let (statement, others) = rest.split_at(end);
+        rest = others;
+        (end > 0).then_some(statement)
+    })
+}
+
+/// How many brackets are open after a line, if so many were before it.
+fn open_brackets(mut open: usize, line: &str) -> usize {
+    let mut rest = line;
+    while let Some(at) = rest.find(['(', '[', ')', ']', '"', '\'', '`', '/']) {
+        let mark = rest.as_bytes()[at];
+        rest = &rest[at + 1..];
+        match mark {
+            b'/' if rest.starts_with('/') => break,
+            b'/' => {}
+            b'(' | b'[' => open += 1,
+            b')' | b']' => open = open.saturating_sub(1),
+            // A mark that closes nowhere in the line begins no string.
+            quote => {
+                rest = rest
+                    .find(char::from(quote))
+                    .map_or(rest, |end| &rest[end + 1..])
+            }
+        }
+    }
+    open
+}
+
+impl<'c> CodeLine<'c> {
+    fn of(line: &'c str) -> Self {
+        Self {
+            text: line.trim_end(),
+            key: line_key(line),
+            weight: weight_of_line(line),
+            words: words_of(line).collect(),
+        }
+    }
+
+    fn depth(&self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+
+    fn begins_with(&self, any: &[&str]) -> bool {
+        let first = self.words.first();
+        first.is_some_and(|first| any.contains(first))
+    }
+
+    /// Whether it fails or ends the program, by itself or by what it calls, however that is qualified.
+    fn fails(&self) -> bool {
+        let called = self
+            .text
+            .split('(')
+            .next()
+            .and_then(|it| words_of(it).last());
+        let said = self.words.first().into_iter().chain(called.as_ref());
+        said.into_iter()
+            .any(|word| FAILURES.contains(&word.to_ascii_lowercase().as_str()))
+    }
+
+    fn jumps(&self) -> bool {
+        self.words
+            .iter()
+            .any(|word| JUMPS.contains(word) || FAILURES.contains(word))
+    }
+
+    fn part(&self) -> Option<Part> {
+        let text = self.text.trim_start();
+        if text.starts_with('@') || text.starts_with("#[") {
+            Some(Part::Decorator)
+        } else if self.begins_with(&CONDITIONS) {
+            Some(Part::Condition)
+        } else if self.begins_with(&LOOPS) {
+            Some(Part::Loop)
+        } else if self.begins_with(&HANDLERS) || self.begins_with(&CATCHES) {
+            Some(Part::Handler)
+        } else if self.begins_with(&BRANCHES) {
+            Some(Part::Branch)
+        } else if self.fails() || self.begins_with(&JUMPS) {
+            Some(Part::Failure)
+        } else {
+            None
+        }
+    }
+
+    /// Whether it can do what such a part does.
+    fn can_be(&self, part: Part) -> bool {
+        let says = |any: &[&str]| self.words.iter().any(|word| any.contains(word));
+        match part {
+            Part::Decorator => self.part() == Some(part),
+            Part::Condition => {
+                says(&DECIDING)
+                    || ["?", "&&", "||"]
+                        .iter()
+                        .any(|mark| self.text.contains(mark))
+            }
+            // What was done for each may be done at once.
+            Part::Loop | Part::Branch => self.words.len() > 1,
+            Part::Handler => self.part() == Some(part) || says(&CATCHES),
+            Part::Failure => self.fails() || self.jumps() || says(&CATCHES),
+        }
+    }
+
+    /// Whether it has a word that says what it is about, and one of `lines` has it, too.
+    fn is_about(&self, lines: &[CodeLine<'_>]) -> bool {
+        let is_name = |word: &&str| {
+            word.starts_with(|c: char| c.is_alphabetic() || c == '_' && word.len() > 1)
+                && !COMMON_WORDS.contains(word)
+        };
+        // What a string says computes nothing.
+        let said = self.text.split('"').step_by(2).flat_map(words_of);
+        said.filter(is_name)
+            .any(|word| lines.iter().any(|line| line.words.contains(&word)))
     }
 }
 
@@ -233,14 +439,13 @@ impl DefinitionContent {
     }
 }
 
-/// Compares code with its base. `moved_to` are lines elsewhere in the same reply, where removed code may have gone (see
-/// [`line_keys`]).
+/// Compares code with its base.
 #[must_use]
 pub fn compare(
     content: DefinitionContent,
     base: ComparedCode<'_>,
     new: ComparedCode<'_>,
-    moved_to: &BTreeSet<String>,
+    context: ChangeContext<'_>,
 ) -> Comparison {
     let (base_text, new_text) = (compared_text(base), compared_text(new));
     let (base, new) = (
@@ -255,15 +460,16 @@ pub fn compare(
         .collect();
     let was_moved = |line: &CodeLine<'_>| {
         line.words.len() > 1
-            && (inserted.contains(line.key.as_str()) || moved_to.contains(&line.key))
+            && (inserted.contains(line.key.as_str()) || context.moved_to.contains(&line.key))
     };
+    let asked = lines_asked(&base.code, context.is_asked);
     let known_remarks: BTreeSet<&str> =
         base.remarks.iter().map(|(text, _)| text.as_str()).collect();
     let mut judged = DamageTally::default();
     for hunk in &hunks {
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
         let (mut gone, added) = unpaired_lines(old, fresh);
-        gone.retain(|line| !was_moved(line));
+        gone.retain(|line| !was_moved(line) && !asked.contains(line.key.as_str()));
         let places = possible_positions(&base.code, hunk);
         let first = new
             .remarks
@@ -273,21 +479,117 @@ pub fn compare(
             .take_while(|(_, before)| *before <= places.end)
             .filter(|(text, _)| !known_remarks.contains(text.as_str()));
         judged.add_effect(&HunkEffect {
-            // Code that is commented out isn't hidden from the user.
-            has_remark: remarks.any(|(text, _)| !gone.iter().any(|it| text.contains(&it.key))),
-            is_stub: is_stub(old, &gone, fresh),
-            is_last: hunk.base.end == base.code.len(),
+            // A line that is commented out isn't hidden from the user.
+            has_remark: remarks
+                .any(|(text, _)| gone.len() > 1 || !gone.iter().any(|it| text.contains(&it.key))),
+            is_stub: is_stub(old, &gone, fresh) || computes_nothing(old, &gone, fresh),
+            is_recent: &|line| context.added_last.contains(&line.key),
+            is_end: hunk.base.end == base.code.len() && is_end_gone(old, &gone, fresh),
+            is_emptied: is_emptied(&base.code, &new.code, hunk),
             are_members: content == DefinitionContent::Members,
             gone,
             added,
+            old,
+            new: fresh,
         });
     }
-    judged.into_comparison(weight_of(&base.code))
+    let is_excused = |line: &CodeLine<'_>| was_moved(line) || asked.contains(line.key.as_str());
+    let mut lost = guards_beyond(&base.code, &new.code);
+    lost.retain(|(check, exit)| !is_excused(check) && !is_excused(exit));
+    let replaced = guards_beyond(&new.code, &base.code).len();
+    if lost.len() > replaced.saturating_sub(usize::from(context.adds_check)) {
+        judged.worst = judged.worst.into_iter().chain([Damage::PartRemoved]).min();
+    }
+    judged.into_comparison(weight_of(&base.code), context.may_shrink)
+}
+
+/// Checks that leave, each with its exit, of which the other code has neither the condition, however extended, nor the exit.
+fn guards_beyond<'l, 'c>(
+    code: &'l [CodeLine<'c>],
+    other: &[CodeLine<'_>],
+) -> Vec<(&'l CodeLine<'c>, &'l CodeLine<'c>)> {
+    let count = |lines: &[CodeLine<'_>], key: &str| lines.iter().filter(|it| it.key == key).count();
+    let is_kept = |line: &CodeLine<'_>| count(other, &line.key) >= count(code, &line.key);
+    let is_extended = |line: &CodeLine<'_>| {
+        let mut conditions = other.iter().filter(|it| it.can_be(Part::Condition));
+        conditions.any(|it| line.words.iter().all(|word| it.words.contains(word)))
+    };
+    let guards = code.iter().enumerate().map(|(index, line)| {
+        let is_inside = |it: &&CodeLine<'_>| it.depth() > line.depth();
+        let body = code[index + 1..].iter().take_while(is_inside);
+        (line, body.last().unwrap_or(line))
+    });
+    guards
+        .filter(|(line, exit)| line.part() == Some(Part::Condition) && exit.jumps())
+        .filter(|(line, exit)| !is_kept(line) && !is_kept(exit) && !is_extended(line))
+        .collect()
+}
+
+/// The keys of the lines that the user asks to take out, with what is inside of them.
+fn lines_asked<'l>(base: &'l [CodeLine<'_>], is_asked: &dyn Fn(&str) -> bool) -> BTreeSet<&'l str> {
+    let mut asked = BTreeSet::new();
+    let mut around = None;
+    for line in base {
+        let is_inside = around.is_some_and(|around| line.depth() > around);
+        if is_inside || is_asked(line.text) {
+            around = if is_inside {
+                around
+            } else {
+                Some(line.depth())
+            };
+            asked.insert(line.key.as_str());
+        } else {
+            around = None;
+        }
+    }
+    asked
+}
+
+/// Whether a base's last line is gone, and no other ends the new code.
+fn is_end_gone(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
+    let (Some(last), Some(last_gone)) = (old.last(), gone.last()) else {
+        return false;
+    };
+    let ends_too = |line: &CodeLine<'_>| line.jumps() || !last.jumps();
+    core::ptr::eq(last, *last_gone) && last.words.len() > 1 && !new.last().is_some_and(ends_too)
+}
+
+/// Whether nothing is left of what a loop, a handler or the like held.
+fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> bool {
+    let (Some(head), Some(first)) = (
+        hunk.base.start.checked_sub(1).map(|at| &base[at]),
+        base.get(hunk.base.start).filter(|_| !hunk.base.is_empty()),
+    ) else {
+        return false;
+    };
+    let left = &new[hunk.new.start..];
+    let Some(head_now) = hunk.new.start.checked_sub(1).map(|at| &new[at]) else {
+        return false;
+    };
+    let does_nothing = |line: &CodeLine<'_>| line.words == ["pass"];
+    let is_held = |line: &&CodeLine<'_>| line.depth() > head_now.depth();
+    let held: Vec<_> = left.iter().take_while(is_held).take(2).collect();
+    head.part().is_some()
+        && first.depth() > head.depth()
+        && !does_nothing(first)
+        && match held[..] {
+            [] => true,
+            [only] => does_nothing(only),
+            _ => false,
+        }
+}
+
+/// Whether one statement that has to do with none of them replaced several lines.
+fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
+    let [only] = new else { return false };
+    gone.len() >= REMOVED_LINES_MIN && words_in(old) >= 2 * STUBBED_WORDS && !only.is_about(old)
 }
 
 /// The keys of all lines of some code, by which [`compare`] finds what was moved.
 pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
-    text.lines().map(line_key).filter(|key| !key.is_empty())
+    statements_of(text)
+        .map(line_key)
+        .filter(|key| !key.is_empty())
 }
 
 /// Compares a file's imports with those of its base; each is given as the text and the ranges of its imports. A lost import
@@ -296,6 +598,7 @@ pub fn line_keys(text: &str) -> impl Iterator<Item = String> {
 pub fn compare_imports(
     (base, imports): (&str, &[Span]),
     (new, new_imports): (&str, &[Span]),
+    is_asked: &dyn Fn(&str) -> bool,
 ) -> Comparison {
     let text_of = |text: &str, imports| {
         let joined = slice::joined(text.as_bytes(), imports);
@@ -304,17 +607,22 @@ pub fn compare_imports(
     let (before, kept) = (text_of(base, imports), text_of(new, new_imports));
     let code = slice::text_outside(new, new_imports.iter().map(|span| span.range()));
     Comparison {
-        damage: is_import_missing(&before, &kept, &code).then_some(Damage::PartRemoved),
+        damage: is_import_missing(&before, &kept, &code, is_asked).then_some(Damage::PartRemoved),
         ..Comparison::UNHARMED
     }
 }
 
-fn is_import_missing(before: &str, kept: &str, code: &str) -> bool {
+fn is_import_missing(
+    before: &str,
+    kept: &str,
+    code: &str,
+    is_asked: &dyn Fn(&str) -> bool,
+) -> bool {
     let kept_words: BTreeSet<&str> = words_of(kept).collect();
     let kept_lines: BTreeSet<String> = line_keys(kept).collect();
     let gone = before
         .lines()
-        .filter(|line| !kept_lines.contains(&line_key(line)));
+        .filter(|line| !kept_lines.contains(&line_key(line)) && !is_asked(line));
     let mut gone = gone.peekable();
     if gone.peek().is_none() {
         return false;
@@ -438,6 +746,9 @@ fn unpaired_lines<'l, 'c>(
 }
 
 fn is_like(one: &CodeLine<'_>, other: &CodeLine<'_>) -> bool {
+    if one.part().is_some_and(|part| !other.can_be(part)) {
+        return false;
+    }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for word in &other.words {
         *counts.entry(word).or_default() += 1;
@@ -454,18 +765,14 @@ fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], new: &[CodeLine<'_>]) 
     let [only] = new else { return false };
     let is_new = |word: &&str| !gone.iter().any(|line| line.words.contains(word));
     let (first, others) = only.words.split_at(1);
-    let fails = begins_with_any(only, &FAILURES);
-    let ends = fails || begins_with_any(only, &ENDINGS);
-    // `return f();` for `x = f(); return x;` does the same.
-    let is_else = left.len() > 1 || gone.len() > 1 && others.iter().all(is_new);
+    let fails = only.fails();
+    let ends = fails || only.begins_with(&ENDINGS);
+    // `return f();` for `x = f(); return x;` does the same, and so may what computes its value from what was there.
+    let computes = !fails && only.words.len() > COMPUTING_WORDS && only.is_about(gone);
+    let is_else = (left.len() > 1 || gone.len() > 1 && others.iter().all(is_new)) && !computes;
     (ends && is_else || fails && first.iter().all(is_new))
         && only.words.len() <= STUB_WORDS_MAX
         && words_in(gone) >= STUBBED_WORDS
-}
-
-fn begins_with_any(line: &CodeLine<'_>, with: &[&str]) -> bool {
-    let first = line.words.first();
-    first.is_some_and(|first| with.contains(first))
 }
 
 fn weight_of<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l CodeLine<'c>>) -> usize {
@@ -478,6 +785,8 @@ fn words_in<'l, 'c: 'l>(lines: impl IntoIterator<Item = &'l CodeLine<'c>>) -> us
 
 /// The effect of one hunk.
 struct HunkEffect<'l, 'c> {
+    old: &'l [CodeLine<'c>],
+    new: &'l [CodeLine<'c>],
     /// Lines of the base that neither their replacement nor any moved line resembles.
     gone: Vec<&'l CodeLine<'c>>,
     /// Lines of the replacement that resemble none of them.
@@ -486,8 +795,12 @@ struct HunkEffect<'l, 'c> {
     has_remark: bool,
     /// Whether a stub replaced all of them.
     is_stub: bool,
-    /// Whether they were the base's last lines.
-    is_last: bool,
+    /// Whether the last accepted change added a line.
+    is_recent: &'l dyn Fn(&CodeLine<'_>) -> bool,
+    /// Whether the base's end is among them.
+    is_end: bool,
+    /// Whether they were all that something held.
+    is_emptied: bool,
     are_members: bool,
 }
 
@@ -497,12 +810,15 @@ struct DamageTally {
     worst: Option<Damage>,
     removed_weight: usize,
     removed_lines: usize,
+    /// Of each part how many are gone, less the lines that may do the same.
+    parts_gone: BTreeMap<Part, isize>,
 }
 
 impl DamageTally {
     fn add_effect(&mut self, replacement: &HunkEffect<'_, '_>) {
         let HunkEffect { gone, added, .. } = replacement;
         let words = words_in(gone.iter().copied());
+        self.count_parts(replacement);
         if words == 0 {
             return;
         }
@@ -510,16 +826,21 @@ impl DamageTally {
             Some(Damage::Elided)
         } else if replacement.is_stub {
             Some(Damage::StubInPlace)
-        } else if added.is_empty() {
-            self.removed_weight += weight_of(gone.iter().copied());
-            self.removed_lines += gone.len();
-            // An `else` alone is no lost branch: its code is still there.
-            let is_branch = words > 1 && gone.iter().any(|line| begins_with_any(line, &BRANCHES));
-            let is_end =
-                replacement.is_last && gone.iter().any(|line| begins_with_any(line, &["return"]));
-            (is_branch || is_end || replacement.are_members).then_some(Damage::PartRemoved)
         } else {
-            None
+            let is_empty = added.is_empty();
+            if is_empty {
+                self.removed_weight += weight_of(gone.iter().copied());
+                self.removed_lines += gone.len();
+            }
+            // An `else` alone is no lost branch: its code is still there.
+            let is_branch = words > 1 && gone.iter().any(|line| line.begins_with(&BRANCHES));
+            let is_loop = gone.iter().any(|line| line.part() == Some(Part::Loop));
+            let is_part = is_branch
+                || is_loop
+                || replacement.is_end
+                || replacement.are_members
+                || gone.iter().any(|line| (replacement.is_recent)(line));
+            (is_empty && is_part || replacement.is_emptied).then_some(Damage::PartRemoved)
         };
         self.worst = match (self.worst, damage) {
             (Some(worst), Some(damage)) => Some(worst.min(damage)),
@@ -527,7 +848,44 @@ impl DamageTally {
         };
     }
 
-    fn into_comparison(self, base_weight: usize) -> Comparison {
+    /// Parts are counted over all hunks: a check may have gone to another place in another form. Among lines that others replaced, only what
+    /// the last change added counts: a user who has just asked for a check still wants it.
+    fn count_parts(&mut self, replacement: &HunkEffect<'_, '_>) {
+        let HunkEffect {
+            gone,
+            added,
+            old,
+            new,
+            is_recent,
+            ..
+        } = replacement;
+        for part in [
+            Part::Decorator,
+            Part::Condition,
+            Part::Handler,
+            Part::Failure,
+        ] {
+            let is_lost = |(index, line): &(usize, &&CodeLine<'_>)| {
+                // A check in one line that skips nothing but itself is a statement like others.
+                let below = gone.get(index + 1);
+                let has_body = || below.is_some_and(|below| below.depth() > line.depth());
+                let is_statement = part == Part::Condition
+                    && line.text.trim_end().ends_with(';')
+                    && !line.jumps()
+                    && !has_body();
+                let counts = added.is_empty() || is_recent(line);
+                line.part() == Some(part) && !is_statement && counts
+            };
+            let lost = gone.iter().enumerate().filter(is_lost).count();
+            let count = |lines: &[CodeLine<'_>]| lines.iter().filter(|it| it.can_be(part)).count();
+            // A line that is changed may do now what the lost one did.
+            let kept = count(old) - gone.iter().filter(|it| it.can_be(part)).count();
+            let found = count(new).saturating_sub(kept);
+            *self.parts_gone.entry(part).or_default() += lost as isize - found as isize;
+        }
+    }
+
+    fn into_comparison(self, base_weight: usize, may_shrink: bool) -> Comparison {
         let removed_percent = (self.removed_weight * 100).div_ceil(base_weight.max(1));
         debug_assert!(
             removed_percent <= 100,
@@ -535,9 +893,13 @@ impl DamageTally {
         );
         // Rounded against the change, and a whole that is gone keeps nothing, however its weights were counted.
         let kept_percent = 100 - u8::try_from(removed_percent.min(100)).unwrap_or(100);
-        let is_much = kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES_MIN;
+        let is_much =
+            !may_shrink && kept_percent < KEPT_PERCENT && self.removed_lines >= REMOVED_LINES_MIN;
+        let is_part_gone = self.parts_gone.values().any(|gone| *gone > 0);
+        let part_gone = is_part_gone.then_some(Damage::PartRemoved);
+        let worst = self.worst.into_iter().chain(part_gone).min();
         Comparison {
-            damage: self.worst.or(is_much.then_some(Damage::MuchRemoved)),
+            damage: worst.or(is_much.then_some(Damage::MuchRemoved)),
             kept_percent,
         }
     }
@@ -584,7 +946,154 @@ mod tests {
             nested: &[],
         };
         let moved_to = line_keys(moved_to).collect();
-        compare(DefinitionContent::Statements, base, new, &moved_to).damage
+        let context = ChangeContext {
+            moved_to: &moved_to,
+            ..UNASKED
+        };
+        compare(DefinitionContent::Statements, base, new, context).damage
+    }
+
+    const UNASKED: ChangeContext<'_> = ChangeContext {
+        moved_to: &BTreeSet::new(),
+        added_last: &BTreeSet::new(),
+        is_asked: &|_| false,
+        may_shrink: false,
+        adds_check: false,
+    };
+
+    #[test]
+    fn a_part_that_is_gone_is_damage_unless_its_like_replaced_it() {
+        let part = Some(Damage::PartRemoved);
+        let check = |base: &str, new: &str, expected: Option<Damage>| {
+            assert_eq!(compared(base, new, ""), expected, "{new}");
+        };
+        let guarded = "def f(items):\n    if not items:\n        return 0\n    total = 0\n    for item in items:\n        total += item.price\n    return total\n";
+        let unguarded = guarded.replace("    if not items:\n        return 0\n", "");
+        check(guarded, &unguarded, part);
+        check(
+            guarded,
+            &unguarded.replace("total = 0", "total = 0.0"),
+            part,
+        );
+        check(
+            guarded,
+            &guarded.replace("if not items", "if len(items) == 0"),
+            None,
+        );
+        check(
+            guarded,
+            &guarded.replace("    for item in items:\n        total += item.price\n", ""),
+            part,
+        );
+        let decorated = "@property\n@cache\ndef f(self):\n    return self.x\n";
+        check(decorated, &decorated.replace("@cache\n", ""), part);
+        check(decorated, &decorated.replace("@cache", "@lru_cache"), None);
+        let replaced = guarded
+            .replace("not items", "items is None")
+            .replace("return 0", "raise E");
+        check(guarded, &replaced, None);
+        let condition = "    if (b < 0) {\n        log_error(a, b);\n        return -1;\n";
+        let other = "    if (a > 9) {\n        return -2;\n";
+        let replaced = BASE.replace(condition, other);
+        for (adds_check, expected) in [(false, None), (true, part)] {
+            let code = |text| ComparedCode {
+                text,
+                remarks: &[],
+                nested: &[],
+            };
+            let context = ChangeContext {
+                adds_check,
+                ..UNASKED
+            };
+            let content = DefinitionContent::Statements;
+            let comparison = compare(content, code(BASE), code(&replaced), context);
+            assert_eq!(comparison.damage, expected, "one more check: {adds_check}");
+        }
+        let wrapped = guarded.replace(
+            "total += item.price",
+            "total += price(\n            item,\n        )",
+        );
+        check(guarded, &wrapped, None);
+        check(
+            &wrapped,
+            &wrapped.replace("(\n            item,\n        )", "(item)"),
+            None,
+        );
+        let handled = "try:\n    run()\nexcept E as e:\n    log(e)\n    raise\n";
+        check(
+            handled,
+            &handled.replace("    log(e)\n    raise\n", "    pass\n"),
+            Some(Damage::StubInPlace),
+        );
+        check(handled, &handled.replace("    raise\n", ""), part);
+        check(handled, "run()\n", part);
+    }
+
+    #[test]
+    fn one_statement_that_has_nothing_to_do_with_the_lines_it_replaces_is_a_stub() {
+        for hollow in [
+            "    rest_of_body();\n",
+            "    _ = \"unchanged\";\n",
+            "    if (false) { }\n",
+        ] {
+            check(3..=11, hollow, Some(Damage::StubInPlace));
+        }
+        check(
+            3..=11,
+            "    std::process::exit(1);\n",
+            Some(Damage::StubInPlace),
+        );
+        check(9..=10, "    finish(a, b + 1);\n", None);
+    }
+
+    #[test]
+    fn what_was_asked_is_not_gone_and_what_was_added_last_stays() {
+        let new = BASE.replace("    notify(a);\n", "");
+        fn code(text: &str) -> ComparedCode<'_> {
+            ComparedCode {
+                text,
+                remarks: &[],
+                nested: &[],
+            }
+        }
+        let damage = |new: &str, context: ChangeContext<'_>| {
+            compare(
+                DefinitionContent::Statements,
+                code(BASE),
+                code(new),
+                context,
+            )
+            .damage
+        };
+        assert_eq!(damage(&new, UNASKED), None);
+        let added_last = line_keys("notify(a);").collect();
+        let recent = ChangeContext {
+            added_last: &added_last,
+            ..UNASKED
+        };
+        assert_eq!(damage(&new, recent), Some(Damage::PartRemoved));
+        let asked = ChangeContext {
+            is_asked: &|line| line.contains("if"),
+            ..UNASKED
+        };
+        let lines: Vec<&str> = BASE.split_inclusive('\n').collect();
+        let unguarded = [&lines[..2], &lines[8..]].concat().concat();
+        assert_eq!(damage(&unguarded, UNASKED), Some(Damage::PartRemoved));
+        assert_eq!(
+            damage(
+                &unguarded,
+                ChangeContext {
+                    may_shrink: true,
+                    ..UNASKED
+                }
+            ),
+            Some(Damage::PartRemoved)
+        );
+        let without_check = [&lines[..2], &lines[5..]]
+            .concat()
+            .concat()
+            .replace("} else {", "{");
+        assert_eq!(damage(&without_check, asked), None);
     }
 
     /// What becomes of the base with some lines replaced; lines count from 1.
@@ -640,8 +1149,9 @@ mod tests {
     fn what_is_gone_counts_from_a_size_on_and_branches_and_ends_always() {
         check(10..=10, "", None);
         check(6..=7, "", Some(Damage::PartRemoved));
+        check(11..=11, "", Some(Damage::PartRemoved));
         check(9..=11, "", Some(Damage::PartRemoved));
-        check(3..=5, "", Some(Damage::MuchRemoved));
+        check(3..=5, "", Some(Damage::PartRemoved));
         check(2..=2, "", None);
     }
 
@@ -681,7 +1191,8 @@ mod tests {
     #[test]
     fn imports_are_missing_where_what_they_bind_is_still_used() {
         let check = |before: &str, after: &str, code: &str, expected| {
-            assert_eq!(is_import_missing(before, after, code), expected, "{after}");
+            let is_missing = is_import_missing(before, after, code, &|_| false);
+            assert_eq!(is_missing, expected, "{after}");
         };
         let includes = "#include <a.h>\n#include <b.h>\n";
         check(includes, "#include <b.h>\n", "f();", true);
@@ -714,7 +1225,7 @@ mod tests {
                 remarks: &[],
                 nested: &[],
             };
-            compare(content, code(fields), code(&without_one), &BTreeSet::new()).damage
+            compare(content, code(fields), code(&without_one), UNASKED).damage
         };
         assert_eq!(
             compared(DefinitionContent::Members),

@@ -38,6 +38,8 @@ pub enum Proof {
     Pattern,
     /// A node of the syntax tree.
     Ast,
+    /// The whole text of a file that has no structure here.
+    Exact,
 }
 
 /// The kind of a definition's body.

@@ -294,6 +294,8 @@ reasons! {
     DeletionAccepted = "deletion_accepted",
     /// The user supplied another version of it, which isn't complete: until it is, neither counts.
     Contradicted = "contradicted",
+    /// A whole file that nothing here can parse, and that is what disk or the user's paste holds, byte for byte.
+    ExactMatch = "exact_match",
 }
 
 impl Reason {

@@ -30,4 +30,11 @@ impl Vocabulary {
         let mut kinds = self.0.iter();
         kinds.any(|(name, words)| *name == kind && words.contains(word))
     }
+
+    /// Whether a text holds a word of this kind, as texts of languages without spaces do.
+    #[must_use]
+    pub fn is_held(&self, kind: &str, text: &str) -> bool {
+        let mut kinds = self.0.iter().filter(|(name, _)| *name == kind);
+        !text.is_ascii() && kinds.any(|(_, words)| words.iter().any(|word| text.contains(word)))
+    }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use tslp_core::capture;
-use tslp_core::damage::{self, ComparedCode, DefinitionContent};
+use tslp_core::damage::{self, ChangeContext, ComparedCode, DefinitionContent};
 use tslp_core::delimiter;
 use tslp_core::event::{DiskFinding, DiskObserved, Event, PathEvidence};
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
@@ -61,7 +61,13 @@ pub fn damage(data: &[u8]) {
             DefinitionContent::Members,
             code(base, &of_base),
             code(new, &of_new),
-            &moved_to,
+            ChangeContext {
+                moved_to: &moved_to,
+                added_last: &moved_to,
+                is_asked: &|_| false,
+                may_shrink: false,
+                adds_check: false,
+            },
         )
     };
     compared(base, new);

@@ -281,7 +281,10 @@ impl<'tree> TreeWalk<'tree, '_> {
         opened
             .symbols
             .retain(|symbol| firsts.insert(symbol.clone()) || !opened.first_only);
-        self.preamble |= opened.preamble;
+        if opened.preamble {
+            self.preamble = true;
+            self.imports.push(span_of(node));
+        }
         if opened.guard.is_some() {
             self.guard = opened.guard;
         }

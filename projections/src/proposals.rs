@@ -7,7 +7,7 @@ use core::fmt;
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{ArtifactCaptured, Event, Recorded};
-use tslp_core::extract::{GrammarTag, Proof};
+use tslp_core::extract::Proof;
 use tslp_core::gate::GateReport;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, SessionId, VersionId};
@@ -151,10 +151,11 @@ impl Proposals {
                         version: version.clone(),
                         source: captured.artifact,
                         level: resolved.level,
-                        proof: resolved
-                            .grammar
-                            .as_ref()
-                            .map_or(Proof::Ast, GrammarTag::proof),
+                        proof: match &resolved.grammar {
+                            Some(grammar) => grammar.proof(),
+                            None if resolved.reason == Reason::ExactMatch => Proof::Exact,
+                            None => Proof::Ast,
+                        },
                         origin: captured.origin,
                         episode: recorded.episode,
                         // Nobody's conversation: the command line, or an episode so old that no reply was expected.

@@ -417,7 +417,12 @@ texts! {
     RelPath: text_cell, |text| Some(Self::from_shared(text.clone().into()));
     Vec<Span>: |spans| Value::text(&spans_text(&spans)), |text| spans_of(text);
     Proof: |proof| proof_word(proof).into(), |text| {
-        let all = [Proof::PartialPattern, Proof::Pattern, Proof::Ast];
+        let all = [
+            Proof::PartialPattern,
+            Proof::Pattern,
+            Proof::Ast,
+            Proof::Exact,
+        ];
         all.into_iter().find(|proof| proof_word(*proof) == &**text)
     };
     Reason: |reason| reason.code().into(), |text| Self::from_code(text);
@@ -467,6 +472,7 @@ const fn proof_word(proof: Proof) -> &'static str {
         Proof::PartialPattern => "partial_pattern",
         Proof::Pattern => "pattern",
         Proof::Ast => "ast",
+        Proof::Exact => "exact",
     }
 }
 

@@ -3,7 +3,7 @@
 //! The engine never waits: where it needs to know what disk holds it returns the checks, and goes on when the findings
 //! are handed in.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -33,7 +33,7 @@ use tslp_decide::observe;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
-use tslp_decide::propose::{self, JudgingContext, WriteState};
+use tslp_decide::propose::{self, GainedCode, JudgingContext, WriteState};
 use tslp_decide::receive::{self, PromptRepetition};
 use tslp_decide::reply::{self, Reply, SegmentExtent};
 use tslp_decide::sent::{self};
@@ -574,7 +574,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 episode,
                 session,
                 asked: &asked,
-                gained: &BTreeSet::new(),
+                gained: &GainedCode::default(),
                 grammars: &engine.grammars,
                 written: WriteState::OnDisk,
                 seen: &|entities| engine.entities_seen(seen, entities),
@@ -701,7 +701,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         };
         let words = self.text_around_code(&asked);
         let before = work.recorded.len();
-        let gained = propose::lines_gained(&self.view(), &found);
+        let gained = GainedCode::of(&self.view(), &found);
         // Kept no longer than until now: these texts are as long as the conversation.
         let sent = self.sent.remove(&episode);
         let seen = self.model_sight(sent);

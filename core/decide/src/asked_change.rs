@@ -93,7 +93,7 @@ impl<'p> AskedChanges<'p> {
 }
 
 /// A word without marks around it, lower-cased.
-fn bare_word(word: &str) -> String {
+pub(super) fn bare_word(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric())
         .to_lowercase()
 }
@@ -111,7 +111,7 @@ fn unmarked(word: &str) -> &str {
     word.strip_suffix("()").unwrap_or(word)
 }
 
-fn is_name_of(word: &str, entity: &EntityId) -> bool {
+pub(super) fn is_name_of(word: &str, entity: &EntityId) -> bool {
     let name = unmarked(word);
     let path = entity.path.as_str();
     let (file, symbol) = match name.split_once("::") {
@@ -231,6 +231,44 @@ mod tests {
                 "> Change `compute`.",
                 "```\nChange `compute`.\n```",
                 "Reject the change. Make `compute` take a long.",
+            ],
+        );
+    }
+
+    #[test]
+    fn changes_are_asked_for_and_doubted_in_four_languages() {
+        check(
+            true,
+            "compute",
+            &[
+                "Now also round the result in `compute`",
+                "Great. Next, make compute() total the discounts",
+                "Runde jetzt auch das Ergebnis in `compute`.",
+                "Danke. Ändere nun compute() so, dass es schneller ist.",
+                "Füge `compute` bitte einen Parameter hinzu.",
+                "Super, benenne compute() in berechne() um.",
+                "Maintenant, arrondis aussi le résultat dans `compute`.",
+                "Merci. Modifie compute() pour accepter une liste.",
+                "Ajoute un paramètre à `compute`.",
+                "Ahora también redondea el resultado en `compute`.",
+                "Gracias. Cambia compute() para que acepte una lista.",
+                "Añade un parámetro a `compute`.",
+            ],
+        );
+        check(
+            false,
+            "compute",
+            &[
+                "Ändere compute() bitte nicht.",
+                "Mach die Änderung an compute() rückgängig.",
+                "Was macht compute()?",
+                "Das ist falsch. Ändere `compute` noch einmal.",
+                "Ne change pas compute().",
+                "Annule la modification de compute().",
+                "Que fait compute() ?",
+                "No cambies compute().",
+                "Deshaz el cambio de compute().",
+                "¿Qué hace compute()?",
             ],
         );
     }

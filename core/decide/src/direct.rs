@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::asked_removal::AskedRemovals;
 use super::code_reader;
 use super::found_code::{self, FoundCode};
 use super::hydrate;
 use super::observe;
 use super::promote::{self, MessagePieces};
-use super::propose;
 use super::receive::PromptRepetition;
 use super::write_head::{self, CodeSource};
 use tslp_core::artifact::{Origin, Transition};
@@ -240,19 +240,10 @@ pub fn accept_asked_deletions(view: &StateView<'_>, asked: &str) -> Vec<Event> {
     let gone = view.state.stale().iter();
     let gone = gone.filter(|(_, divergence)| *divergence == Divergence::Gone);
     let gone: BTreeSet<&RelPath> = gone.map(|(entity, _)| &entity.path).collect();
-    let is_named = |path: &RelPath| {
-        let name = path.as_str().rsplit('/').next().unwrap_or_default();
-        asked
-            .split(|c: char| c.is_whitespace() || "`'\"(),;:".contains(c))
-            .any(|word| {
-                let word = word.trim_end_matches(['.', '!', '?']);
-                word == name || word.trim_start_matches("./") == path.as_str()
-            })
-    };
-    let mut named = gone.into_iter().filter(|path| is_named(path)).peekable();
-    if named.peek().is_none() || !propose::asks_for_removal(asked) {
-        return Vec::new();
-    }
+    let removals = AskedRemovals::of(asked);
+    let named = gone
+        .into_iter()
+        .filter(|path| removals.names(&EntityId::file((*path).clone())));
     let of_named = named.flat_map(|path| hydrate::true_entities_of(view, path));
     accept_deletion(view, &of_named.collect::<Vec<_>>())
 }

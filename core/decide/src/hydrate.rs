@@ -10,7 +10,7 @@ use super::prompt_facts::Prompt;
 use crate::mention::Mentions;
 use tslp_core::delimiter::{self, STATE_CLOSE, STATE_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Dropped, Hydrated, NoticeIssued};
+use tslp_core::event::{DiskFinding, Dropped, Hydrated, NoticeIssued};
 use tslp_core::extract::Proof;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::SessionId;
@@ -352,6 +352,10 @@ fn state_block(
     let source = match current.proof {
         Proof::Ast => "AST",
         Proof::Pattern | Proof::PartialPattern => "pattern",
+        Proof::Exact => match view.disk_finding(&entity.path) {
+            Some(DiskFinding::File(_)) => "disk",
+            _ => "paste",
+        },
     };
     format!(
         "{STATE_OPEN}\n{}\nArtifact: {:.*}\nSource: Confirmed via {source}\n\n{}\n{STATE_CLOSE}",

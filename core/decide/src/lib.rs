@@ -10,6 +10,7 @@
 extern crate alloc;
 
 mod asked_change;
+mod asked_removal;
 pub mod audit;
 pub mod authorship;
 pub mod code_reader;

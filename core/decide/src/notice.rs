@@ -296,6 +296,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         }
         // Conclusions of reports and causes of transitions: none of these becomes a notice.
         Reason::AstMatch
+        | Reason::ExactMatch
         | Reason::CorrelatedWithOneFile
         | Reason::PatternMatch
         | Reason::EditApplied

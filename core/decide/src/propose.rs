@@ -7,15 +7,18 @@ use tslp_projections::state::StateView;
 use tslp_projections::store::Unreadable;
 
 use super::Recorder;
+use super::asked_removal::AskedRemovals;
 use super::found_code::FoundCode;
-use super::found_edit;
+use super::found_edit::{self, EditBase};
+use super::hydrate;
 use super::namesakes;
 use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::rename::{self, RenameSuspicion};
 use super::resolve::{self, Candidate, Resolution};
 use tslp_core::artifact::{Level, Origin, Version};
-use tslp_core::damage::{self, ComparedCode, Comparison, Damage, DefinitionContent};
+use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
+use tslp_core::edit::Edit;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     DiskFinding, Event, Extent, Format, NoticeIssued, PathEvidence, PromotionRefused,
@@ -32,7 +35,6 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
 use tslp_core::slice::{self, Figures, Span};
-use tslp_core::word_list;
 use tslp_projections::proposals::Proposal;
 use tslp_projections::stale::Divergence;
 use tslp_projections::state_map::CurrentVersion;
@@ -50,8 +52,8 @@ pub struct JudgingContext<'j> {
     pub session: SessionId,
     /// The user's prompt without the code in it.
     pub asked: &'j str,
-    /// Lines that the reply adds anywhere (see [`lines_gained`]).
-    pub gained: &'j BTreeSet<String>,
+    /// What the reply adds anywhere.
+    pub gained: &'j GainedCode,
     /// The parsers.
     pub grammars: &'j dyn Grammars,
     /// Whether the agent has written the code to disk.
@@ -160,7 +162,14 @@ pub fn propose(
         ..
     } = judging;
     let mut recorder = Recorder::new(view);
-    let mut resolution = resolve::resolve(view, policy.thresholds, found, Origin::Model);
+    // Names alone link nothing, unless the user asks for just these: the block is of the file that the conversation shows.
+    let symbols = found.symbols();
+    let is_named = |symbol: &Symbol| rename::holds_word(judging.asked, symbol.last_component());
+    let mut thresholds = policy.thresholds;
+    if !symbols.is_empty() && symbols.iter().all(is_named) {
+        thresholds.correlation_percent = 0;
+    }
+    let mut resolution = resolve::resolve(view, thresholds, found, Origin::Model);
     let unseen = unseen_entities(judging, found, &changed_candidates(view, &resolution));
     if found.evidence == PathEvidence::Shown && !unseen.is_empty() {
         resolution = resolution.of_unseen_code();
@@ -174,6 +183,11 @@ pub fn propose(
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }
+    let judge = BlockJudge::new(judging, found, &resolution, unseen);
+    if !judge.leaving.is_empty() && found.edit.as_ref().is_some_and(|it| it.outcome.is_err()) {
+        // The file goes: there is no code to judge.
+        changed.clear();
+    }
     let block = ResolvedBlock {
         episode,
         origin: Origin::Model,
@@ -184,7 +198,6 @@ pub fn propose(
     };
     // Recorded before it is judged: a refused block stays a proposal that the user may still confirm.
     let versions = promote::record_block(&mut recorder, &block, &changed);
-    let judge = BlockJudge::new(judging, found, &resolution, unseen);
     // All reports before any promotion: a block is applied as a whole, so one failure keeps all of it out.
     let reports = judge.gate_reports(&block, &changed);
     match reports.iter().position(|report| !report.passed) {
@@ -193,16 +206,20 @@ pub fn propose(
                 let version = (version.id, &version.entity);
                 promote::promote(&mut recorder, Origin::Model, version, report);
             }
-            let promoted = versions.iter().map(|version| &version.entity);
-            promote::supersede_older_whole(&mut recorder, Origin::Model, promoted);
-            for entity in judge.moved.iter().cloned() {
-                promote::remove_entity(&mut recorder, entity, Reason::MovedOrCopied);
+            let changed = versions.iter().map(|version| &version.entity);
+            let changed = changed.chain(judge.leaving.iter().map(|(entity, _)| entity));
+            promote::supersede_older_whole(&mut recorder, Origin::Model, changed);
+            for (entity, why) in &judge.leaving {
+                let cause = Reason::Replaced;
+                promote::discard_proposals(&mut recorder, Origin::Model, entity, cause, None);
+                promote::remove_entity(&mut recorder, entity.clone(), *why);
             }
         }
         Some(first) => judge.record_refusals(&mut recorder, &versions, reports, first),
     }
     let complaint = block_complaint(found, &resolution, recorder.first_refusal())
-        .filter(|complaint| !suppresses_notice(view, found, complaint, &versions));
+        .filter(|complaint| !suppresses_notice(view, found, complaint, &versions))
+        .filter(|_| judge.leaving.is_empty() || recorder.first_refusal().is_some());
     if let Some(complaint) = complaint {
         recorder.push(Event::NoticeIssued(NoticeIssued {
             episode,
@@ -215,35 +232,64 @@ pub fn propose(
     recorder.into_events()
 }
 
-/// Lines that a reply adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
-#[must_use]
-pub fn lines_gained(view: &StateView<'_>, found: &[FoundCode]) -> BTreeSet<String> {
-    let mut gained = BTreeSet::new();
-    for found in found {
-        let Ok(extraction) = &found.extraction else {
-            continue;
-        };
-        for definition in &extraction.definitions {
-            let after = definition.span.of(found.code.as_bytes());
-            let current = found.usable_path().and_then(|path| {
-                let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
-                view.current_version(&entity)
-            });
-            let before = match current {
-                None => Vec::new(),
+/// What a reply adds, wherever it does.
+#[derive(Debug, Default)]
+pub struct GainedCode {
+    /// Lines that it adds to known definitions, and all lines of new ones. A line that left one definition may be among them.
+    pub lines: BTreeSet<String>,
+    /// Of each new definition its lines and its structure.
+    new: Vec<(BTreeSet<String>, Figures)>,
+}
+
+impl GainedCode {
+    /// What the blocks of a reply add.
+    #[must_use]
+    pub fn of(view: &StateView<'_>, found: &[FoundCode]) -> Self {
+        let mut gained = Self::default();
+        for found in found {
+            let extraction = found.extraction.as_ref();
+            let definitions = extraction.map_or(&[][..], |it| &it.definitions);
+            let mut reached = 0;
+            for definition in definitions {
+                let after = definition.span.of(found.code.as_bytes());
+                let after = String::from_utf8_lossy(after);
+                let after = damage::line_keys(&after);
+                let current = found.usable_path().and_then(|path| {
+                    let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
+                    view.current_version(&entity)
+                });
+                let Some(current) = current else {
+                    let after: BTreeSet<String> = after.collect();
+                    gained.lines.extend(after.iter().cloned());
+                    if definition.span.start >= reached {
+                        reached = definition.span.end;
+                        gained.new.push((after, definition.figures));
+                    }
+                    continue;
+                };
                 // A base that can't be had might hold all of these lines: then none of them excuses a removal elsewhere.
-                Some(current) => match view.artifact_slices(current.artifact, &current.spans) {
-                    Some(before) => before,
-                    None => continue,
-                },
-            };
-            let before: BTreeSet<String> =
-                damage::line_keys(&String::from_utf8_lossy(&before)).collect();
-            let after = String::from_utf8_lossy(after);
-            gained.extend(damage::line_keys(&after).filter(|key| !before.contains(key)));
+                let Some(before) = view.artifact_slices(current.artifact, &current.spans) else {
+                    continue;
+                };
+                let before: BTreeSet<String> =
+                    damage::line_keys(&String::from_utf8_lossy(&before)).collect();
+                gained
+                    .lines
+                    .extend(after.filter(|key| !before.contains(key)));
+            }
         }
+        gained
     }
-    gained
+
+    /// The structure of new definitions that mostly consist of this code's lines: it was moved there.
+    fn moved_from(&self, code: &str) -> Figures {
+        let lines: BTreeSet<String> = damage::line_keys(code).collect();
+        let is_moved = |new: &&(BTreeSet<String>, Figures)| {
+            2 * new.0.intersection(&lines).count() > new.0.len()
+        };
+        let moved = self.new.iter().filter(is_moved);
+        resolve::total_figures(moved.map(|(_, figures)| *figures))
+    }
 }
 
 /// Outermost definitions nested inside those at `spans`; ranges index the concatenated spans.
@@ -279,25 +325,6 @@ fn damage_order(comparison: &Comparison) -> (bool, Option<Damage>, u8) {
         kept_percent,
     } = *comparison;
     (damage.is_none(), damage, kept_percent)
-}
-
-/// Stems of words that request removal, one per line, in the languages that people use with models.
-const REMOVAL_WORDS: &str = include_str!("removal_words.txt");
-
-/// Whether the user asks for code to be removed. Identifiers such as `remove_all` don't count as requests.
-pub(super) fn asks_for_removal(asked: &str) -> bool {
-    let is_prose = |word: &&str| {
-        let is_name =
-            |c: char| matches!(c, '_' | '`' | ':' | '(' | '/' | '.') || c.is_ascii_digit();
-        !word.trim_end_matches(['.', ':', ',']).contains(is_name)
-    };
-    let asked = asked.to_lowercase();
-    let words: Vec<&str> = asked.split_whitespace().filter(is_prose).collect();
-    word_list::entries(REMOVAL_WORDS).any(|asking| {
-        let has_no_spaces = asking.chars().any(|c| c >= '\u{3000}');
-        let says = |word: &&str| word.starts_with(asking) || has_no_spaces && word.contains(asking);
-        words.iter().any(says)
-    })
 }
 
 /// Whether the block is complete. A text that breaks off is truncated, even in a closed fence; a placeholder that the true
@@ -452,8 +479,9 @@ struct BlockJudge<'v> {
     damaged: &'v [Symbol],
     renames: BTreeMap<EntityId, RenameSuspicion>,
     unseen: BTreeSet<EntityId>,
-    /// Definitions that the file no longer has because the user asked for it, and the model has put them elsewhere.
-    moved: Vec<EntityId>,
+    removals: AskedRemovals,
+    /// What the block takes away because the prompt asks for it, and how it goes.
+    leaving: Vec<(EntityId, Reason)>,
 }
 
 impl<'v> BlockJudge<'v> {
@@ -464,21 +492,14 @@ impl<'v> BlockJudge<'v> {
         unseen: BTreeSet<EntityId>,
     ) -> Self {
         let view = judging.view;
+        let removals = AskedRemovals::of(judging.asked);
         let path = resolution.path.as_ref();
         let tracked = path.map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path));
-        let mut moved = Vec::new();
-        if resolution.extent == Extent::WholeFile && asks_for_removal(judging.asked) {
-            let gone = tracked.iter().filter(|it| !found.symbols().contains(*it));
-            let gone = gone.zip(core::iter::repeat(path));
-            let gone =
-                gone.filter_map(|(it, path)| Some(EntityId::symbol(path?.clone(), it.clone())));
-            moved.extend(gone.filter(|entity| lives_on_elsewhere(view, entity)));
-        }
-        Self {
+        let mut judge = Self {
+            leaving: Vec::new(),
             unseen,
             judging,
             view,
-            moved,
             tracked,
             in_block: resolution
                 .candidates
@@ -490,10 +511,68 @@ impl<'v> BlockJudge<'v> {
                 view,
                 judging.policy.thresholds,
                 (judging.episode, judging.asked),
+                &|known| removals.names(known),
                 found,
                 resolution,
             ),
+            removals,
+        };
+        judge.leaving = judge.leaving(found, resolution.extent);
+        judge
+    }
+
+    /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file that the
+    /// prompt names goes; what a whole file lacks was moved, if the model has put the same definition elsewhere.
+    fn leaving(&self, found: &FoundCode, extent: Extent) -> Vec<(EntityId, Reason)> {
+        let Some(path) = found.usable_path().filter(|_| self.removals.asks()) else {
+            return Vec::new();
+        };
+        let file = EntityId::file(path.clone());
+        let edit = found
+            .edit
+            .as_ref()
+            .filter(|_| found.format != Format::Fence);
+        let edit = edit.map(|edit| (&edit.edit, &edit.outcome));
+        if let Some((Ok(Edit::Delete | Edit::Move { .. }), _)) = edit {
+            let is_named = self.removals.names(&file);
+            let all = hydrate::true_entities_of(self.view, path).into_iter();
+            let all = all.filter(|_| is_named);
+            return all.map(|it| (it, Reason::OmittedByUpdate)).collect();
         }
+        let is_of_edit = |symbol: &Symbol| match edit {
+            Some((Ok(Edit::Change(_)), Ok(applied))) => {
+                let current = self.view.current_version(&file);
+                current.is_some_and(|current| applied.changed.contains(&current.version))
+                    || self.is_edited(path, symbol, applied)
+            }
+            _ => false,
+        };
+        let gone = self
+            .tracked
+            .iter()
+            .filter(|it| !found.symbols().contains(*it));
+        let gone = gone.filter_map(|symbol| {
+            let entity = EntityId::symbol(path.clone(), symbol.clone());
+            let divergence = self.view.divergence(&entity);
+            let is_spelled = divergence.is_none_or(|it| it == Divergence::Gone)
+                && is_of_edit(symbol)
+                && self.removals.names_definition(path, symbol);
+            if extent == Extent::WholeFile && lives_on_elsewhere(self.view, &entity) {
+                Some((entity, Reason::MovedOrCopied))
+            } else if is_spelled {
+                Some((entity, Reason::OmittedByUpdate))
+            } else {
+                None
+            }
+        });
+        gone.collect()
+    }
+
+    fn is_edited(&self, path: &RelPath, symbol: &Symbol, applied: &EditBase) -> bool {
+        let entity = EntityId::symbol(path.clone(), symbol.clone());
+        let current = self.view.current_version(&entity);
+        applied.defined.contains(symbol)
+            || current.is_some_and(|current| applied.changed.contains(&current.version))
     }
 
     /// Each changed definition's report, in order.
@@ -560,16 +639,21 @@ impl<'v> BlockJudge<'v> {
             completeness: block.completeness,
             bodies_stubbed: saturating_u32(structure.bodies_stubbed),
             definitions_repeated: saturating_u32(newly_repeated_heads(block, candidate)),
-            figures: structure.figures,
+            figures: resolve::total_figures(
+                [structure.figures, self.moved(candidate, current.as_ref())].into_iter(),
+            ),
             base: structure
                 .base
-                .map(|base| self.without_moved(candidate, base)),
+                .map(|base| self.without_leaving(candidate, base)),
             users_figures: users_figures.unwrap_or(None),
             symbols_missing: saturating_u32(missing),
             symbols_of_base: saturating_u32(definitions),
             comparison: users_figures.and(comparison).ok(),
             name: match rename {
                 None => NameVerdict::Kept,
+                Some(it) if self.leaving.iter().any(|(entity, _)| *entity == it.known) => {
+                    NameVerdict::Kept
+                }
                 Some(it) if it.known.path == candidate.entity.path => {
                     NameVerdict::Suspected(it.percent)
                 }
@@ -579,6 +663,16 @@ impl<'v> BlockJudge<'v> {
             base_verdict: self.base_verdict(block, candidate),
             disk: self.disk_verdict(block, candidate),
         }
+    }
+
+    /// The structure of what the reply moved out of this version into new definitions.
+    fn moved(&self, candidate: &Candidate, current: Option<&CurrentVersion>) -> Figures {
+        let is_part = candidate.entity.symbol.is_some();
+        let code = current.filter(|_| is_part && !self.judging.gained.new.is_empty());
+        let code = code.and_then(|it| self.slices_text(it.artifact, &it.spans).ok());
+        code.map_or_else(Figures::default, |code| {
+            self.judging.gained.moved_from(&code)
+        })
     }
 
     /// The figures of the last version that the user supplied or confirmed, if the model changed it since, and the candidate
@@ -598,8 +692,8 @@ impl<'v> BlockJudge<'v> {
             || candidate.figures.nodes < current.figures.nodes;
         // Many small cuts by a model would each pass against its own last version: what it takes away is held against the
         // user's, too.
-        if candidate.entity.symbol.is_none() || !takes_away || asks_for_removal(self.judging.asked)
-        {
+        let may_shrink = || self.removals.may_shrink(&candidate.entity);
+        if candidate.entity.symbol.is_none() || !takes_away || may_shrink() {
             return Ok(None);
         }
         let former = self.view.former_versions(&candidate.entity);
@@ -632,7 +726,7 @@ impl<'v> BlockJudge<'v> {
             // Without a base nothing can be removed, and code that isn't parsed is never CONFIRMED.
             return Ok(Comparison::UNHARMED);
         };
-        let mut comparison = if candidate.entity.symbol.is_none() {
+        let comparison = if candidate.entity.symbol.is_none() {
             self.compared_imports(block.found, extraction, candidate, current)?
         } else if current.spans.len() == candidate.spans.len() {
             // Each of several definitions by itself: damage to one may be a small part of all of them together.
@@ -650,10 +744,6 @@ impl<'v> BlockJudge<'v> {
             let (old, new) = (&current.spans, &candidate.spans);
             self.compared_code(block.found, extraction, candidate, (current, old), new)?
         };
-        if comparison.damage.is_some_and(Damage::is_removal) && asks_for_removal(self.judging.asked)
-        {
-            comparison.damage = None;
-        }
         Ok(comparison)
     }
 
@@ -690,7 +780,32 @@ impl<'v> BlockJudge<'v> {
             nested: &definitions_within(extraction, new),
             remarks: &slice::within_joined(&extraction.remarks, new),
         };
-        Ok(damage::compare(content, base, new, self.judging.gained))
+        let context = ChangeContext {
+            moved_to: &self.judging.gained.lines,
+            added_last: &self.lines_added_last(&candidate.entity, current, &before),
+            is_asked: &|line| self.removals.names_line(&candidate.entity, line),
+            may_shrink: self.removals.may_shrink(&candidate.entity),
+            adds_check: self.removals.has_condition,
+        };
+        Ok(damage::compare(content, base, new, context))
+    }
+
+    /// Lines of the true code that the model's last accepted change added.
+    fn lines_added_last(
+        &self,
+        entity: &EntityId,
+        current: &CurrentVersion,
+        code: &str,
+    ) -> BTreeSet<String> {
+        let former = self.view.former_versions(entity).pop();
+        let former = former.filter(|_| current.origin == Origin::Model);
+        let before =
+            former.and_then(|former| self.slices_text(former.artifact, &former.spans).ok());
+        // Where the version before can't be had, nothing is known to be new.
+        let before = before.unwrap_or_else(|| code.into());
+        let before: BTreeSet<String> = damage::line_keys(&before).collect();
+        let added = damage::line_keys(code).filter(|key| !before.contains(key));
+        added.collect()
     }
 
     fn compared_imports(
@@ -706,6 +821,7 @@ impl<'v> BlockJudge<'v> {
         Ok(damage::compare_imports(
             (&before, &imports),
             (&found.code, &extraction.imports),
+            &|line| self.removals.names_line(&candidate.entity, line),
         ))
     }
 
@@ -770,22 +886,20 @@ impl<'v> BlockJudge<'v> {
         })
     }
 
-    /// The figures of a candidate's base but for what was moved out of its file.
-    fn without_moved(&self, candidate: &Candidate, base: Figures) -> Figures {
-        let moved = self
-            .moved
-            .iter()
-            .filter(|_| candidate.entity.symbol.is_none());
-        let moved = moved.filter_map(|entity| self.view.current_version(entity));
-        moved.fold(base, |base, moved| Figures {
-            nodes: base.nodes.saturating_sub(moved.figures.nodes),
-            tokens: base.tokens.saturating_sub(moved.figures.tokens),
+    /// The figures of a candidate's base but for what leaves its file.
+    fn without_leaving(&self, candidate: &Candidate, base: Figures) -> Figures {
+        let is_file = candidate.entity.symbol.is_none();
+        let leaving = self.leaving.iter().filter(|_| is_file);
+        let leaving = leaving.filter_map(|(entity, _)| self.view.current_version(entity));
+        leaving.fold(base, |base, leaving| Figures {
+            nodes: base.nodes.saturating_sub(leaving.figures.nodes),
+            tokens: base.tokens.saturating_sub(leaving.figures.tokens),
         })
     }
 
-    fn is_moved(&self, symbol: &Symbol) -> bool {
-        let mut moved = self.moved.iter();
-        moved.any(|entity| entity.symbol.as_ref() == Some(symbol))
+    fn is_leaving(&self, symbol: &Symbol) -> bool {
+        let mut leaving = self.leaving.iter();
+        leaving.any(|(entity, _)| entity.symbol.as_ref() == Some(symbol))
     }
 
     /// The number of definitions that the new code must still hold, and how many of them it lacks. For a whole file these are
@@ -800,15 +914,7 @@ impl<'v> BlockJudge<'v> {
         let path = &candidate.entity.path;
         let edit = block.found.edit.as_ref();
         let edited = edit.and_then(|edit| edit.outcome.as_ref().ok());
-        let is_edited = |symbol: &Symbol| {
-            let current = self
-                .view
-                .current_version(&EntityId::symbol(path.clone(), symbol.clone()));
-            edited.is_some_and(|applied| {
-                applied.defined.contains(symbol)
-                    || current.is_some_and(|current| applied.changed.contains(&current.version))
-            })
-        };
+        let is_edited = |symbol: &Symbol| edited.is_some_and(|it| self.is_edited(path, symbol, it));
         let concerns = |symbol: &Symbol| {
             block.resolution.extent == Extent::WholeFile
                 || self.damaged.contains(symbol)
@@ -823,7 +929,7 @@ impl<'v> BlockJudge<'v> {
                     + usize::from(
                         !self.in_block.contains(symbol)
                             && !self.is_renamed(path, symbol)
-                            && !self.is_moved(symbol),
+                            && !self.is_leaving(symbol),
                     ),
             )
         });
@@ -910,7 +1016,8 @@ fn correlation_verdict(percent: u8, thresholds: Thresholds) -> Verdict {
         rule: Reason::CorrelatedWithOneFile,
         met: true,
         seen: percent.into(),
-        needed: thresholds.correlation_percent.into(),
+        // Less was enough where the user named the code.
+        needed: thresholds.correlation_percent.min(percent).into(),
     }
 }
 

@@ -36,12 +36,14 @@ const COPY_PERCENT: u8 = 95;
 const COMPARED_MAX: usize = 256;
 
 /// New symbols of a block that are suspected to be renames, each with the missing definition that it resembles most.
-/// `asked` is the user's prompt: a name that the user asked for is no suspicion.
+/// `asked` is the user's prompt: a name that the user asked for is no suspicion, unless it takes the place of a definition that
+/// `is_leaving`, because the user asked for its renaming.
 #[must_use]
 pub fn suspected_renames(
     view: &StateView<'_>,
     thresholds: Thresholds,
     (episode, asked): (EpisodeId, &str),
+    is_leaving: &dyn Fn(&EntityId) -> bool,
     found: &FoundCode,
     resolution: &Resolution,
 ) -> BTreeMap<EntityId, RenameSuspicion> {
@@ -62,11 +64,12 @@ pub fn suspected_renames(
                 .without_qualifier(symbol)
                 .or_else(|| {
                     same_symbol_elsewhere(view, thresholds, (episode, asked), found, candidate)
+                        .filter(|suspicion| !is_leaving(&suspicion.known))
                 })
                 .or_else(|| {
-                    (!is_asked_for)
-                        .then(|| missing.most_alike(thresholds, found, candidate, symbol))
-                        .flatten()
+                    missing
+                        .most_alike((thresholds, is_leaving), found, candidate, symbol)
+                        .filter(|suspicion| !is_asked_for || is_leaving(&suspicion.known))
                 })?;
             Some((candidate.entity.clone(), suspicion))
         })
@@ -215,7 +218,7 @@ impl<'v> MissingDefinitions<'v> {
 
     fn most_alike(
         &mut self,
-        thresholds: Thresholds,
+        (thresholds, is_leaving): (Thresholds, &dyn Fn(&EntityId) -> bool),
         found: &FoundCode,
         candidate: &Candidate,
         symbol: &Symbol,
@@ -225,7 +228,7 @@ impl<'v> MissingDefinitions<'v> {
             .tracked
             .iter()
             .filter(|(entity, current)| {
-                self.replaceable.contains(entity)
+                (self.replaceable.contains(entity) || is_leaving(entity))
                     && current.figures.tokens >= TOKENS_MIN
                     && could_be_alike(thresholds, current, candidate)
             })

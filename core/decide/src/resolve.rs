@@ -146,6 +146,13 @@ pub fn resolve(
         Err(reason) if path.is_none() && *reason == Reason::NoGrammar => {
             return Resolution::unresolved(Reason::NoEntity);
         }
+        Err(Reason::NoGrammar) if origin == Origin::User && found.edit.is_none() => {
+            return resolve_by_bytes(
+                view,
+                found,
+                path.expect("code without a path has no entity"),
+            );
+        }
         Err(reason) => return Resolution::unresolved(*reason),
     };
     let (symbols, damaged) = by_symbol(extraction);
@@ -238,7 +245,7 @@ fn resolve_by_path(
     let (level, reason) = match extraction.weakest_proof() {
         Proof::PartialPattern => (Level::Inferred, Reason::PatternPartial),
         Proof::Pattern => (Level::Confirmed, Reason::PatternMatch),
-        Proof::Ast => (Level::Confirmed, Reason::AstMatch),
+        Proof::Ast | Proof::Exact => (Level::Confirmed, Reason::AstMatch),
     };
     let is_named = origin == Origin::User || found.evidence > PathEvidence::SentenceBefore;
     let is_applied = found.edit.is_some();
@@ -254,6 +261,25 @@ fn resolve_by_path(
         candidates,
         damaged: Vec::new(),
         correlation: None,
+    }
+}
+
+/// A file that nothing can parse counts as a whole: as disk holds it, or as the user pastes it where there is none.
+fn resolve_by_bytes(view: &StateView<'_>, found: &FoundCode, path: &RelPath) -> Resolution {
+    let is_exact = match view.disk_finding(path) {
+        Some(DiskFinding::File(disk)) => disk.whole == found.whole,
+        Some(DiskFinding::Missing) | None => true,
+        Some(DiskFinding::Unreadable(_)) => false,
+    };
+    if !is_exact || found.stated_extent == StatedExtent::Range {
+        return Resolution::unresolved(Reason::NoGrammar);
+    }
+    Resolution {
+        level: Level::Confirmed,
+        extent: Extent::WholeFile,
+        path: Some(path.clone()),
+        candidates: Vec::from([whole_file_candidate(found, path, Figures::default())]),
+        ..Resolution::unresolved(Reason::ExactMatch)
     }
 }
 

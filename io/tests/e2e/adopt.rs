@@ -465,7 +465,7 @@ fn accept_says_in_words_why_not_and_in_json_by_code() {
             "it is too large to be parsed",
         ),
         (
-            "README.md",
+            "README.md::intro",
             "language_not_read",
             "its language isn't supported",
         ),

@@ -211,7 +211,10 @@ fn check(path: &'static str, play: impl FnOnce(&mut Trial<'_>)) -> usize {
     let acts = |line: &&Value| {
         let kind = line["kind"].as_str();
         let is_act = matches!(kind, Some("directive_given" | "capability_changed"));
-        line["episode"] != 1 && (is_act || line["event"]["transition"] == "promote")
+        // A file that the user attached is theirs; the project's isn't.
+        let is_projects = line["event"]["entity"]["path"] == "shop/cart.py";
+        let is_belief = is_projects && line["event"]["transition"] == "promote";
+        line["episode"] != 1 && (is_act || is_belief)
     };
     let acts: Vec<&Value> = lines.iter().filter(acts).collect();
     assert!(

@@ -146,7 +146,8 @@ impl Process {
             durable: Arc::clone(&durable),
             audits: audits.clone(),
             metrics,
-            notices_in_reply: NoticesInReply::default(),
+            // Replies are held against what the server sent, byte by byte.
+            notices_in_reply: NoticesInReply::Never,
             clock: Arc::new(around.clock.clone()),
         };
         let look = DirectObserver::new(

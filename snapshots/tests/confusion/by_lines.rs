@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::case::Case;
 use crate::edit::{Edit, Worth};
+use crate::faithful::checks;
 use crate::margin::{self, Style, indent, is_remark};
 use crate::statements::replaced;
 
@@ -171,7 +172,8 @@ fn parameter_added(case: &Case, style: &Style) -> Option<String> {
 fn removed(case: &Case, statements: &[Range<usize>]) -> Option<String> {
     let place = statements
         .get(1..statements.len().checked_sub(1)?)?
-        .first()?;
+        .iter()
+        .find(|place| !checks(&case.shown[(*place).clone()]))?;
     let whole = case.function.close - case.function.open;
     let is_small = place.len() * 5 < whole;
     (statements.len() >= 4 && is_small).then(|| with(case, place.clone(), ""))

@@ -6,6 +6,7 @@ use crate::by_lines;
 use crate::case::Case;
 use crate::edit::{BreakOff, Edit, ShownCode, Worth};
 use crate::statements::{core, indent, pieces, replaced};
+use crate::structural;
 
 /// What models write for code that they leave out.
 pub(crate) const PLACEHOLDERS: [&str; 36] = [
@@ -120,6 +121,9 @@ pub(crate) fn edits(case: &Case) -> Vec<Edit> {
             hollow(case, &mut edits);
             collapsed(case, &mut edits);
         }
+    }
+    for (kind, function) in structural::edits(case) {
+        edits.push(damaging(case, kind, "", function));
     }
     lazy_text(case, &mut edits);
     truncated(case, &mut edits);

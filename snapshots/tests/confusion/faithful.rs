@@ -53,6 +53,17 @@ pub(crate) fn edits(case: &Case) -> Vec<Edit> {
         .collect()
 }
 
+/// Whether a statement checks something or leaves: what nobody removes without a word.
+pub(crate) fn checks(statement: &str) -> bool {
+    const CHECKS: [&str; 14] = [
+        "assert", "return", "break", "continue", "goto", "abort", "exit", "throw", "panic",
+        "raise", "if", "for", "while", "try",
+    ];
+    let mut words = statement.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty()).unwrap_or_default();
+    CHECKS.contains(&first.to_lowercase().as_str())
+}
+
 struct Work<'c> {
     case: &'c Case,
     /// Of the whole shown text, but only the function's own.
@@ -192,14 +203,14 @@ impl<'c> Work<'c> {
     }
 
     fn removed(&self) -> Option<String> {
-        let plain: Vec<&Range<usize>> = self
-            .pieces
-            .iter()
-            .filter(|piece| is_plain(self.text(), piece))
-            .collect();
         if self.pieces.len() < 4 {
             return None;
         }
+        let (_, others) = self.pieces.split_last()?;
+        let is_removable = |piece: &&Range<usize>| {
+            is_plain(self.text(), piece) && !checks(&self.text()[core(self.text(), piece)])
+        };
+        let plain: Vec<&Range<usize>> = others.iter().filter(is_removable).collect();
         let piece = *self.case.dice("remove").of(&plain)?;
         Some(self.with(vec![(core(self.text(), piece), String::new())]))
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tslp_core::artifact::Transition;
-use tslp_core::damage::{self, ComparedCode, Damage, DefinitionContent};
+use tslp_core::damage::{self, ChangeContext, ComparedCode, Comparison, Damage, DefinitionContent};
 use tslp_core::event::Event;
 use tslp_core::extract::{Body, Definition};
 use tslp_core::path::RelPath;
@@ -19,6 +19,7 @@ use tslp_snapshots::stage::Stage;
 use crate::damaging;
 use crate::dice::Dice;
 use crate::margin::{self, is_remark, lines, style};
+use crate::structural;
 use crate::trial::refusal;
 
 /// Names a folder that `snapshots/releases/fetch.py` has filled.
@@ -113,7 +114,7 @@ fn releases() {
 /// Shares of a function, in percent, of which each could be the least that must be kept.
 const LEAST_KEPT: [u8; 8] = [50, 60, 70, 75, 80, 85, 90, 95];
 
-/// Prints what each threshold would let pass on both sides, by the comparison alone, where sources are named. What it
+/// Prints of each kind of change what the comparison alone lets pass, and at which threshold, where sources are named. What it
 /// refuses for another cause than the share, such as a branch that is gone, is refused at each.
 #[test]
 fn share_that_must_be_kept() {
@@ -121,56 +122,63 @@ fn share_that_must_be_kept() {
         return;
     };
     let changes = changes_under(Path::new(&folder));
-    let share_of = |change: &ReleasedChange, new: &str| -> Option<Option<u8>> {
-        let path = RelPath::from_normalised(&change.path);
-        let (base, other) = (
-            extraction_of(&path, change.old.as_bytes())?,
-            extraction_of(&path, new.as_bytes())?,
-        );
-        let code = |text, remarks| ComparedCode {
-            text,
-            remarks,
-            nested: &[],
+    let mut table: BTreeMap<&str, Vec<Comparison>> = BTreeMap::new();
+    for change in &changes {
+        let all = [("faithful", change.new.clone())].into_iter();
+        for (kind, new) in all.chain(damaged(change)) {
+            table
+                .entry(kind)
+                .or_default()
+                .extend(compared(change, &new));
+        }
+    }
+    for (kind, rows) in &table {
+        let share = |count: usize| count as f64 * 100.0 / rows.len() as f64;
+        let passing = |least: u8| {
+            let passes = |it: &&Comparison| {
+                matches!(it.damage, None | Some(Damage::MuchRemoved)) && it.kept_percent >= least
+            };
+            format!("{:.1}", share(rows.iter().filter(passes).count()))
         };
-        let compared = damage::compare(
-            DefinitionContent::Statements,
-            code(&change.old, &base.remarks),
-            code(new, &other.remarks),
-            &BTreeSet::new(),
-        );
-        Some(match compared.damage {
-            None | Some(Damage::MuchRemoved) => Some(compared.kept_percent),
-            Some(Damage::Elided | Damage::StubInPlace | Damage::PartRemoved) => None,
-        })
-    };
-    let faithful: Vec<Option<u8>> = changes
-        .iter()
-        .filter_map(|change| share_of(change, &change.new))
-        .collect();
-    let dropped: Vec<Option<u8>> = changes
-        .iter()
-        .filter_map(|change| {
-            let mut damaged = damaged(change).into_iter();
-            let (_, damaged) = damaged.find(|(kind, _)| *kind == "dropped")?;
-            share_of(change, &damaged)
-        })
-        .collect();
-    let passing = |all: &[Option<u8>], least: u8| {
-        let passing = all.iter().flatten().filter(|kept| **kept >= least).count();
-        passing as f64 * 100.0 / all.len() as f64
-    };
-    println!(
-        "kept at least | faithful pass, of {} | dropped pass, of {}",
-        faithful.len(),
-        dropped.len()
-    );
-    for least in LEAST_KEPT {
+        let pass = rows.iter().filter(|it| it.damage.is_none()).count();
+        let count = |which: Damage| rows.iter().filter(|it| it.damage == Some(which)).count();
         println!(
-            "{least} % | {:.1} % | {:.1} %",
-            passing(&faithful, least),
-            passing(&dropped, least)
+            "| {kind} | {pass} of {} | {:.1} % | elided {}, stub {}, part {}, much {} | {} |",
+            rows.len(),
+            share(pass),
+            count(Damage::Elided),
+            count(Damage::StubInPlace),
+            count(Damage::PartRemoved),
+            count(Damage::MuchRemoved),
+            LEAST_KEPT.map(passing).join(" | ")
         );
     }
+}
+
+/// The comparison alone, as if nothing was asked; `None` if one can't be read.
+fn compared(change: &ReleasedChange, new: &str) -> Option<Comparison> {
+    let path = RelPath::from_normalised(&change.path);
+    let (base, other) = (
+        extraction_of(&path, change.old.as_bytes())?,
+        extraction_of(&path, new.as_bytes())?,
+    );
+    let code = |text, remarks| ComparedCode {
+        text,
+        remarks,
+        nested: &[],
+    };
+    Some(damage::compare(
+        DefinitionContent::Statements,
+        code(&change.old, &base.remarks),
+        code(new, &other.remarks),
+        ChangeContext {
+            moved_to: &BTreeSet::new(),
+            added_last: &BTreeSet::new(),
+            is_asked: &|_| false,
+            may_shrink: false,
+            adds_check: false,
+        },
+    ))
 }
 
 fn print(table: &BTreeMap<(&str, String), BTreeMap<String, Vec<String>>>) {
@@ -491,6 +499,9 @@ fn damaged(change: &ReleasedChange) -> Vec<(&'static str, String)> {
     if let Some(place) = dice.of(&fitting) {
         damaged.push(("dropped", replace(place.clone(), "")));
     }
+    let structural =
+        structural::damaged(text, change.old_head, change.language(), marker, &mut dice);
+    damaged.extend(structural);
     damaged
 }
 

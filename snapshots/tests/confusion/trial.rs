@@ -68,6 +68,21 @@ impl<'c> TrialStart<'c> {
     /// # Errors
     /// Why the function isn't true after it.
     pub(crate) fn new(case: &'c Case, disk: Disk) -> Result<Self, String> {
+        let path = &case.path;
+        Self::asking(case, disk, &|name| {
+            format!("Please change `{name}` in {path} for me.")
+        })
+    }
+
+    /// The same with another prompt about the function of this name.
+    ///
+    /// # Errors
+    /// Why the function isn't true after the paste.
+    pub(crate) fn asking(
+        case: &'c Case,
+        disk: Disk,
+        prompt: &dyn Fn(&str) -> String,
+    ) -> Result<Self, String> {
         let path = RelPath::from_normalised(&case.path);
         let extraction =
             extraction_of(&path, case.shown.as_bytes()).ok_or("the text can't be parsed")?;
@@ -91,10 +106,7 @@ impl<'c> TrialStart<'c> {
         if !truth.contains_key(&symbol) {
             return Err(format!("the paste isn't true: {}", refusal(stage.ledger())));
         }
-        stage.step(Step::User(format!(
-            "Please change `{symbol}` in {} for me.\n",
-            case.path
-        )));
+        stage.step(Step::User(format!("{}\n", prompt(symbol.as_str()))));
         Ok(Self {
             case,
             stage,

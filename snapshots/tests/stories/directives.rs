@@ -190,7 +190,7 @@ fn what_can_not_be_accepted_is_said_why() {
         | @tslp accept src/a.c::sub
         | @tslp accept src/locked.c
         | @tslp accept src/large.c
-        | @tslp accept notes.txt
+        | @tslp accept notes.txt::plan
         | @tslp accept src/empty.c
         model
         | Fine.
@@ -205,13 +205,13 @@ fn what_can_not_be_accepted_is_said_why() {
             "The user could not accept src/a.c::sub: the file on disk doesn't define it.",
             "The user could not accept src/locked.c: there is no permission to read its file.",
             "The user could not accept src/large.c: the file is too large to be parsed.",
-            "The user could not accept notes.txt: its language is not supported.",
+            "The user could not accept notes.txt::plan: its language is not supported.",
             "The user could not accept src/empty.c: the file defines nothing that can be parsed.",
             "notice src/none.c file_missing",
             "notice src/a.c::sub symbol_missing",
             "notice src/locked.c file_unreadable",
             "notice src/large.c too_large_to_accept",
-            "notice notes.txt language_not_read",
+            "notice notes.txt::plan language_not_read",
             "notice src/empty.c nothing_to_accept",
             "The user accepted src/a.c as it is on disk.",
         ],

@@ -202,7 +202,7 @@ fn collapse_in_small_steps() {
         |     store(d, span, n);
         |     notify(a, b, c, d);
         |     log_all(total, low, high);
-        |     count(calls, 1);
+        |     touch(clock, now);
         | }
         | ```
         user
@@ -219,7 +219,7 @@ fn collapse_in_small_steps() {
         |     store(c, high, n);
         |     store(d, span, n);
         |     notify(a, b, c, d);
-        |     log_all(total, low, high);
+        |     touch(clock, now);
         | }
         | ```
         user
@@ -235,7 +235,7 @@ fn collapse_in_small_steps() {
         |     store(b, low, n);
         |     store(c, high, n);
         |     store(d, span, n);
-        |     notify(a, b, c, d);
+        |     touch(clock, now);
         | }
         | ```
         user
@@ -250,7 +250,7 @@ fn collapse_in_small_steps() {
         |     store(a, total, n);
         |     store(b, low, n);
         |     store(c, high, n);
-        |     store(d, span, n);
+        |     touch(clock, now);
         | }
         | ```
         user
@@ -264,7 +264,7 @@ fn collapse_in_small_steps() {
         |     int span = high - low;
         |     store(a, total, n);
         |     store(b, low, n);
-        |     store(c, high, n);
+        |     touch(clock, now);
         | }
         | ```
         user
@@ -277,7 +277,7 @@ fn collapse_in_small_steps() {
         |     int high = most(x, n);
         |     int span = high - low;
         |     store(a, total, n);
-        |     store(b, low, n);
+        |     touch(clock, now);
         | }
         | ```
         user
@@ -289,7 +289,7 @@ fn collapse_in_small_steps() {
         |     int low = least(x, n);
         |     int high = most(x, n);
         |     int span = high - low;
-        |     store(a, total, n);
+        |     touch(clock, now);
         | }
         | ```
         user
@@ -300,7 +300,7 @@ fn collapse_in_small_steps() {
         |     int total = sum(x, n);
         |     int low = least(x, n);
         |     int high = most(x, n);
-        |     int span = high - low;
+        |     touch(clock, now);
         | }
         | ```
         ",

@@ -217,3 +217,118 @@ fn wrong_path() {
         ",
     );
 }
+
+#[test]
+fn asked_of_an_edit() {
+    after_paste(
+        "renames__asked_of_an_edit",
+        "The user asks to rename one function and to delete another, and edits spell it out: the old names are tombstoned, the new one is true, and nobody is told to undo it.",
+        "
+        user
+        | Rename clamp() to limit_to.
+        model
+        | src/a.c
+        | ```
+        | <<<<<<< SEARCH
+        | int clamp(int x, int low, int high) {
+        | =======
+        | int limit_to(int x, int low, int high) {
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | Please delete the function twice() as well.
+        model
+        | src/a.c
+        | ```
+        | <<<<<<< SEARCH
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | =======
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | What is in src/a.c now?
+        ",
+    );
+}
+
+#[test]
+fn not_asked_of_an_edit() {
+    after_paste(
+        "renames__not_asked_of_an_edit",
+        "An edit takes a function away that the prompt doesn't ask to remove: refused, whatever else the prompt removes.",
+        "
+        user
+        | Remove the check from clamp(), but don't delete twice().
+        model
+        | src/a.c
+        | ```
+        | <<<<<<< SEARCH
+        | int twice(int x) {
+        |     int sum = x + x;
+        |     return sum;
+        | }
+        | =======
+        | >>>>>>> REPLACE
+        | ```
+        user
+        | And now?
+        ",
+    );
+}
+
+#[test]
+fn asked_of_a_file() {
+    after_paste(
+        "renames__asked_of_a_file",
+        "The user asks to delete a file, and the model's patch deletes it: all of it is tombstoned.",
+        "
+        user
+        | Delete src/a.c, please.
+        model
+        | ```
+        | *** Begin Patch
+        | *** Delete File: src/a.c
+        | *** End Patch
+        | ```
+        user
+        | What about clamp()?
+        ",
+    );
+}
+
+#[test]
+fn asked_in_a_chat() {
+    check(
+        "renames__asked_in_a_chat",
+        "A rename that the user asks for comes back as a whole file: the old name stays and is flagged; the notice's own advice takes the new one.",
+        "
+        disk src/m.rs
+        | fn add(left: u32, right: u32) -> u32 {
+        |     left + right
+        | }
+        touch
+        user
+        | @tslp accept src/m.rs
+        | Rename `add` in src/m.rs to `plus`.
+        model
+        | ```rust:src/m.rs
+        | fn plus(left: u32, right: u32) -> u32 {
+        |     left + right
+        | }
+        | ```
+        disk src/m.rs
+        | fn plus(left: u32, right: u32) -> u32 {
+        |     left + right
+        | }
+        user
+        | Is `add` still there?
+        model
+        | It is called `plus` now.
+        user
+        | @tslp confirm src/m.rs::plus
+        ",
+    );
+}

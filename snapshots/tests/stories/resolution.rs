@@ -163,7 +163,7 @@ fn one_broken_definition_of_two() {
 fn no_grammar() {
     check(
         "resolution__no_grammar",
-        "A language that neither a grammar nor a pattern reads is recorded and UNRESOLVED, with the reason.",
+        "A file that neither a grammar nor a pattern reads is true as a whole: what the user pastes where disk has none.",
         "
         user
         | ```haskell:Tool.hs

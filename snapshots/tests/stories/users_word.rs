@@ -183,3 +183,67 @@ fn a_window_of_a_conversation_that_nobody_knows() {
         &[],
     );
 }
+
+#[test]
+fn a_proposal_whose_base_went_stale() {
+    check(
+        "
+        policy history window
+        policy profile strict
+        disk src/a.c
+        | int add(int a, int b) { return a + b; }
+        user
+        | @tslp accept src/a.c
+        model
+        | Done.
+        user
+        | Make `add` safe.
+        model
+        | ```c:src/a.c
+        | int add(int a, int b) { return a > 9 ? 0 : a + b; }
+        | ```
+        disk src/a.c
+        | int add(int a, int b) { return a - b; }
+        user
+        | And `add` now?
+        ",
+        &["PROPOSED -> TOMBSTONED stale", "without src/a.c::add stale"],
+        &["code src/a.c::add v3"],
+    );
+}
+
+#[test]
+fn a_file_without_a_grammar_is_true_as_a_whole() {
+    let file = "disk docs/plan.md
+        | # Plan
+        |
+        | Ship it.
+    ";
+    for word in [
+        "| @tslp accept docs/plan.md",
+        "| ```md:docs/plan.md\n| # Plan\n|\n| Ship it.\n| ```",
+    ] {
+        let story = format!(
+            "{file}\nuser\n{word}\nmodel\n| Noted.\nnew\nuser\n| What does docs/plan.md say?\n"
+        );
+        check(
+            &story,
+            &[
+                "AUTHORITATIVE docs/plan.md write_head",
+                "Entity: docs/plan.md",
+                "Source: Confirmed via disk",
+                "Ship it.",
+            ],
+            &[],
+        );
+        let changed = format!(
+            "{story}\nmodel\n| It says to ship.\ndisk docs/plan.md\n| # Plan\nnew\nuser\n| And docs/plan.md now?\n"
+        );
+        check(&changed, &["notice stale docs/plan.md"], &[]);
+    }
+    check(
+        &format!("{file}\nuser\n| ```md:docs/plan.md\n| Another text.\n| ```\n"),
+        &[],
+        &["AUTHORITATIVE docs/plan.md"],
+    );
+}

@@ -18,6 +18,9 @@ use crate::agents::session::promoted;
 /// What a session may make a model server read, in parts of what it reads without the proxy.
 const RATIO_MAX: f64 = 1.2;
 
+/// The share of the last replies that break something and may become true, as they add or rewrite what is wrong and take nothing away.
+const WRONG_PROMOTED_MAX: f64 = 6.0 / 58.0;
+
 /// The share of damaged replies that may become true: 2 of 26.
 const DAMAGING_PROMOTED_MAX: f64 = 2.0 / 26.0;
 
@@ -157,6 +160,47 @@ fn recorded_replies_of_a_small_model_hold_the_line() {
     }, {
         insta::assert_snapshot!("value__recorded_replies", page);
     });
+}
+
+#[test]
+fn what_a_small_model_breaks_is_refused_and_nothing_else() {
+    let (mut damaging, mut promoted) = (0, Vec::new());
+    let mut broken = Vec::new();
+    for recording in recordings() {
+        for probe in recording.probes() {
+            let name = format!("{}: {}::{}", probe.name, recording.path(), probe.function);
+            let mut stage = stage();
+            let mut before_last = false;
+            let last = probe.turns.len() - 1;
+            let is_true = |stage: &Stage| {
+                let episode = stage.last_sent().expect("a prompt").episode;
+                let entity = format!("{}::{}", recording.path(), probe.function);
+                crate::agents::session::promoted(stage.ledger()).contains(&(episode, entity))
+            };
+            for (index, turn) in probe.turns.iter().enumerate() {
+                play_turn(&mut stage, recording.path(), turn);
+                if index + 1 == last {
+                    before_last = is_true(&stage);
+                }
+            }
+            if probe.name.starts_with("damaged before") && before_last {
+                broken.push(format!("{name}: the damaged reply became true"));
+            }
+            if probe.is_damaging {
+                damaging += 1;
+                promoted.extend(is_true(&stage).then_some(name));
+            } else if probe.is_met && !is_true(&stage) {
+                broken.push(format!("{name}: the healthy reply was refused"));
+            }
+        }
+    }
+    assert!(
+        broken.is_empty() && promoted.len() as f64 <= damaging as f64 * WRONG_PROMOTED_MAX,
+        "{}\n{} of {damaging} damaging replies:\n{}",
+        broken.join("\n"),
+        promoted.len(),
+        promoted.join("\n")
+    );
 }
 
 fn recordings() -> Vec<Recording> {

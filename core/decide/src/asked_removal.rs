@@ -1,0 +1,463 @@
+//! What a prompt asks to take out of code, and what to make smaller. A request opens the gates for its object and for nothing
+//! else: the words that name it have to be in the code that goes, or name a part of code of its kind.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::asked_change::bare_word;
+use tslp_core::damage::{self, Part};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::path::RelPath;
+use tslp_core::word_list::Vocabulary;
+
+/// What the words of a request mean, as data.
+const WORDS: &str = include_str!("removal_words.txt");
+
+/// Most words of a clause that can be a removal's object.
+const OBJECT_WORDS_MAX: usize = 8;
+
+/// Words before and after a verb among which a negation turns it round.
+const NEGATED_BEFORE: usize = 4;
+const NEGATED_AFTER: usize = 2;
+
+/// The removals that a prompt asks for.
+pub(super) struct AskedRemovals {
+    vocabulary: Vocabulary,
+    /// The words of each removal's object, as they were written.
+    objects: Vec<Vec<String>>,
+    /// The words that may name definitions that go, get another name or another file.
+    leaving: Vec<String>,
+    /// All words of each clause that asks for less code, as they were written.
+    shrinking: Vec<Vec<String>>,
+    /// Whether the prompt says when something is to happen.
+    pub(super) has_condition: bool,
+}
+
+impl AskedRemovals {
+    pub(super) fn of(prompt: &str) -> Self {
+        let vocabulary = Vocabulary::read(WORDS);
+        let (mut objects, mut leaving, mut shrinking) = (Vec::new(), Vec::new(), Vec::new());
+        let owned =
+            |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
+        let mut before: Vec<&str> = Vec::new();
+        for clause in clauses(prompt) {
+            let removes = asking_verb(&vocabulary, "remove", &clause);
+            if let Some(verb) = removes.or_else(|| asking_verb(&vocabulary, "rename", &clause)) {
+                let object = object_of(&vocabulary, &clause, verb);
+                // A pronoun stands for what was named before.
+                let names = if object.is_empty() { &before } else { &object };
+                leaving.extend(owned(names));
+                if removes.is_some() {
+                    objects.push(owned(&object));
+                }
+            }
+            if asking_verb(&vocabulary, "shrink", &clause).is_some() {
+                shrinking.push(owned(&clause));
+            }
+            before.extend(clause);
+        }
+        Self {
+            has_condition: before
+                .iter()
+                .any(|word| says(&vocabulary, "when", &bare_word(word))),
+            vocabulary,
+            objects,
+            leaving,
+            shrinking,
+        }
+    }
+
+    /// Whether a removal's object is this line: a part of code of its kind, or a name in it. What is no name of code opens plain
+    /// statements alone, because it may be what the code is about.
+    pub(super) fn names_line(&self, entity: &EntityId, line: &str) -> bool {
+        if self.objects.is_empty() {
+            return false;
+        }
+        let own = entity.symbol_str().map(parts_of_name).unwrap_or_default();
+        let kinds = kinds_of(line);
+        let is_plain = kinds.is_empty() && !damage::line_jumps(line);
+        let parts = parts_of_name(line);
+        let is_named = |word: &str| {
+            let said = bare_word(word);
+            if is_code(word) {
+                identifiers(line).any(|name| name.to_lowercase() == said)
+            } else {
+                is_plain && !own.contains(&said) && parts.iter().any(|it| is_form_of(it, &said))
+            }
+        };
+        let is_kind = |word: &String, kinds: &[&str]| {
+            let word = bare_word(word);
+            kinds.iter().any(|kind| says(&self.vocabulary, kind, &word))
+        };
+        self.objects.iter().any(|object| {
+            if object.iter().any(|word| is_kind(word, &KINDS)) {
+                object.iter().any(|word| is_kind(word, &kinds))
+            } else {
+                object.iter().any(|word| is_named(word))
+            }
+        })
+    }
+
+    /// Whether the prompt asks for code to leave its place.
+    pub(super) fn asks(&self) -> bool {
+        !self.leaving.is_empty() || !self.objects.is_empty() || !self.shrinking.is_empty()
+    }
+
+    /// Whether the prompt asks to remove, rename or move this entity.
+    pub(super) fn names(&self, entity: &EntityId) -> bool {
+        let mut words = self.leaving.iter();
+        words.any(|word| super::asked_change::is_name_of(word, entity))
+    }
+
+    /// The same of a definition, or of one that holds it.
+    pub(super) fn names_definition(&self, path: &RelPath, symbol: &Symbol) -> bool {
+        let name = symbol.as_str();
+        let holders = name
+            .match_indices([':', '.', '#'])
+            .map(|(at, _)| &name[..at]);
+        let mut holders = holders.filter(|name| !name.is_empty());
+        let names = |name: &str| self.names(&EntityId::symbol(path.clone(), Symbol::new(name)));
+        !self.leaving.is_empty() && (names(name) || holders.any(names))
+    }
+
+    /// Whether the prompt asks to make this entity smaller, or anything without a name.
+    pub(super) fn may_shrink(&self, entity: &EntityId) -> bool {
+        let mut clauses = self.shrinking.iter();
+        clauses.any(|clause| {
+            let names_other = clause.iter().any(|word| is_code(word));
+            let names = |word: &String| super::asked_change::is_name_of(word, entity);
+            !names_other || clause.iter().any(names)
+        })
+    }
+}
+
+/// The words of each clause: up to a mark, or a line's end.
+fn clauses(prompt: &str) -> Vec<Vec<&str>> {
+    let mut clauses = Vec::new();
+    for line in prompt
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('>'))
+    {
+        for piece in line.split(['，', '。', '；', '！', '？', '、']) {
+            let mut words = Vec::new();
+            for word in words_in(piece) {
+                words.push(word);
+                if word.ends_with(['.', ',', ';', ':', '!', '?']) {
+                    clauses.push(core::mem::take(&mut words));
+                }
+            }
+            clauses.push(words);
+        }
+    }
+    clauses
+}
+
+/// Words between whitespace. What is marked as code is one by itself, since not every language puts spaces around it.
+fn words_in(text: &str) -> impl Iterator<Item = &str> {
+    let is_space = |c: char| c.is_whitespace() || matches!(c, '（' | '）' | '「' | '」');
+    let words = text.split(is_space).filter(|word| !word.is_empty());
+    words.flat_map(|word| {
+        let (begin, end) = match (word.find('`'), word.rfind('`')) {
+            (Some(begin), Some(end)) if begin < end => (begin, end + 1),
+            _ => (0, word.len()),
+        };
+        let parts = [&word[..begin], &word[begin..end], &word[end..]];
+        parts.into_iter().filter(|part| !part.is_empty())
+    })
+}
+
+/// The position of a verb of this kind that asks for something: not negated, and not part of a condition.
+fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<usize> {
+    let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
+    let is_passive = |at: usize| {
+        at > 0
+            && words[at - 1] == "be"
+            && vocabulary.has_word(&format!("{kind}_passive"), &words[at])
+    };
+    (0..words.len()).find(|at| {
+        let before = &words[at.saturating_sub(NEGATED_BEFORE)..*at];
+        let after = words.iter().skip(at + 1).take(NEGATED_AFTER);
+        let negates = |word: &String| {
+            says(vocabulary, "not", word) || word.ends_with("n't") || word.ends_with("n’t")
+        };
+        // A word in quotation marks or after an article is a name.
+        let is_noun = clause[*at].starts_with(['"', '\'', '“', '«'])
+            || before
+                .last()
+                .is_some_and(|word| says(vocabulary, "plain", word));
+        !is_code(clause[*at])
+            && !is_noun
+            && (says(vocabulary, kind, &words[*at]) || is_passive(*at))
+            && !vocabulary.is_held("not_in", &words[*at])
+            && !vocabulary.is_held("when_in", &words[*at])
+            && !before.iter().chain(after).any(negates)
+            && !words[..*at]
+                .iter()
+                .any(|word| says(vocabulary, "when", word))
+    })
+}
+
+/// Whether a word is one of these, or holds one in a language without spaces.
+fn says(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
+    vocabulary.has_word(kind, word) || vocabulary.is_held(&format!("{kind}_in"), word)
+}
+
+/// Whether a word is marked as code, or looks so.
+fn is_code(word: &str) -> bool {
+    let inner = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_camel = || {
+        inner
+            .chars()
+            .zip(inner.chars().skip(1))
+            .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+    };
+    word.contains(['`', '(', '_', '/', ':']) && !inner.is_empty() && !word.ends_with(':')
+        || inner.contains(['_', '(', ':', '.'])
+        || is_camel()
+}
+
+/// The words of a removal's object that say something: after the verb up to where the clause says where, or before a verb that ends its
+/// clause.
+fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Vec<&'w str> {
+    let words_of = |words: &[&'w str]| -> Vec<&'w str> {
+        let words = words.iter().take(OBJECT_WORDS_MAX).copied();
+        let said = |word: &str, kind: &str| {
+            !word.contains('`') && says(vocabulary, kind, &bare_word(word))
+        };
+        words
+            .take_while(|word| !said(word, "where") && !said(word, "when"))
+            .filter(|word| !said(word, "plain") && !bare_word(word).is_empty())
+            .collect()
+    };
+    let is_rid = bare_word(clause[verb]) == "rid";
+    let rest = &clause[(verb + 1 + usize::from(is_rid)).min(clause.len())..];
+    let after = words_of(rest);
+    let is_object = |word: &&str| {
+        let word = bare_word(word);
+        !word.is_empty()
+            && !["where", "when"]
+                .iter()
+                .any(|kind| says(vocabulary, kind, &word))
+    };
+    // A language without spaces has its verb within a word.
+    if !clause[verb].is_ascii() && !vocabulary.has_word("remove", &bare_word(clause[verb])) {
+        return words_of(&clause[..=verb])
+            .into_iter()
+            .chain(after)
+            .collect();
+    }
+    if !rest.first().is_some_and(is_object) {
+        return words_of(&clause[..verb]);
+    }
+    after
+}
+
+/// The kinds of parts that a removal's object may be.
+const KINDS: [&str; 8] = [
+    "decorator",
+    "condition",
+    "loop",
+    "handler",
+    "failure",
+    "branch",
+    "import",
+    "comment",
+];
+
+/// The names of kinds of parts that a line is one of.
+fn kinds_of(line: &str) -> Vec<&'static str> {
+    let part = Part::of_line(line).map(|part| match part {
+        Part::Decorator => "decorator",
+        Part::Condition => "condition",
+        Part::Loop => "loop",
+        Part::Handler => "handler",
+        Part::Failure => "failure",
+        Part::Branch => "branch",
+    });
+    let first = line.trim_start();
+    let binds = ["import", "from", "#include", "use ", "using "];
+    let is_import = binds.iter().any(|word| first.starts_with(word)) || line.contains("require(");
+    part.into_iter()
+        .chain(is_import.then_some("import"))
+        .collect()
+}
+
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    names.filter(|name| !name.is_empty())
+}
+
+/// The identifiers of a text and the words in them, in lower case: `loadPrice` is `loadprice`, `load` and `price`.
+fn parts_of_name(text: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    for name in identifiers(text) {
+        let mut part = String::new();
+        let mut was_lower = false;
+        for c in name.chars() {
+            if c == '_' || c.is_uppercase() && was_lower {
+                parts.push(core::mem::take(&mut part));
+            }
+            was_lower = c.is_lowercase() || c.is_ascii_digit();
+            if c != '_' {
+                part.extend(c.to_lowercase());
+            }
+        }
+        parts.push(part);
+        parts.push(name.to_lowercase());
+    }
+    parts.retain(|part| part.chars().count() > 2);
+    parts
+}
+
+/// Whether a name of code is the word or a form of it: `log` for `logging`.
+fn is_form_of(name: &str, word: &str) -> bool {
+    name == word
+        || name.len() > 2 && word.len() > 2 && (word.starts_with(name) || name.starts_with(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entity() -> EntityId {
+        EntityId::symbol(
+            RelPath::from_normalised("src/a.py"),
+            Symbol::new("Stock.total"),
+        )
+    }
+
+    #[track_caller]
+    fn check(prompt: &str, line: &str, expected: bool) {
+        let asked = AskedRemovals::of(prompt);
+        assert_eq!(
+            asked.names_line(&entity(), line),
+            expected,
+            "{prompt}: {line}"
+        );
+    }
+
+    #[test]
+    fn a_removal_opens_the_gates_for_its_object() {
+        let guard = "    if price is None:";
+        for prompt in [
+            "Remove the check from total().",
+            "Please remove the price check from `Stock.total`.",
+            "Entferne die Prüfung aus total.",
+            "Bitte die Prüfung in total entfernen.",
+            "Supprime la vérification dans total.",
+            "Quita la comprobación de total.",
+            "Rimuovi il controllo da total.",
+            "Remova a verificação de total.",
+            "Убери проверку из total.",
+            "请删除 total 里的检查",
+            "Get rid of the guard in total",
+        ] {
+            check(prompt, guard, true);
+            check(prompt, "    for item in items:", false);
+            check(prompt, "    @cached", false);
+        }
+        check(
+            "Remove the logging from total.",
+            "    log.info(total)",
+            true,
+        );
+        check(
+            "Remove the logging from total.",
+            "    total += item.price",
+            false,
+        );
+        check(
+            "Remove the call of notify_all().",
+            "    self.notify_all(x)",
+            true,
+        );
+        check("Remove `price`.", guard, true);
+        check("Drop `legacy_total`.", "    total += legacy", false);
+        check("Delete the unused import of math.", "import math", true);
+        check("Delete the unused import of math.", guard, false);
+        check("Remove the TODO comment from total", guard, false);
+        check("Drop the loop", "    for item in items:", true);
+    }
+
+    #[test]
+    fn what_asks_for_nothing_opens_nothing() {
+        for prompt in [
+            "Don't remove any check from total.",
+            "Do not drop the check.",
+            "Make it faster without removing the check.",
+            "Bitte die Prüfung nicht entfernen.",
+            "Entferne nichts, vor allem keine Prüfung.",
+            "Ne supprime pas la vérification.",
+            "No quites la comprobación.",
+            "Не удали проверку.",
+            "不要删除检查",
+            "When an account is deleted, the check has to be made.",
+            "If you remove a check, tell me.",
+            "Fix the dropdown's check.",
+            "The reducer checks deleted items.",
+            "Add a check to total.",
+            "Use `remove_check()` here.",
+            "Drop the lowest price before you add them up.",
+            "Let it delete the price when the quantity is 0.",
+            "Strip the price of blanks.",
+            "The price is only removed.",
+            "Why did you remove the check?",
+            "Add a button that removes the check mark's price.",
+        ] {
+            check(prompt, "    if price is None:", false);
+        }
+    }
+
+    #[test]
+    fn definitions_leave_where_they_are_named() {
+        let check = |prompt: &str, expected: bool| {
+            let asked = AskedRemovals::of(prompt);
+            assert_eq!(asked.names(&entity()), expected, "{prompt}");
+        };
+        for prompt in [
+            "Delete the function total.",
+            "Rename `total` to `sum`.",
+            "Benenne `total` in `sum` um.",
+            "Bitte `total` in `sum` umbenennen.",
+            "Please move Stock.total() to b.py.",
+            "`total` isn't used any more, please remove it.",
+            "total should be removed.",
+            "Renomme total en somme.",
+            "Inline `total` into `report`.",
+            "把 `total` 重命名为 `sum`",
+            "Merge `subtotal` and `total` into `sums`.",
+        ] {
+            check(prompt, true);
+        }
+        for prompt in [
+            "Don't remove total.",
+            "Change total, and remove the check in it.",
+            "Remove `subtotal`; total has to add up by itself.",
+            "Rename `subtotal` to `total`.",
+            "Let total remove what is sold out.",
+            "What happens if I delete total?",
+            "Remove the check from `total`.",
+        ] {
+            check(prompt, false);
+        }
+    }
+
+    #[test]
+    fn making_smaller_is_asked_of_what_is_named() {
+        let check = |prompt: &str, expected: bool| {
+            let asked = AskedRemovals::of(prompt);
+            assert_eq!(asked.may_shrink(&entity()), expected, "{prompt}");
+            assert!(
+                !asked.names_line(&entity(), "    if price is None:"),
+                "{prompt}"
+            );
+        };
+        check("Simplify `total`.", true);
+        check("Refactor it.", true);
+        check("Vereinfache total.", true);
+        check("Simplify `other_one()`.", false);
+        check("Don't simplify total.", false);
+        check("Add a parameter to total.", false);
+    }
+}
