@@ -293,6 +293,48 @@ fn common_indentation<'t>(lines: impl Iterator<Item = &'t [u8]>) -> usize {
     common.len()
 }
 
+/// Whether two texts differ by nothing but their layout: the same characters apart from whitespace, and of lines that begin at the
+/// same character, each deeper or shallower than the one before it in both.
+#[must_use]
+pub fn differ_in_layout_alone(one: &[u8], other: &[u8]) -> bool {
+    let visible = |text: &[u8]| -> Vec<u8> {
+        let visible = text.iter().filter(|byte| !byte.is_ascii_whitespace());
+        visible.copied().collect()
+    };
+    // Of each line, the visible characters before it and its indentation.
+    let lines = |text: &[u8]| {
+        let mut before = 0;
+        let mut lines = Vec::new();
+        for line in text.split(|byte| *byte == b'\n') {
+            let count = line
+                .iter()
+                .filter(|byte| !byte.is_ascii_whitespace())
+                .count();
+            if count > 0 {
+                lines.push((before, line.len() - line.trim_ascii_start().len()));
+            }
+            before += count;
+        }
+        lines
+    };
+    if visible(one) != visible(other) {
+        return false;
+    }
+    let (one, other) = (lines(one), lines(other));
+    let mut shared = one.iter().filter_map(|(before, indent)| {
+        let at = other.binary_search_by_key(before, |line| line.0).ok()?;
+        Some((*indent, other[at].1))
+    });
+    let Some(mut last) = shared.next() else {
+        return true;
+    };
+    shared.all(|next| {
+        let is_alike = next.0.cmp(&last.0) == next.1.cmp(&last.1);
+        last = next;
+        is_alike
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,6 +448,25 @@ mod tests {
         let whole = |text| canonical(text, TextStart::Line);
         assert_eq!(whole(b"\n\n  a\n\n   b  \n\n"), b"\n\na\n\n b");
         assert_eq!(whole(b"  \n \n"), b"");
+    }
+
+    #[test]
+    fn layout_is_no_difference_and_depth_is() {
+        let check = |one: &str, other: &str, expected: bool| {
+            let found = differ_in_layout_alone(one.as_bytes(), other.as_bytes());
+            assert_eq!(found, expected, "{one:?} {other:?}");
+        };
+        let code = "int f(int a, int b) {\n  return a;\n}\n";
+        check(
+            code,
+            "int f(int a,\n      int b)\n{\n\n    return a;\n}\n",
+            true,
+        );
+        check(code, "int f(int a, int b) {\n  return b;\n}\n", false);
+        let python = "if a:\n    b()\nc()\n";
+        check(python, "if a:\n  b()\n\nc()\n", true);
+        check(python, "if a:\n    b()\n    c()\n", false);
+        check("", "", true);
     }
 
     #[test]

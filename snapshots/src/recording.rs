@@ -18,6 +18,8 @@ pub struct Recording {
 pub struct RecordedStep {
     /// The new texts of files that changed on disk since the request before; `None` for deleted ones.
     pub files: Vec<(String, Option<String>)>,
+    /// Files that the client writes before the reply is over.
+    pub written: Vec<(String, Option<String>)>,
     /// The request's body.
     pub body: Vec<u8>,
     /// The text of the reply.
@@ -83,6 +85,7 @@ impl RecordingReader {
             "request" => self.body = self.body_of(row),
             "reply" => self.steps.push(RecordedStep {
                 files: std::mem::take(&mut self.files),
+                written: Vec::new(),
                 body: std::mem::take(&mut self.body),
                 text: string(&row["text"]),
                 calls: array(&row["calls"]).iter().map(tool_call).collect(),

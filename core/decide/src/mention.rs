@@ -122,6 +122,10 @@ struct MentionScanner<'v> {
     words_seen: BTreeSet<&'v str>,
     /// Names already looked up.
     names_seen: BTreeSet<&'v str>,
+    /// How often each plain word was looked at.
+    looks: BTreeMap<&'v str, u32>,
+    /// Places that were looked up.
+    places: usize,
     /// The end of the last name that counted.
     last_name: Option<usize>,
     vocabulary: OnceCell<Vocabulary>,
@@ -144,6 +148,8 @@ impl<'v> MentionScanner<'v> {
             found: Mentions::default(),
             words_seen: BTreeSet::new(),
             names_seen: BTreeSet::new(),
+            looks: BTreeMap::new(),
+            places: 0,
             last_name: None,
             vocabulary: OnceCell::new(),
         }
@@ -172,10 +178,14 @@ impl<'v> MentionScanner<'v> {
         };
         match (symbol, line) {
             (Some(symbol), _) => self.add_symbol_of(path, symbol),
-            (None, Some(line)) => match symbol_at(self.view, &path, line) {
-                Some(entity) => push_new(&mut self.found.symbols, entity),
-                None => push_new(&mut self.found.files, path),
-            },
+            (None, Some(_)) if self.places == PLACES_MAX => {}
+            (None, Some(line)) => {
+                self.places += 1;
+                match symbol_at(self.view, &path, line) {
+                    Some(entity) => push_new(&mut self.found.symbols, entity),
+                    None => push_new(&mut self.found.files, path),
+                }
+            }
             (None, None) => push_new(&mut self.found.files, path),
         }
     }
@@ -200,6 +210,13 @@ impl<'v> MentionScanner<'v> {
     }
 
     fn add_name(&mut self, text: &str, name: NameInText<'v>) {
+        if !name.means_a_symbol() {
+            let looks = self.looks.entry(name.text).or_default();
+            *looks += 1;
+            if *looks > LOOKS_MAX {
+                return;
+            }
+        }
         if !name.means_a_symbol() && !self.is_called_code(text, &name) {
             if let Some(Some(entity)) = self.lately.get(name.text) {
                 push_new(&mut self.found.symbols, (*entity).clone());
@@ -336,6 +353,15 @@ impl<'v> MentionScanner<'v> {
     }
 }
 
+/// How much of a sentence before a name is read, in bytes: each of many names in one long line is looked at by itself.
+const SENTENCE_BYTES_MAX: usize = 256;
+
+/// Places of one plain word that are looked at: what is said so often is meant early, or never.
+const LOOKS_MAX: u32 = 16;
+
+/// Places in files that are looked up in one text: a linter's report may name thousands.
+const PLACES_MAX: usize = 64;
+
 /// The words before a name in its sentence, lower-cased; empty where there is none.
 struct WordBefore {
     word: String,
@@ -346,9 +372,13 @@ struct WordBefore {
 
 impl WordBefore {
     fn of(text: &str, at: usize) -> Self {
-        let from = text[..at]
+        let mut near = at.saturating_sub(SENTENCE_BYTES_MAX);
+        while !text.is_char_boundary(near) {
+            near += 1;
+        }
+        let from = text[near..at]
             .rfind(['.', '!', '?', '\n', ';', ':'])
-            .map_or(0, |end| end + 1);
+            .map_or(near, |end| near + end + 1);
         let sentence = text[from..at].trim_end_matches(['`', '"', '*']);
         let mut words =
             sentence.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '_' | '’'));

@@ -16,6 +16,7 @@ use tslp_core::event::History;
 use tslp_core::message::{Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::request::Request;
+use tslp_core::slice;
 use tslp_projections::stale::Divergence;
 
 /// The texts of the messages after the last reply.
@@ -83,7 +84,17 @@ impl TakenFromDisk {
             |entity: &EntityId| tools == Tools::None && view.state.stale().is_unsaved(entity);
         let keeps_out = |entity: &EntityId| is_refused(entity) || is_unsaved(entity);
         let is_free = !all.iter().chain([&file]).any(keeps_out);
-        let is_whole = is_free && found.is_clean() && is_shown(code);
+        // What a formatter has changed is news for nobody.
+        let is_reformatted = |entity: &EntityId, texts: &[&str]| {
+            let current = view.current_version(entity);
+            let truth = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
+            truth.is_some_and(|truth| {
+                slice::differ_in_layout_alone(&truth, texts.join("\n").as_bytes())
+            })
+        };
+        // What can't be parsed of a file goes along with it; what a whole file lacks is gone only where all of it can be.
+        let is_whole =
+            is_free && (is_shown(code) || is_reformatted(&EntityId::file(path.clone()), &[code]));
         if is_whole {
             let new = found
                 .symbols()
@@ -96,7 +107,9 @@ impl TakenFromDisk {
             differs(entity)
                 && (is_whole || {
                     let texts = text_of(entity);
-                    !texts.is_empty() && texts.iter().all(|text| is_shown(text))
+                    !texts.is_empty()
+                        && (texts.iter().all(|text| is_shown(text))
+                            || is_reformatted(entity, &texts))
                 })
         };
         let entities: BTreeSet<EntityId> = all.into_iter().filter(is_taken).collect();

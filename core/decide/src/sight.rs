@@ -24,6 +24,8 @@ use tslp_core::limits::NAMESAKES_COMPARED_MAX;
 use tslp_core::message::Role;
 use tslp_core::name_hash::{NameHash, basename_hash, search_word, search_word_hash};
 use tslp_core::read_message::{ReadMessage, safe_text};
+use tslp_core::slice::{self, Span};
+use tslp_projections::state_map::CurrentVersion;
 
 /// A text that the model sees.
 #[derive(Clone, Copy)]
@@ -254,11 +256,17 @@ impl<'v> Sight<'v> {
         };
         if view.divergence(entity).is_none() {
             let current = view.current_version(entity);
+            let slice = current.as_ref().map(|current| current.slice);
+            // A formatter makes no edit of the model's another one.
+            let reformatted = || {
+                let former = view.state.state_map().former_versions(entity).last()?;
+                let is_same = self.differs_in_layout_alone(entity, former.slice, slice);
+                edited_at(former.origin, former.episode).filter(|_| is_same)
+            };
+            let own = |current: &CurrentVersion| edited_at(current.origin, current.episode);
             return CurrentCode {
-                own_edit_at: current
-                    .as_ref()
-                    .and_then(|current| edited_at(current.origin, current.episode)),
-                slice: current.map(|current| current.slice),
+                own_edit_at: current.as_ref().and_then(own).or_else(reformatted),
+                slice,
             };
         }
         let on_disk = observe::slice_on_disk(view, entity);
@@ -356,6 +364,25 @@ impl<'v> Sight<'v> {
         })
     }
 
+    /// Whether a former version is what holds now but for its layout.
+    fn differs_in_layout_alone(
+        &self,
+        entity: &EntityId,
+        former: SliceHash,
+        current: Option<SliceHash>,
+    ) -> bool {
+        let truth = self.view.current_version(entity);
+        let truth = truth.filter(|truth| current == Some(truth.slice));
+        let known = self.view.state.state_map().former_versions(entity);
+        let former = known.iter().rfind(|known| known.slice == former);
+        let text = |artifact, spans: &[Span]| self.view.artifact_slices(artifact, spans);
+        let texts = truth.zip(former).and_then(|(truth, former)| {
+            let truth = text(truth.artifact, &truth.spans)?;
+            Some((truth, text(former.artifact, &former.spans)?))
+        });
+        texts.is_some_and(|(truth, former)| slice::differ_in_layout_alone(&truth, &former))
+    }
+
     fn misleads(
         &self,
         version: &KnownVersion,
@@ -366,7 +393,10 @@ impl<'v> Sight<'v> {
         let was_edited_since = current
             .own_edit_at
             .is_some_and(|at| position(message) <= at);
-        if current.slice == Some(version.slice) || was_edited_since {
+        if current.slice == Some(version.slice)
+            || was_edited_since
+            || self.differs_in_layout_alone(&version.entity, version.slice, current.slice)
+        {
             return false;
         }
         let mut real = self

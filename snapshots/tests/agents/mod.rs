@@ -8,6 +8,7 @@ use session::Session;
 use table::Row;
 use tslp_core::event::Event;
 
+mod daily;
 mod price;
 pub(crate) mod session;
 mod table;

@@ -112,8 +112,13 @@ fn messages(body: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Plays a recording in a project of which nothing is known, and replays its ledger.
+/// Plays a recording.
 pub(super) fn play(name: &str, text: &str) -> Session {
+    play_steps(name, recording::read(text).steps)
+}
+
+/// Plays requests in a project of which nothing is known, and replays its ledger.
+pub(super) fn play_steps(name: &str, requests: Vec<RecordedStep>) -> Session {
     let mut stage = Stage::new(Policy {
         workspace_root: recording::ROOT.into(),
         ..Policy::default()
@@ -121,7 +126,7 @@ pub(super) fn play(name: &str, text: &str) -> Session {
     // No file of a language that is read is hidden or ignored by git in these projects.
     stage.adopt_on_touch();
     let mut steps = Vec::new();
-    for step in recording::read(text).steps {
+    for step in requests {
         let before = stage.ledger().len();
         let (episode, sent) = step_through(&mut stage, &step);
         steps.push((episode, step, sent, before..stage.ledger().len()));
@@ -150,13 +155,7 @@ pub(super) fn play(name: &str, text: &str) -> Session {
 
 /// The request goes out, as the proxy writes it, and is answered.
 fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) {
-    for (path, text) in &step.files {
-        let path = RelPath::from_normalised(path);
-        match text {
-            Some(text) => stage.disk_mut().put(path, DiskEntry::File(text.clone())),
-            None => stage.disk_mut().delete(&path),
-        }
-    }
+    put_files(stage, &step.files);
     let mut known = KnownMessages::default();
     let Ok(Some((body, request))) =
         request::read_request(&step.body, RequestEnvelope::default(), &mut known)
@@ -177,6 +176,7 @@ fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) 
         )
         .bytes
     };
+    put_files(stage, &step.written);
     let ends_with_calls = !step.calls.is_empty();
     let reply = Reply {
         tail: step.text.clone(),
@@ -193,6 +193,16 @@ fn step_through(stage: &mut Stage, step: &RecordedStep) -> (EpisodeId, Vec<u8>) 
     };
     stage.end_reply(episode, reply, ReplyOutcome::Completed);
     (episode, sent)
+}
+
+fn put_files(stage: &mut Stage, files: &[(String, Option<String>)]) {
+    for (path, text) in files {
+        let path = RelPath::from_normalised(path);
+        match text {
+            Some(text) => stage.disk_mut().put(path, DiskEntry::File(text.clone())),
+            None => stage.disk_mut().delete(&path),
+        }
+    }
 }
 
 /// The entities of which a version became true that this episode's reply proposed.

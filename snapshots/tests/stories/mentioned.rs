@@ -78,3 +78,15 @@ fn sentences_bring_what_was_meant() {
         failures.join("\n")
     );
 }
+
+/// A test of its own because it would not end if each name read the whole text again.
+#[test]
+fn long_texts_of_names_are_read_once() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mentions");
+    let stage = tree(&folder);
+    let view = stage.view();
+    let names = "take ".repeat(200_000);
+    assert!(mention::scan(&names, ROOT, &view, &[]).symbols.is_empty());
+    let places = "toolz/itertoolz.py:98:1: E501\n".repeat(20_000);
+    assert_eq!(mention::scan(&places, ROOT, &view, &[]).symbols.len(), 1);
+}
