@@ -393,6 +393,7 @@ fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() 
             continue;
         }
         let (places, upstream) = (Places::new(), Upstream::start());
+        places.write("src/ring.c", RING);
         let tslp = Tslp::start(&places, &upstream);
         let ask = |turns: &[(&str, String)], reply: &str| {
             let body = conversation(spoken.path, turns).to_string();
@@ -407,6 +408,7 @@ fn a_refusal_is_told_and_former_code_withheld_in_every_dialect_with_a_history() 
         for (words, reply) in &story {
             if seen.len() == 3 {
                 // Meanwhile, in another conversation.
+                places.write("src/ring.c", RING_BETTER);
                 ask(&[("user", fenced("src/ring.c", RING_BETTER))], "Fine.");
             }
             turns.push(("user", words.clone()));

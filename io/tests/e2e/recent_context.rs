@@ -161,7 +161,9 @@ fn what_the_model_changed_in_view_stays_in_the_clients_messages() {
 fn code_that_is_no_longer_true_stays_in_an_agents_history_and_it_is_told_to_read_again() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
+    places.write("src/ring.c", RING);
     improved(&tslp, &upstream); // In another conversation.
+    places.write("src/ring.c", RING_BETTER);
     let shown = |code: &str, rest: &str| {
         json!([
             user("Write it, then look at it."),

@@ -554,7 +554,8 @@ fn a_result_that_the_model_made_up_is_said_to_be_none() {
     talk.ask("Really?");
     upstream.next();
     let told = upstream.next().text();
-    assert!(told.contains("no tool returned"), "{told}");
+    let notice = "the model wrote at least one of them itself";
+    assert!(told.contains(notice), "{told}");
     tslp.stop();
     assert!(notices(&check_record(&places)).contains(&"forged_result"));
 }
