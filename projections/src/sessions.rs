@@ -74,6 +74,8 @@ pub struct Session {
     pub reply: Option<MessageKey>,
     /// The conversation up to its last prompt, and its number of messages.
     pub last_prompt: Option<(TranscriptHash, u32)>,
+    /// Its system messages, in the Vault.
+    pub system: Option<ArtifactHash>,
     /// The prompt without a completed reply.
     pub open: Option<PromptInProgress>,
     /// The last episode.
@@ -227,6 +229,7 @@ impl Sessions {
         let last = session
             .last_prompt
             .replace((prompt.transcript, prompt.length));
+        session.system = prompt.system;
         let current = prompt.messages.current();
         session.before_last = session.last_episode;
         session.last_episode = episode;
@@ -679,6 +682,12 @@ impl Sessions {
             .into_iter()
             .map(|(_, entity)| entity.clone())
             .collect()
+    }
+
+    /// The system messages of a session's last prompt, in the Vault.
+    #[must_use]
+    pub fn system(&self, session: SessionId) -> Option<ArtifactHash> {
+        self.sessions.get(&session)?.system
     }
 
     /// The version of an entity that the model was shown in this episode's prompt, if it is the session's last.

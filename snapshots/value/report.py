@@ -145,7 +145,8 @@ as evaluated (`timings.prompt_n`): what its prefix cache didn't hold.
 
 ## aider
 
-Ten tasks, one after the other in one repository with all three files; a change that breaks a test is taken back (`snapshots/value/with_aider.py`).
+Tasks one after the other in one repository with all three files; a change that breaks a test is taken back (`snapshots/value/with_aider.py`).
+aider sends the whole file as it is on disk with each request, so the model sees the same with and without the proxy.
 
 {aider_table(aider) if aider else "Not run yet."}
 """

@@ -9,6 +9,7 @@ use core::ops::Range;
 
 use super::code_reader::{CodeReader, usable_path};
 use super::found_edit::{self, EditedCode, FoundEdit};
+use super::hydrate;
 use super::link;
 use super::namesakes::{self, TrueNamesakes};
 use super::unfenced;
@@ -27,6 +28,7 @@ use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_core::slice;
+use tslp_projections::state::StateView;
 
 /// One block of code, parsed, with its file looked up, and not yet linked to entities.
 #[derive(Clone, Debug)]
@@ -550,6 +552,16 @@ impl FoundCode {
     #[must_use]
     pub fn usable_path(&self) -> Option<&RelPath> {
         self.path.as_ref()?.as_ref().ok()
+    }
+
+    /// Whether a client's system message shows this code, and nothing is known of its file: an example of the client's that the
+    /// model has copied is nobody's code.
+    #[must_use]
+    pub fn is_example_in(&self, view: &StateView<'_>, system: &str) -> bool {
+        let is_known = |path| !hydrate::true_entities_of(view, path).is_empty();
+        self.edit.is_none()
+            && !self.usable_path().is_some_and(is_known)
+            && system.contains(self.code.trim())
     }
 
     /// The observation of a file that holds this text, with all of its definitions; `None` if they couldn't be read.

@@ -41,6 +41,7 @@ impl Keeps<SessionRow> for Sessions {
             tail: row.tail,
             reply: row.reply,
             last_prompt,
+            system: row.system,
             open: open_prompt(&row)?,
             composed_seq: row.composed_seq,
             ..Session::default()
@@ -298,6 +299,7 @@ fn session_row(session: SessionId, state: &Session) -> SessionRow {
         reply: state.reply,
         prompt: state.last_prompt.map(|(prompt, _)| prompt),
         prompt_messages: state.last_prompt.map(|(_, messages)| messages),
+        system: state.system,
         open: open.map(|open| open.episode),
         open_transcript: open.map(|open| open.transcript),
         open_messages: open.map(|open| open.length),

@@ -12,7 +12,7 @@ use crate::table::Text;
 
 row! {
     /// `sessions`: conversations that can be continued.
-    pub struct SessionRow in table "sessions", version 4;
+    pub struct SessionRow in table "sessions", version 5;
     key {
         /// The session.
         session: SessionId,
@@ -36,6 +36,8 @@ row! {
         prompt: Option<TranscriptHash>,
         /// The number of its messages.
         prompt_messages: Option<u32>,
+        /// The last prompt's system messages, in the Vault.
+        system: Option<ArtifactHash>,
         /// The episode of a prompt that has no complete reply, which the next five are about as well.
         open: Option<EpisodeId>,
         /// The conversation up to it.

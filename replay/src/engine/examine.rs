@@ -194,7 +194,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let view = self.view();
             let code = self.code_reader(&view);
             let session = self.state.sessions().of(work.episode);
-            let found = found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
+            let mut found =
+                found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
+            let system = session.and_then(|session| self.state.sessions().system(session));
+            if let Some(system) = system.and_then(|system| self.text(system)) {
+                found.retain(|found| !found.is_example_in(&view, &system));
+            }
             let touches = touch::by_reply(code, &reply.text, &reply.tool_calls, &found);
             (found, touches)
         } else {

@@ -63,6 +63,40 @@ fn an_example_of_the_clients() {
 }
 
 #[test]
+fn an_example_of_the_clients_that_the_model_copies() {
+    check(
+        "write_head__an_example_of_the_clients_that_the_model_copies",
+        "Code that the client's system message shows as an example is nobody's when the model repeats it; what the model writes itself is its own.",
+        "
+        context system
+        | Answer with whole files, for instance:
+        |
+        | show_greeting.py
+        | ```
+        | def greeting():
+        |     return 'Hey'
+        | ```
+        user
+        | Write a greeting.
+        model
+        | show_greeting.py
+        | ```
+        | def greeting():
+        |     return 'Hey'
+        | ```
+        user
+        | No, one of your own.
+        model
+        | greet.py
+        | ```
+        | def greet():
+        |     return 'Good evening'
+        | ```
+        ",
+    );
+}
+
+#[test]
 fn paste_over_the_model() {
     check(
         "write_head__paste_over_the_model",
