@@ -93,7 +93,7 @@ pub enum CliCommand {
     },
     /// Print the events that made one entity what it is, each refusal with its rule, and what is true of it now
     Why {
-        /// `src/a.c::name`, `src/a.c`, or a bare name that only one entity has
+        /// `src/a.c::name`, `src/a.c`, a bare name that only one entity has, or the first digits of an artifact
         #[arg(value_name = "ENTITY")]
         entity: String,
         /// The configuration's flags.

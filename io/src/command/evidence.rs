@@ -11,7 +11,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tslp_core::event::EventKind;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
@@ -285,7 +286,12 @@ pub(super) fn run_why(
     let mut known = BTreeSet::new();
     let read = suggestions::collect_entities(&mut begin_scan(config)?, &mut known);
     let workspace = config.workspace.to_string_lossy();
-    let Some(entity) = suggestions::entity_meant(written, &workspace, &known) else {
+    let meant = suggestions::entity_meant(written, &workspace, &known);
+    let meant = match meant {
+        None => entity_of_artifact(config, written)?,
+        known => known,
+    };
+    let Some(entity) = meant else {
         read?;
         return Err(CommandFailure::new(
             Exit::Failure,
@@ -302,6 +308,35 @@ pub(super) fn run_why(
         Some(flaw) => Err(flaw.into()),
         None => Ok(exit),
     }
+}
+
+/// The entity whose artifact begins with these hexadecimal digits, four or more, as prompts and pages show them.
+fn entity_of_artifact(
+    config: &ServeConfig,
+    written: &str,
+) -> Result<Option<EntityId>, CommandFailure> {
+    let digits = written.to_ascii_lowercase();
+    if digits.len() < 4 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Ok(None);
+    }
+    let mut scan = begin_scan(config)?;
+    let mut meant = BTreeSet::new();
+    while let Some((_, event)) = scan.next_event()? {
+        if let Event::ArtifactResolved(resolved) = event {
+            let versions = resolved.versions.into_iter();
+            let begins = versions.filter(|it| it.slice.to_string().starts_with(&digits));
+            meant.extend(begins.map(|version| version.entity));
+        }
+    }
+    if meant.len() > 1 {
+        let names: Vec<String> = meant.iter().map(ToString::to_string).collect();
+        let why = format!(
+            "the artifacts of several entities begin with {written}: {}; name one of them, or give more digits",
+            names.join(", ")
+        );
+        return Err(CommandFailure::new(Exit::Failure, why));
+    }
+    Ok(meant.pop_first())
 }
 
 pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, CommandFailure> {

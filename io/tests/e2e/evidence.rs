@@ -253,6 +253,11 @@ fn what_made_an_entity_what_it_is_is_told_in_order_up_to_now() {
     let places = with_history(&upstream);
     let (code, story) = places.cli_json(&["why", RING_PUT]);
     assert_eq!(code, 0, "{story}");
+    // The twelve digits that a prompt shows mean the same.
+    let artifact = story["now"][RING_PUT]["artifact"].as_str().unwrap();
+    let (code, same) = places.cli_json(&["why", &artifact[..12]]);
+    assert_eq!((code, &same), (0, &story));
+    assert_eq!(failure(places.in_workspace(&["why", "0000000000"])).0, 1);
     let told = story["events"].as_array().unwrap();
     let kinds: Vec<&str> = told.iter().map(|it| it["kind"].as_str().unwrap()).collect();
     let first = [
