@@ -91,9 +91,12 @@ impl ToldChanges {
             }
             None => {
                 changed.extend((facts.misleading)());
-                // What is gone can't be read again.
+                // What is gone can't be read again, and what was never read here will be read as it is.
                 changed.retain(|entity| {
+                    let parts = hydrate::parts_of(view, entity);
+                    let was_shown = |part: &EntityId| (facts.shown_at)(part).is_some();
                     view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+                        && (parts.is_empty() || parts.iter().any(was_shown))
                 });
                 let restored = self.restored(view, &changed, facts);
                 changed.retain(|entity| {
