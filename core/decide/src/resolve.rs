@@ -366,6 +366,7 @@ fn is_whole(
                     extraction.preamble
                         || shares.covers_most_tracked()
                         || !shares.covers_tracked()
+                            && is_listing(found, &shares)
                             && changes_any(view, candidates)
                             && begins_the_file(view, found, path)
                 }
@@ -432,6 +433,12 @@ impl KnownShares {
     fn covers_most_tracked(&self) -> bool {
         self.tracked_in_block >= 2 && 2 * self.tracked_in_block > self.tracked
     }
+}
+
+/// Whether a block that begins like its file may list all of it: below a line with the path, as clients ask for whole files. In
+/// another fence a file's first definition alone is what it seems.
+fn is_listing(found: &FoundCode, shares: &KnownShares) -> bool {
+    found.evidence == PathEvidence::LineBefore || shares.tracked_in_block > 1
 }
 
 /// Whether any of these isn't true as it is; otherwise they may be a quote.
