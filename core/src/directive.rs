@@ -36,14 +36,6 @@ pub struct DirectiveLine {
     pub is_quoted: bool,
 }
 
-/// All directives of a prompt that are typed, in order. Lines inside of code blocks are code.
-#[must_use]
-pub fn directives_in(text: &str) -> Vec<Directive> {
-    let typed = directive_lines(text).into_iter();
-    let typed = typed.filter(|line| !line.is_quoted);
-    typed.flat_map(|line| line.directives).collect()
-}
-
 /// The text without its directives; those that it quotes stay.
 #[must_use]
 pub fn without_directives(text: &str) -> Cow<'_, str> {
@@ -220,9 +212,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[(Verb, &str)], rest: &str) {
-        let found = directives_in(text);
-        let found: Vec<(Verb, &str)> = found
-            .iter()
+        let lines = directive_lines(text);
+        let typed = lines.iter().filter(|line| !line.is_quoted);
+        let found: Vec<(Verb, &str)> = typed
+            .flat_map(|line| &line.directives)
             .map(|directive| (directive.verb, directive.target.as_str()))
             .collect();
         assert_eq!(found, expected, "{text}");

@@ -334,6 +334,20 @@ impl Reason {
         )
     }
 
+    /// Whether it says that what is true of an entity is contradicted, by its file or by the user (spec §15).
+    #[must_use]
+    pub const fn is_divergence(self) -> bool {
+        matches!(
+            self,
+            Self::Stale
+                | Self::DiskHoldsSuperseded
+                | Self::DiskHoldsRefused
+                | Self::DiskUnreadable
+                | Self::FileGone
+                | Self::Contradicted
+        )
+    }
+
     /// Whether the notice is one of a change outside of the conversation, or takes one back.
     #[must_use]
     pub const fn is_about_changes_outside(self) -> bool {

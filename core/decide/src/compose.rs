@@ -623,18 +623,11 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             .proposals_for(entity)
             .iter()
             .all(|proposal| proposal.refused_for() != Some(Reason::GrantMissing)),
-        (
-            Reason::Stale
-            | Reason::DiskHoldsSuperseded
-            | Reason::DiskUnreadable
-            | Reason::DiskHoldsRefused
-            | Reason::Contradicted,
-            _,
-        ) => view.divergence(entity).is_none(),
         (Reason::FileGone, _) => {
             view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
                 || !view.state.state_map().tracks(&entity.path)
         }
+        (reason, _) if reason.is_divergence() => view.divergence(entity).is_none(),
         (Reason::UnsavedElsewhere, _) => !view.state.stale().is_unsaved(entity),
         _ => false,
     };

@@ -210,18 +210,8 @@ fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
 impl Hydration {
     /// Records why a candidate isn't shown, with a notice where the model would otherwise guess.
     fn drop_candidate(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
-        let is_worth_a_notice = matches!(
-            reason,
-            Reason::Stale
-                | Reason::DiskHoldsSuperseded
-                | Reason::DiskUnreadable
-                | Reason::DiskHoldsRefused
-                | Reason::FileGone
-                | Reason::Contradicted
-                | Reason::OverBudget
-                | Reason::QuotesDelimiters
-        );
-        if is_worth_a_notice {
+        let is_left_out = matches!(reason, Reason::OverBudget | Reason::QuotesDelimiters);
+        if is_left_out || reason.is_divergence() {
             self.add_notice(prompt, named_in_notice(&entity, reason), reason);
         }
         self.dropped.push(Dropped { entity, reason });

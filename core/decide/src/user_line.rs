@@ -25,7 +25,10 @@ impl UserNews {
         match event {
             Event::PromptComposed(composed) => {
                 let kept_out = composed.dropped.iter();
-                let kept_out = kept_out.filter(|dropped| is_divergence(dropped.reason));
+                // Who pasted what contradicts it knows.
+                let is_news =
+                    |reason: Reason| reason.is_divergence() && reason != Reason::Contradicted;
+                let kept_out = kept_out.filter(|dropped| is_news(dropped.reason));
                 self.withheld
                     .extend(kept_out.map(|it| (it.entity.clone(), it.reason)));
             }
@@ -70,17 +73,6 @@ impl UserNews {
             "{entity} {why}. {can}.{more}"
         )))
     }
-}
-
-const fn is_divergence(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::Stale
-            | Reason::DiskHoldsSuperseded
-            | Reason::DiskHoldsRefused
-            | Reason::DiskUnreadable
-            | Reason::FileGone
-    )
 }
 
 fn refusal_text(reason: Reason) -> &'static str {

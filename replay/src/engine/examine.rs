@@ -188,15 +188,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             MessageEnd::Whole
         };
         // The reply to a side request is nobody's proposal.
-        let is_of_session = self.state.sessions().of(work.episode).is_some();
-        let is_judged = outcome == ReplyOutcome::Completed && is_of_session;
+        let sessions = self.state.sessions();
+        let session = sessions.of(work.episode);
+        let is_judged = outcome == ReplyOutcome::Completed && session.is_some();
         let (found, touches) = if is_judged {
             let view = self.view();
             let code = self.code_reader(&view);
-            let session = self.state.sessions().of(work.episode);
             let mut found =
                 found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
-            let system = session.and_then(|session| self.state.sessions().system(session));
+            // An agent's system message is long, and most of its replies hold no code.
+            let system = session.filter(|_| !found.is_empty());
+            let system = system.and_then(|session| sessions.system(session));
             if let Some(system) = system.and_then(|system| self.text(system)) {
                 found.retain(|found| !found.is_example_in(&view, &system));
             }
