@@ -1,6 +1,6 @@
 //! Private keys of several lines: PEM and PGP, SSH2, PuTTY's; also in one line, as JSON and C write them.
 
-use super::reading::ScannedText;
+use super::reading::{ByteClass, ScannedText};
 
 /// The beginnings of a block's first and last line.
 pub(super) struct KeyBlock {
@@ -26,9 +26,15 @@ pub(super) const BLOCKS: [KeyBlock; 3] = [
 /// The part of the label that marks a private key.
 const PRIVATE_KEY: &[u8] = b"PRIVATE KEY";
 
-const LABEL_BYTES_MAX: usize = 48;
+static DASH: ByteClass = ByteClass::of(b"-");
+static LABEL: ByteClass = ByteClass::of(b"a-zA-Z0-9 ");
+static BASE64: ByteClass = ByteClass::of(b"a-zA-Z0-9+/=");
 
 /// Line ends, quotes and signs of comments between a block's first line and its content.
+static SEPARATOR: ByteClass = ByteClass::of(b" \t\r\n\\\"'`+,/*#|>");
+
+const LABEL_BYTES_MAX: usize = 48;
+
 const SEPARATORS_MAX: usize = 96;
 
 /// The end of the private key that begins at `at`; if nothing closes it, the text's end, which then counts as read.
@@ -45,9 +51,8 @@ pub(super) fn private_key_at(reading: &mut ScannedText<'_>, at: usize) -> Option
         return Some(reading.text.len());
     };
     let label = body + close + block.close.len();
-    let is_label = |byte: u8| byte.is_ascii_alphanumeric() || byte == b' ';
-    let end = reading.end_of_run(label, LABEL_BYTES_MAX, is_label);
-    Some(reading.end_of_run(end, 5, |byte| byte == b'-'))
+    let end = reading.end_of_run(label, LABEL_BYTES_MAX, &LABEL);
+    Some(reading.end_of_run(end, 5, &DASH))
 }
 
 /// The start of the key's content, if there is any: code that only mentions the first line has none.
@@ -57,27 +62,24 @@ fn body_of(reading: &mut ScannedText<'_>, label: usize, block: &KeyBlock) -> Opt
         reading.byte_at(label + 255);
         return memchr::memmem::find(head, b"Encryption:").map(|found| label + found);
     }
-    let is_label = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ';
-    let labelled = reading.end_of_run(label, LABEL_BYTES_MAX, is_label);
+    let labelled = reading.end_of_run(label, LABEL_BYTES_MAX, &LABEL);
     memchr::memmem::find(&reading.text[label..labelled], PRIVATE_KEY)?;
-    let dashed = reading.end_of_run(labelled, 5, |byte| byte == b'-');
+    let dashed = reading.end_of_run(labelled, 5, &DASH);
     if dashed < labelled + 4 {
         return None;
     }
     let mut at = dashed;
-    let mut has_line_end = false;
     while at - dashed < SEPARATORS_MAX {
-        match reading.byte_at(at)? {
-            b'\n' => has_line_end = true,
-            b'\\' if matches!(reading.byte_at(at + 1), Some(b'n' | b'r')) => at += 1,
-            b' ' | b'\t' | b'\r' | b'\\' | b'"' | b'\'' | b'`' | b'+' | b',' | b'/' | b'*'
-            | b'#' | b'|' | b'>' => {}
-            _ => break,
+        at = reading.end_of_run(at, SEPARATORS_MAX, &SEPARATOR);
+        // The letter of an escaped line end is none of the content's.
+        let is_escape = reading.text[dashed..at].ends_with(b"\\");
+        if !is_escape || !matches!(reading.byte_at(at), Some(b'n' | b'r')) {
+            break;
         }
         at += 1;
     }
-    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    let end = reading.end_of_run(at, 16, is_base64);
+    let has_line_end = reading.text[dashed..at].contains(&b'\n');
+    let end = reading.end_of_run(at, 16, &BASE64);
     let is_line = has_line_end
         && end - at >= 4
         && reading

@@ -1,25 +1,17 @@
 //! Whether characters look as if they were generated at random.
 
-/// Entropy in tenths of a bit a character, by Shannon.
+/// Entropy in tenths of a bit a character, by Shannon, of at most 255 bytes.
 pub(super) fn entropy_tenths(bytes: &[u8]) -> u32 {
-    let mut counts = [0_u32; 256];
+    let mut counts = [0_u8; 256];
     for byte in bytes {
         counts[usize::from(*byte)] += 1;
     }
-    let Ok(length) = u32::try_from(bytes.len()) else {
-        return 0;
-    };
-    if length == 0 {
-        return 0;
-    }
-    let weighted: u64 = counts
+    let log2 = |count: usize| log2_in_256ths(u32::try_from(count).unwrap_or(u32::MAX));
+    let of_each = bytes
         .iter()
-        .filter(|count| **count > 0)
-        .map(|count| u64::from(*count) * u64::from(log2_in_256ths(*count)))
-        .sum();
-    let mean = weighted / u64::from(length);
-    let entropy = u64::from(log2_in_256ths(length)).saturating_sub(mean);
-    u32::try_from(entropy * 10 / 256).unwrap_or(u32::MAX)
+        .map(|byte| log2(counts[usize::from(*byte)].into()));
+    let mean = of_each.sum::<u32>() / u32::try_from(bytes.len().max(1)).unwrap_or(u32::MAX);
+    log2(bytes.len().max(1)).saturating_sub(mean) * 10 / 256
 }
 
 /// The binary logarithm, straight between powers of two: it is off by less than a tenth.

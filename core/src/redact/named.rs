@@ -2,9 +2,13 @@
 
 use core::ops::Range;
 
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
 use super::data_file::{next_entry, next_word};
 use super::looks;
-use super::reading::{ScannedText, is_word_byte};
+use super::reading::{ByteClass, ScannedText, WORD};
 
 /// The kind of value that a name has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,6 +21,29 @@ pub(super) enum NameFamily {
     Basic,
     /// A program that is given a password by `-p`.
     Client,
+}
+
+impl NameFamily {
+    /// The bytes of its values between quotes.
+    fn class(self) -> &'static ByteClass {
+        match self {
+            Self::Password => &PASSWORD,
+            _ => &SECRET,
+        }
+    }
+
+    fn is_credential(self, value: &[u8]) -> bool {
+        match self {
+            Self::Password => is_password(value),
+            Self::Pair | Self::Basic => is_user_and_password(value),
+            Self::Bearer => {
+                value.len() >= 16
+                    && looks::has_mixed_run(value)
+                    && looks::entropy_tenths(value) >= 30
+            }
+            _ => is_secret(value),
+        }
+    }
 }
 
 const LINES: &[u8] = include_bytes!("names.txt");
@@ -77,15 +104,37 @@ const fn count_entries(harmless: bool) -> usize {
 /// The text before a URL's user and password.
 pub(super) const URL: &[u8] = b"://";
 
+static SPACE: ByteClass = ByteClass::of(b" \t");
+static QUOTE: ByteClass = ByteClass::of(b"\"'`");
+static OPENING: ByteClass = ByteClass::of(b" \t\"'`");
+static BACKSLASH: ByteClass = ByteClass::of(b"\\");
+static DIGITS: ByteClass = ByteClass::of(b"0-9");
+static NAME_REST: ByteClass = ByteClass::of(b"a-zA-Z0-9_-");
+static NAME_END: ByteClass = ByteClass::of(b"\"'`\\]");
+static ARROW: ByteClass = ByteClass::of(b"=>");
+/// A type between a name and its value, and the letters before a string's quote.
+static TYPE: ByteClass = ByteClass::of(b"a-zA-Z0-9_ \t&'<>[]?|.*");
+static PREFIX: ByteClass = ByteClass::of(b"bBrRuUfFL@#");
+static SECRET: ByteClass = ByteClass::of(b"a-zA-Z0-9_.~+/=-");
+static PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f\"'`\\<>{}()[]|");
+static BARE_PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f\"'`\\<>{}()[]|,;&");
+/// What may follow a value without quotes.
+static VALUE_END: ByteClass = ByteClass::of(b" \t\n\r\x0c\"'`&;\\");
+static URL_PART: ByteClass = ByteClass::of(b"^\0- \x7f/?#\"'`<>{}()|\\@:,;");
+static URL_PASSWORD: ByteClass = ByteClass::of(b"^\0- \x7f/?#\"'`<>{}()|\\@,;");
+static HOST_START: ByteClass = ByteClass::of(b"a-zA-Z0-9[");
+/// What a program is given on the same line.
+static OPTIONS: ByteClass = ByteClass::of(b"^\n|;&");
+
 /// Most bytes after a name's known part, between a name and its value, of a type, and of a value. The rest of a longer value is
 /// read once it is known to be a credential.
 const NAME_REST_MAX: usize = 32;
 const SPACES_MAX: usize = 40;
 const TYPE_MAX: usize = 48;
-const VALUE_BYTES_READ_MAX: usize = 512;
+const VALUE_BYTES_READ_MAX: usize = 48;
 
 /// Most bytes between a program's name and the password that it is given.
-const OPTIONS_MAX: usize = 160;
+const OPTIONS_MAX: usize = 96;
 
 /// The credential that is the value of the name at `at`, or the password of the URL whose `://` is there.
 pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
@@ -119,31 +168,28 @@ fn value_after(
     at: usize,
 ) -> Option<Range<usize>> {
     if matches!(family, NameFamily::Bearer | NameFamily::Basic) {
-        let start = reading.end_of_run(at, SPACES_MAX, is_space);
+        let start = reading.end_of_run(at, SPACES_MAX, &SPACE);
         return (start > at).then(|| scheme_value(reading, family, start))?;
     }
     if family == NameFamily::Client {
         return password_option_after(reading, at);
     }
-    let is_name = |byte: u8| is_word_byte(byte) || byte == b'-';
-    let named = reading.end_of_run(at, NAME_REST_MAX, is_name);
+    let named = reading.end_of_run(at, NAME_REST_MAX, &NAME_REST);
     let is_other = named > at && family == NameFamily::Pair;
     if named - at == NAME_REST_MAX || is_other || is_harmless(&reading.text[at..named]) {
         return None;
     }
-    let mut closed = reading.end_of_run(named, 6, |byte| {
-        is_quote(byte) || matches!(byte, b'\\' | b']')
-    });
+    let mut closed = reading.end_of_run(named, 6, &NAME_END);
     let is_quoted_name = closed > named;
     if !is_quoted_name && reading.byte_at(closed) == Some(b'[') {
-        let inner = reading.end_of_run(closed + 1, 8, |byte| byte.is_ascii_digit());
+        let inner = reading.end_of_run(closed + 1, 8, &DIGITS);
         if reading.byte_at(inner) == Some(b']') {
             closed = inner + 1;
         }
     }
-    let spaced = reading.end_of_run(closed, SPACES_MAX, is_space);
+    let spaced = reading.end_of_run(closed, SPACES_MAX, &SPACE);
     let (sign, after) = sign_at(reading, spaced, is_quoted_name, spaced > closed)?;
-    let start = reading.end_of_run(after, SPACES_MAX, is_space);
+    let start = reading.end_of_run(after, SPACES_MAX, &SPACE);
     let is_tight = spaced == closed && start == after;
     if let Some(found) = quoted_value(reading, family, start) {
         let is_listed = |value: &Range<usize>| {
@@ -152,9 +198,9 @@ fn value_after(
         return found.filter(|value| !is_listed(value));
     }
     if sign == NameSeparator::Colon {
-        let typed = reading.end_of_run(start, TYPE_MAX, is_type_byte);
+        let typed = reading.end_of_run(start, TYPE_MAX, &TYPE);
         if reading.byte_at(typed) == Some(b'=') {
-            let start = reading.end_of_run(typed + 1, SPACES_MAX, is_space);
+            let start = reading.end_of_run(typed + 1, SPACES_MAX, &SPACE);
             return quoted_value(reading, family, start)?;
         }
     }
@@ -169,10 +215,7 @@ fn sign_at(
 ) -> Option<(NameSeparator, usize)> {
     let next = reading.byte_at(at)?;
     Some(match next {
-        b'=' => (
-            NameSeparator::Assigns,
-            reading.end_of_run(at, 2, |byte| matches!(byte, b'=' | b'>')),
-        ),
+        b'=' => (NameSeparator::Assigns, reading.end_of_run(at, 2, &ARROW)),
         b':' => match reading.byte_at(at + 1) {
             Some(b':') => return None,
             Some(b'=') => (NameSeparator::Assigns, at + 2),
@@ -199,27 +242,19 @@ fn quoted_value(
     } else {
         b""
     };
-    let prefixed = reading.end_of_run(at + wrapper.len(), 2, |byte| b"bBrRuUfFL@#".contains(&byte));
-    let escaped = reading.end_of_run(prefixed, 4, |byte| byte == b'\\');
-    let quote = reading.byte_at(escaped).filter(|byte| is_quote(*byte))?;
-    let start = reading.end_of_run(escaped, 3, |byte| byte == quote);
-    let stops = |byte: u8| match family {
-        NameFamily::Password => !is_password_byte(byte),
-        _ => !is_secret_byte(byte),
-    };
-    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, |byte| !stops(byte));
-    let closes = reading.end_of_run(end, 4, |byte| byte == b'\\');
+    let prefixed = reading.end_of_run(at + wrapper.len(), 2, &PREFIX);
+    let escaped = reading.end_of_run(prefixed, 4, &BACKSLASH);
+    let quote = reading.byte_at(escaped).filter(|byte| QUOTE.has(*byte))?;
+    let start = reading.end_of_run(escaped, 3, &QUOTE);
+    let class = family.class();
+    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, class);
+    let closes = reading.end_of_run(end, 4, &BACKSLASH);
     let is_long = end - start == VALUE_BYTES_READ_MAX;
     if !is_long && reading.byte_at(closes) != Some(quote) {
         return Some(None);
     }
-    let value = &reading.text[start..end];
-    let is_credential = match family {
-        NameFamily::Password => is_password(value),
-        NameFamily::Pair => is_user_and_password(value),
-        _ => is_secret(value),
-    };
-    Some(is_credential.then(|| start..reading.end_of_run(end, usize::MAX, |byte| !stops(byte))))
+    let is_credential = family.is_credential(reading.value(start, end));
+    Some(is_credential.then(|| start..reading.end_of_run(end, usize::MAX, class)))
 }
 
 fn bare_value(
@@ -229,55 +264,42 @@ fn bare_value(
     is_tight: bool,
     start: usize,
 ) -> Option<Range<usize>> {
-    let is_part = |byte: u8| match family {
-        NameFamily::Password => is_password_byte(byte) && !matches!(byte, b',' | b';' | b'&'),
-        _ => is_secret_byte(byte),
+    let class = match family {
+        NameFamily::Password => &BARE_PASSWORD,
+        _ => &SECRET,
     };
-    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, is_part);
+    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, class);
     let ends_well = match reading.byte_at(end) {
         None => true,
         Some(b'<') => sign == NameSeparator::Tag,
-        Some(byte) => {
-            byte.is_ascii_whitespace()
-                || is_quote(byte)
-                || matches!(byte, b'&' | b';' | b'\\')
-                || end - start == VALUE_BYTES_READ_MAX
-        }
+        Some(byte) => VALUE_END.has(byte) || end - start == VALUE_BYTES_READ_MAX,
     };
-    let value = &reading.text[start..end];
-    let is_credential = match (family, sign) {
+    let value = reading.value(start, end);
+    let is_assigned = matches!(sign, NameSeparator::Assigns | NameSeparator::Colon);
+    let is_sure = match (family, sign) {
         (_, NameSeparator::Passes) => false,
         (NameFamily::Password, NameSeparator::Assigns | NameSeparator::Tag) if is_tight => {
-            is_password(value) && !is_identifier_like(value)
+            !is_identifier_like(value)
         }
-        (NameFamily::Password, NameSeparator::Assigns | NameSeparator::Colon) => {
-            is_password(value)
-                && (looks::is_jumbled(value)
-                    || value.iter().any(|byte| b"!#$%^*+?~@".contains(byte))
-                        && value.iter().any(u8::is_ascii_digit))
+        (NameFamily::Password, _) => {
+            let has_sign = value.iter().any(|byte| b"!#$%^*+?~@".contains(byte));
+            let has_digit = value.iter().any(u8::is_ascii_digit);
+            is_assigned && (has_sign && has_digit || looks::is_jumbled(value))
         }
-        (NameFamily::Password, _) => false,
-        (NameFamily::Pair, NameSeparator::Assigns | NameSeparator::Colon) => {
-            is_user_and_password(value)
-        }
-        (NameFamily::Pair, _) => false,
-        (_, NameSeparator::Space) => value.len() >= 20 && is_secret(value),
-        _ => is_secret(value),
+        (NameFamily::Pair, _) => is_assigned,
+        (_, sign) => sign != NameSeparator::Space || value.len() >= 20,
     };
-    (ends_well && is_credential).then(|| start..reading.end_of_run(end, usize::MAX, is_part))
+    (ends_well && is_sure && family.is_credential(value))
+        .then(|| start..reading.end_of_run(end, usize::MAX, class))
 }
 
 /// The password of `mysql -u root -phunter2` and `sshpass -p hunter2`, on the same line.
 fn password_option_after(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usize>> {
-    let line = reading.end_of_run(at, OPTIONS_MAX, |byte| {
-        !matches!(byte, b'\n' | b'|' | b';' | b'&')
-    });
-    let option = reading.text[at..line].windows(4).position(|option| {
-        option.starts_with(b" -p") && option[3].is_ascii_graphic() || option == b" -p "
-    })?;
-    let opened = reading.end_of_run(at + option + 3, 2, |byte| is_space(byte) || is_quote(byte));
-    let end = reading.end_of_run(opened, VALUE_BYTES_READ_MAX, is_password_byte);
-    is_password(&reading.text[opened..end]).then_some(opened..end)
+    let line = reading.end_of_run(at, OPTIONS_MAX, &OPTIONS);
+    let option = memchr::memmem::find(reading.value(at, line), b" -p")?;
+    let opened = reading.end_of_run(at + option + 3, 2, &OPENING);
+    let end = reading.end_of_run(opened, VALUE_BYTES_READ_MAX, &PASSWORD);
+    is_password(reading.value(opened, end)).then_some(opened..end)
 }
 
 /// The credential after the scheme of an `Authorization` field.
@@ -286,19 +308,12 @@ fn scheme_value(
     family: NameFamily,
     start: usize,
 ) -> Option<Range<usize>> {
-    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, is_secret_byte);
-    if reading
-        .byte_at(end)
-        .is_some_and(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<' | b':'))
-    {
+    let end = reading.end_of_run(start, VALUE_BYTES_READ_MAX, &SECRET);
+    if (reading.byte_at(end)).is_some_and(|byte| b"([{<:".contains(&byte)) {
         return None;
     }
-    let value = &reading.text[start..end];
-    let is_credential = match family {
-        NameFamily::Basic => is_user_and_password(value),
-        _ => value.len() >= 16 && looks::has_mixed_run(value) && looks::entropy_tenths(value) >= 30,
-    };
-    is_credential.then(|| start..reading.end_of_run(end, usize::MAX, is_secret_byte))
+    let is_credential = family.is_credential(reading.value(start, end));
+    is_credential.then(|| start..reading.end_of_run(end, usize::MAX, &SECRET))
 }
 
 /// The password of `scheme://user:password@host`.
@@ -306,27 +321,21 @@ fn url_password_at(reading: &mut ScannedText<'_>, at: usize) -> Option<Range<usi
     if !reading.has_bytes(at, URL) {
         return None;
     }
-    let is_part =
-        |byte: u8| !byte.is_ascii_whitespace() && !b"/?#\"'`<>{}()|\\@:,;".contains(&byte);
-    let user = reading.end_of_run(at + URL.len(), 64, is_part);
+    let user = reading.end_of_run(at + URL.len(), 64, &URL_PART);
     if reading.byte_at(user) != Some(b':') {
         return None;
     }
     let start = user + 1;
-    let end = reading.end_of_run(start, 256, |byte| is_part(byte) || byte == b':');
-    if reading.byte_at(end) != Some(b'@') || !reading.byte_at(end + 1).is_some_and(is_host_start) {
+    let end = reading.end_of_run(start, 256, &URL_PASSWORD);
+    if reading.byte_at(end) != Some(b'@') || !reading.is_at(end + 1, &HOST_START) {
         return None;
     }
-    let value = &reading.text[start..end];
+    let value = reading.value(start, end);
     let is_placeholder =
         value.starts_with(b"$") || value.starts_with(b"%s") || value.starts_with(b"[");
     let is_mixed = value.iter().any(|byte| !byte.is_ascii_lowercase()) || value.len() >= 12;
     let is_mixed = is_mixed && value.iter().any(|byte| !byte.is_ascii_uppercase());
     (value.len() >= 4 && is_mixed && !is_placeholder).then_some(start..end)
-}
-
-fn is_host_start(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'['
 }
 
 /// Whether a value is a password: letters with a digit or a sign, and no placeholder of a program.
@@ -357,9 +366,7 @@ fn is_secret(value: &[u8]) -> bool {
 
 /// Whether a value is code rather than a password: `my.password2`, `password_2`.
 fn is_identifier_like(value: &[u8]) -> bool {
-    let is_path = value
-        .iter()
-        .all(|byte| is_word_byte(*byte) || *byte == b'.');
+    let is_path = value.iter().all(|byte| WORD.has(*byte) || *byte == b'.');
     is_path && has_word(value, &[b".", b"_", b"pass", b"pwd", b"secret", b"token"])
 }
 
@@ -390,52 +397,21 @@ fn is_harmless(rest: &[u8]) -> bool {
     })
 }
 
-/// Whether this is Base64 of `user:password`.
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const BASE64: [GeneralPurpose; 2] = [
+    GeneralPurpose::new(&alphabet::STANDARD, LENIENT),
+    GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT),
+];
+
+/// Whether this is Base64 of `user:password`, in either alphabet and with or without padding.
 fn is_user_and_password(value: &[u8]) -> bool {
-    let body = value.iter().take_while(|byte| **byte != b'=').count();
-    let mut bits = 0_u32;
-    let mut bit_count = 0;
-    let mut has_colon = false;
-    for byte in &value[..body] {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return false,
-        };
-        bits = bits << 6 | u32::from(digit);
-        bit_count += 6;
-        if bit_count >= 8 {
-            bit_count -= 8;
-            let character = (bits >> bit_count & 0xff) as u8;
-            if !(b' '..0x7f).contains(&character) {
-                return false;
-            }
-            has_colon |= character == b':';
-        }
-    }
-    body >= 8 && has_colon
-}
-
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t')
-}
-
-fn is_quote(byte: u8) -> bool {
-    matches!(byte, b'"' | b'\'' | b'`')
-}
-
-/// A byte of a type between a name and its value.
-fn is_type_byte(byte: u8) -> bool {
-    is_word_byte(byte) || is_space(byte) || b"&'<>[]?|.*".contains(&byte)
-}
-
-fn is_secret_byte(byte: u8) -> bool {
-    is_word_byte(byte) || matches!(byte, b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
-}
-
-fn is_password_byte(byte: u8) -> bool {
-    !byte.is_ascii_whitespace() && !byte.is_ascii_control() && !b"\"'`\\<>{}()[]|".contains(&byte)
+    value.len() >= 8
+        && BASE64.iter().any(|base64| {
+            let text = base64.decode(value);
+            text.is_ok_and(|text| {
+                text.contains(&b':') && text.iter().all(|byte| matches!(byte, b' '..=b'~'))
+            })
+        })
 }

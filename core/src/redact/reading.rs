@@ -1,25 +1,144 @@
-//! A text that is searched for credentials, with a record of how much of it was read.
+//! A text that is searched for credentials, without what eyes don't see, and with a record of how much of it was read.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use super::looks;
+use crate::visible;
+
+/// A text without the characters that eyes don't see, also in JSON's escapes: a key that one of them cuts is whole here.
+pub(super) struct SeenText<'t> {
+    pub(super) bytes: Cow<'t, [u8]>,
+    /// Where characters were left out, in order, each with the number of bytes left out up to there.
+    gaps: Vec<(usize, usize)>,
+}
+
+impl<'t> SeenText<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let mut seen = Self {
+            bytes: Cow::Borrowed(text.as_bytes()),
+            gaps: Vec::new(),
+        };
+        if text.is_ascii() && memchr::memmem::find(text.as_bytes(), b"\\u").is_none() {
+            return seen;
+        }
+        let mut kept = Vec::new();
+        let (mut copied, mut left_out) = (0, 0);
+        for (at, c) in text.char_indices() {
+            let (c, length) = match c {
+                '\\' => escaped_at(text, at).map_or((c, 1), |c| (c, 6)),
+                c => (c, c.len_utf8()),
+            };
+            if at < copied || !is_unseen(c) {
+                continue;
+            }
+            kept.extend_from_slice(&text.as_bytes()[copied..at]);
+            left_out += length;
+            copied = at + length;
+            seen.gaps.push((kept.len(), left_out));
+        }
+        if copied > 0 {
+            kept.extend_from_slice(&text.as_bytes()[copied..]);
+            seen.bytes = Cow::Owned(kept);
+        }
+        seen
+    }
+
+    /// Whether a character was left out before the byte at `at`: words end there, too.
+    fn is_gap(&self, at: usize) -> bool {
+        self.gaps.binary_search_by_key(&at, |gap| gap.0).is_ok()
+    }
+
+    /// The position in the whole text of the byte at `at`.
+    pub(super) fn start_in_text(&self, at: usize) -> usize {
+        at + self.left_out(self.gaps.partition_point(|gap| gap.0 <= at))
+    }
+
+    /// The position in the whole text at which what ends at `at` ends.
+    pub(super) fn end_in_text(&self, at: usize) -> usize {
+        at + self.left_out(self.gaps.partition_point(|gap| gap.0 < at))
+    }
+
+    fn left_out(&self, gaps: usize) -> usize {
+        gaps.checked_sub(1).map_or(0, |last| self.gaps[last].1)
+    }
+}
+
+/// The character that JSON's escape `\u200b` at `at` says.
+fn escaped_at(text: &str, at: usize) -> Option<char> {
+    let digits = text[at..].strip_prefix("\\u")?.get(..4)?;
+    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+}
+
+fn is_unseen(c: char) -> bool {
+    let is_line_end = matches!(c, '\u{2028}' | '\u{2029}');
+    let joins = matches!(c, '\u{34f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    joins || visible::is_hidden(c) && !c.is_control() && !is_line_end
+}
+
+/// A class of bytes.
+pub(super) struct ByteClass([bool; 256]);
+
+impl ByteClass {
+    /// Single bytes and ranges, as in a regular expression's brackets; `^` in front says "all others".
+    pub(super) const fn of(set: &[u8]) -> Self {
+        let (is_other, mut rest) = match set {
+            [b'^', rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let mut is_in = [is_other; 256];
+        while let [first, after @ ..] = rest {
+            let (last, after) = match after {
+                [b'-', last, after @ ..] => (*last, after),
+                _ => (*first, after),
+            };
+            let mut byte = *first as usize;
+            while byte <= last as usize {
+                is_in[byte] = !is_other;
+                byte += 1;
+            }
+            rest = after;
+        }
+        Self(is_in)
+    }
+
+    pub(super) const fn has(&self, byte: u8) -> bool {
+        self.0[byte as usize]
+    }
+}
+
+/// Bytes that continue a word: no credential begins or ends between two of them.
+pub(super) static WORD: ByteClass = ByteClass::of(b"a-zA-Z0-9_");
+
+/// What a line end may begin with.
+pub(super) static CUT: ByteClass = ByteClass::of(b"\n\r\x0b\x0c\xc2\xe2=\\");
+
+/// What stands before a line's text: blanks, and signs of a quotation or a comment.
+static INDENT: ByteClass = ByteClass::of(b" \t>#|*");
 
 /// The text, and the furthest byte that a decision has depended on.
 pub(super) struct ScannedText<'t> {
+    seen: &'t SeenText<'t>,
     pub(super) text: &'t [u8],
     /// The end of the last credential: nothing before it may be part of another one.
     pub(super) from: usize,
     /// One past the last byte that was read; beyond the text if its end was.
     pub(super) read_to: usize,
+    /// How many more line ends a credential may go on over.
+    pub(super) lines_left: usize,
     /// The number of bytes read, repeated ones included.
     #[cfg(test)]
     pub(super) looks: usize,
 }
 
 impl<'t> ScannedText<'t> {
-    pub(super) fn new(text: &'t [u8], from: usize) -> Self {
+    pub(super) fn new(seen: &'t SeenText<'t>, from: usize) -> Self {
         Self {
-            text,
+            seen,
+            text: &seen.bytes,
             from,
             read_to: from,
+            lines_left: 0,
             #[cfg(test)]
             looks: 0,
         }
@@ -35,47 +154,58 @@ impl<'t> ScannedText<'t> {
         self.text.get(at).copied()
     }
 
-    /// The end of the bytes of a kind from `at` on, at most `most` of them.
-    pub(super) fn end_of_run(
-        &mut self,
-        at: usize,
-        most: usize,
-        is_kind: impl Fn(u8) -> bool,
-    ) -> usize {
+    /// Bytes that were read, to be weighed.
+    pub(super) fn value(&mut self, start: usize, end: usize) -> &'t [u8] {
+        #[cfg(test)]
+        {
+            self.looks += end - start;
+        }
+        &self.text[start..end]
+    }
+
+    /// The end of the bytes of a class from `at` on, at most `most` of them.
+    pub(super) fn end_of_run(&mut self, at: usize, most: usize, class: &ByteClass) -> usize {
         let mut end = at;
-        while end - at < most && self.byte_at(end).is_some_and(&is_kind) {
+        while end - at < most && self.is_at(end, class) {
             end += 1;
         }
         end
     }
 
-    /// The bytes of a kind from `at` on, `least` to `most` of them, over what cuts a key without being part of it: characters that
-    /// aren't seen, and one line end. At a line end a run goes on only if its length is known, or if what follows looks like the
-    /// rest of a key and not like a word.
-    pub(super) fn parted_run(
+    pub(super) fn is_at(&mut self, at: usize, class: &ByteClass) -> bool {
+        let byte = self.byte_at(at);
+        byte.is_some_and(|byte| class.has(byte))
+    }
+
+    /// One past the expected byte, which is at `at` or, if a line ends there, the next line's first.
+    pub(super) fn step(&mut self, at: usize, is_expected: impl Fn(u8) -> bool) -> Option<usize> {
+        if self.byte_at(at).is_some_and(&is_expected) {
+            return Some(at + 1);
+        }
+        let next = self.next_line(at)?;
+        self.byte_at(next).filter(|byte| is_expected(*byte))?;
+        self.lines_left -= 1;
+        Some(next + 1)
+    }
+
+    /// The end and the number of the bytes of a class from `at` on, `least` to `most` of them. At a line end a run goes on only if its
+    /// length is known, or if what follows looks like the rest of a key and not like a word.
+    pub(super) fn run_over_lines(
         &mut self,
         at: usize,
         (least, most): (usize, usize),
-        is_kind: impl Fn(u8) -> bool,
-    ) -> PartedRun {
-        let mut end = self.end_of_run(at, most, &is_kind);
+        class: &ByteClass,
+    ) -> (usize, usize) {
+        let mut end = self.end_of_run(at, most, class);
         let mut count = end - at;
-        let (mut lines, mut cuts) = (0, 0);
-        while count > 0 && count < most && cuts < CUTS_MAX {
-            let unseen = self.unseen_at(end);
-            let (next, is_line) = if unseen > 0 {
-                (end + unseen, false)
-            } else {
-                (self.line_end_at(end), true)
-            };
-            if next == end || lines + usize::from(is_line) > 1 {
-                break;
-            }
-            let rest = self.end_of_run(next, most - count, &is_kind);
-            let piece = &self.text[next..rest];
+        while count < most
+            && let Some(next) = self.next_line(end)
+        {
+            let rest = self.end_of_run(next, most - count, class);
+            let piece = self.value(next, rest);
             let has = |kind: fn(&u8) -> bool| piece.iter().any(kind);
-            let has_rest = if !is_line {
-                !piece.is_empty()
+            let is_rest = if count == 0 && least > 0 {
+                piece.len() >= least
             } else if most == least {
                 count.min(piece.len()) >= PIECE_BYTES_MIN
             } else if count < least {
@@ -86,45 +216,21 @@ impl<'t> ScannedText<'t> {
             } else {
                 looks::has_mixed_run(piece)
             };
-            if !has_rest {
+            if !is_rest {
                 break;
             }
-            lines += usize::from(is_line);
-            cuts += 1;
-            count += rest - next;
+            self.lines_left -= 1;
+            count += piece.len();
             end = rest;
         }
-        let is_parted = cuts > 0;
-        PartedRun {
-            end,
-            count,
-            is_parted,
-        }
+        (end, count)
     }
 
-    /// The length of a character at `at` that isn't seen, also in JSON's escapes; 0 if there is none.
-    fn unseen_at(&mut self, at: usize) -> usize {
-        // All of them begin with one of these.
-        if !matches!(self.byte_at(at), Some(0xc2 | 0xe2 | 0xef | b'\\')) {
-            return 0;
-        }
-        let found = UNSEEN.iter().find(|unseen| self.has_bytes(at, unseen));
-        found.map_or(0, |unseen| unseen.len())
-    }
-
-    /// One past a line end at `at` with the blanks around it, also in JSON's escapes; `at` if there is none.
-    fn line_end_at(&mut self, at: usize) -> usize {
-        let mut next = at;
-        for end in LINE_ENDS {
-            if self.has_bytes(next, end) {
-                next += end.len();
-                break;
-            }
-        }
-        if next == at {
-            return at;
-        }
-        self.end_of_run(next, INDENT_BYTES_MAX, |byte| matches!(byte, b' ' | b'\t'))
+    /// The start of the next line's text, if a line ends at `at` and a credential may go on over it.
+    fn next_line(&mut self, at: usize) -> Option<usize> {
+        let next = (self.lines_left > 0).then(|| line_end_at(self.text, at))?;
+        self.byte_at(next);
+        (next > at).then_some(next)
     }
 
     /// Whether these bytes are at `at`, in upper or lower case.
@@ -135,46 +241,80 @@ impl<'t> ScannedText<'t> {
                 .is_some_and(|byte| byte.eq_ignore_ascii_case(expected))
         })
     }
-}
 
-/// A run that may be cut.
-pub(super) struct PartedRun {
-    /// One past its last byte.
-    pub(super) end: usize,
-    /// Its bytes, without what cuts it.
-    pub(super) count: usize,
-    /// Whether anything cuts it.
-    pub(super) is_parted: bool,
+    /// Whether no word goes on at `at`.
+    pub(super) fn is_word_end(&mut self, at: usize) -> bool {
+        !self.is_at(at, &WORD) || self.seen.is_gap(at)
+    }
+
+    /// Whether a credential may begin here: after no letter and no digit, unless they are an escape's.
+    pub(super) fn is_word_start(&self, at: usize) -> bool {
+        let before = |back: usize| at.checked_sub(back).map(|at| self.text[at]);
+        match before(1) {
+            Some(byte) if byte.is_ascii_alphanumeric() => {
+                let are_hex = |count: usize| {
+                    (1..=count)
+                        .all(|back| before(back).is_some_and(|byte| byte.is_ascii_hexdigit()))
+                };
+                let escape = |letters: usize| match before(letters + 1) {
+                    Some(b'\\') if letters == 1 => b"abefnrtv0".contains(&byte),
+                    Some(b'u' | b'U') => letters == 4 && before(6) == Some(b'\\'),
+                    Some(b'x') => letters == 2 && before(4) == Some(b'\\'),
+                    Some(b'%') => letters == 2,
+                    _ => false,
+                };
+                let is_escape = escape(1) || are_hex(2) && escape(2) || are_hex(4) && escape(4);
+                is_escape || self.seen.is_gap(at)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the byte before `at` can't be a part of a credential.
+    pub(super) fn is_strict_start(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|before| self.text[before]);
+        !matches!(before, Some(b'-' | b'_' | b'.')) && self.is_word_start(at)
+    }
 }
 
 /// The least of a key on each side of a line end.
 const PIECE_BYTES_MIN: usize = 4;
 
-/// Most cuts of one run, so that each byte is read a bounded number of times.
-const CUTS_MAX: usize = 8;
-
 const INDENT_BYTES_MAX: usize = 16;
 
-/// Line ends, as they stand in text and in JSON; a shell's continued line, too.
-const LINE_ENDS: [&[u8]; 6] = [b"\n", b"\r\n", b"\\\n", b"\\\r\n", b"\\n", b"\\r\\n"];
-
-/// Zero-width space, non-joiner and joiner, word joiner, byte order mark, soft hyphen.
-const UNSEEN: [&[u8]; 12] = [
-    "\u{200b}".as_bytes(),
-    "\u{200c}".as_bytes(),
-    "\u{200d}".as_bytes(),
-    "\u{2060}".as_bytes(),
-    "\u{feff}".as_bytes(),
-    "\u{ad}".as_bytes(),
-    b"\\u200b",
-    b"\\u200c",
-    b"\\u200d",
-    b"\\u2060",
-    b"\\ufeff",
-    b"\\u00ad",
+/// Line ends, as they stand in text, in mail, in JSON and in a shell's continued line.
+const LINE_ENDS: [&[u8]; 18] = [
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\x0b",
+    b"\x0c",
+    b"\xc2\x85",
+    b"\xe2\x80\xa8",
+    b"\xe2\x80\xa9",
+    b"=\n",
+    b"=\r\n",
+    b"\\\n",
+    b"\\\r",
+    b"\\\r\n",
+    b"\\r\\n",
+    b"\\n",
+    b"\\u000a",
+    b"\\u2028",
+    b"\\\\n",
 ];
 
-/// Whether a byte continues a word: no credential begins or ends between two of them.
-pub(super) const fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+/// One past a line end at `at`, with the next line's indentation and signs of a quotation or comment; `at` if there is none.
+pub(super) fn line_end_at(text: &[u8], at: usize) -> usize {
+    let rest = &text[at.min(text.len())..];
+    if !(rest.first()).is_some_and(|first| CUT.has(*first)) {
+        return at;
+    }
+    // The longest one that fits.
+    let ends = LINE_ENDS.iter().filter(|end| rest.starts_with(end));
+    let Some(end) = ends.map(|end| end.len()).max() else {
+        return at;
+    };
+    let indent = rest[end..].iter().take(INDENT_BYTES_MAX);
+    at + end + indent.take_while(|byte| INDENT.has(**byte)).count()
 }
