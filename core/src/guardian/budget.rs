@@ -1,8 +1,8 @@
 //! How much tools may use up.
 
-use crate::words;
+use crate::stored::stored_words;
 
-words! {
+stored_words! {
     /// A thing that tools use up.
     BudgetItem, "kind of spending" {
         /// Files changed or proposed in a cycle.

@@ -38,7 +38,8 @@ pub struct GrantToken {
 }
 
 /// How long grants of one capability live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct GrantLimit {
     /// Longest at one go.
     pub minutes: u32,
