@@ -58,10 +58,10 @@ static int to_port(int type) {
     int fd = socket(AF_INET, type, 0);
     return connect(fd, (struct sockaddr *)&to, sizeof to) == 0 && write(fd, "x", 1) == 1;
 }
-static int by_datagram_pair(void) {
+static int by_datagram_pair(int type) {
     struct sockaddr_un to = {.sun_family = AF_UNIX, .sun_path = UNIX_DATAGRAM};
     int pair[2];
-    return socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0 && sendto(pair[0], "x", 1, 0, (struct sockaddr *)&to, sizeof to) == 1;
+    return socketpair(AF_UNIX, type, 0, pair) == 0 && sendto(pair[0], "x", 1, 0, (struct sockaddr *)&to, sizeof to) == 1;
 }
 static int by_stream_pair(void) { int pair[2]; return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 && to_unix(0, UNIX_STREAM, 0, pair[0]); }
 static int by_packet_pair(void) {
@@ -119,6 +119,11 @@ static int by_memfd(void) { return made(syscall(SYS_memfd_create, "x", 0)); }
 static int by_shared_memory(void) { return mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED; }
 static int by_shared_zero(void) { int fd = open("/dev/zero", O_RDWR); return fd >= 0 && mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED; }
 static int by_segment(void) { return shmget(IPC_PRIVATE, 1 << 20, 0600) >= 0; }
+static int by_queues(void) { return syscall(SYS_msgget, 0, 01600) >= 0 || syscall(SYS_semget, 0, 100, 01600) >= 0; }
+static int by_lease(const char *path) {
+    int fd = open(path, O_RDONLY);
+    return fd < 0 || fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || fcntl(fd, F_SETLEASE, F_WRLCK) == 0 || fcntl(fd, F_NOTIFY, DN_ACCESS) == 0;
+}
 static int by_scheduling(int pid) {
     struct sched_param least = {0};
     cpu_set_t one; CPU_ZERO(&one); CPU_SET(0, &one);
@@ -175,6 +180,9 @@ static int by_32_bits(void) { long result; __asm__ volatile("int $0x80" : "=a"(r
     A(memory_shared, "denied", by_shared_memory()) \
     A(memory_of_zero, "denied", by_shared_zero()) \
     A(memory_segment, "denied", by_segment()) \
+    A(memory_of_queues, "denied", by_queues()) \
+    A(lease_system_file, "denied", by_lease("/usr/bin/env")) \
+    A(watch_system_folder, "denied", by_lease("/usr/bin")) \
     A(schedule_init, "denied", by_scheduling(1)) \
     A(schedule_watch, "denied", by_scheduling(2)) \
     A(segfault_of_init, "denied", segfault_of_init()) \
@@ -243,7 +251,8 @@ static int by_32_bits(void) { long result; __asm__ volatile("int $0x80" : "=a"(r
     A(raw_socket, "denied", made(socket(AF_INET, SOCK_RAW, 1))) \
     A(packet_socket, "denied", made(socket(AF_PACKET, SOCK_RAW, 0))) \
     A(vsock, "denied", made(socket(AF_VSOCK, SOCK_STREAM, 0))) \
-    A(datagram_pair, "denied", by_datagram_pair()) \
+    A(datagram_pair, "denied", by_datagram_pair(SOCK_DGRAM)) \
+    A(raw_pair, "denied", by_datagram_pair(SOCK_RAW | SOCK_CLOEXEC) || socketpair(AF_UNIX, SOCK_RAW, 0, (int[2]){0}) == 0) \
     A(stream_pair, "denied", by_stream_pair()) \
     A(packet_pair, "denied", by_packet_pair()) \
     A(forge_report, "denied", forged_report()) \

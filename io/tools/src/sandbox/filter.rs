@@ -69,6 +69,9 @@ const RLIMIT_CORE: u32 = 4;
 const PRIO_PROCESS: u32 = 0;
 const IOPRIO_WHO_PROCESS: u32 = 1;
 
+/// `fcntl`'s F_SETLEASE, F_NOTIFY, F_SET_RW_HINT and F_SET_FILE_RW_HINT.
+const FILE_SETTINGS: &[u32] = &[1024, 1026, 1036, 1038];
+
 /// Longest filter that the kernel takes (`BPF_MAXINSNS`).
 const INSTRUCTIONS_MAX: usize = 4096;
 
@@ -111,16 +114,13 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
     // The flags of clone3 are in memory, where no filter sees them; without it programs use clone. The others make memory that is in no
     // process's figures.
     answer(
-        calls! { SYS_clone3 SYS_memfd_create SYS_memfd_secret SYS_shmget },
+        calls! {
+            SYS_clone3 SYS_memfd_create SYS_memfd_secret SYS_shmget SYS_msgget SYS_semget
+        },
         ENOSYS,
     );
-    // A pair of datagram sockets could still send to others by name.
-    let datagrams = [
-        load_word(argument_offset(1)),
-        and_mask(0xf),
-        skip_unless(BPF_JEQ, libc::SOCK_DGRAM as u32, 0, 1),
-        return_action(EPERM),
-    ];
+    // A pair of datagram sockets, which "raw" ones are, too, could still send to others by name.
+    let datagrams = refuse_if(1, 0xf, &[libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32]);
     let namespaces = [
         load_word(argument_offset(0)),
         skip_unless(BPF_JSET, NEW_NAMESPACES as u32, 0, 1),
@@ -141,19 +141,12 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
         skip_unless(BPF_JEQ, 0, 1, 0),
         return_action(EPERM),
     ];
-    let own_limits = [
-        load_word(argument_offset(0)),
-        skip_unless(BPF_JEQ, core, 0, 1),
-        return_action(EPERM),
-    ];
+    let own_limits = refuse_if(0, !0, &[core]);
     // Memory shared by nothing but descent stays in no process's figures once it is partly unmapped.
     let shared = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u32;
-    let mapping = [
-        load_word(argument_offset(3)),
-        and_mask(shared),
-        skip_unless(BPF_JEQ, shared, 0, 1),
-        return_action(EPERM),
-    ];
+    let mapping = refuse_if(3, shared, &[shared]);
+    // What these set is the host's, where a file is: a lease keeps others from opening it.
+    let file_settings = refuse_if(1, !0, FILE_SETTINGS);
     // Pid 1 and its watch are the first two: their turn on the processor is what holds the rest to its bounds.
     let scheduled = [
         load_word(argument_offset(0)),
@@ -174,12 +167,7 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
         ]
     };
     // Both put letters into a terminal's input.
-    let typing = [
-        load_word(argument_offset(1)),
-        skip_unless(BPF_JEQ, libc::TIOCSTI as u32, 1, 0),
-        skip_unless(BPF_JEQ, libc::TIOCLINUX as u32, 0, 1),
-        return_action(EPERM),
-    ];
+    let typing = refuse_if(1, !0, &[libc::TIOCSTI as u32, libc::TIOCLINUX as u32]);
     let mut looked_into = |call, block: &[sock_filter]| {
         let past = u8::try_from(block.len() + 1).expect("a block is a few instructions");
         program.push(skip_unless(BPF_JEQ, call_number(call), 0, past));
@@ -191,6 +179,7 @@ pub(super) fn filter_program() -> Option<Vec<sock_filter>> {
     looked_into(libc::SYS_prlimit64, &limits);
     looked_into(libc::SYS_setrlimit, &own_limits);
     looked_into(libc::SYS_mmap, &mapping);
+    looked_into(libc::SYS_fcntl, &file_settings);
     for call in [
         libc::SYS_sched_setscheduler,
         libc::SYS_sched_setparam,
@@ -216,6 +205,15 @@ fn call_number(call: libc::c_long) -> u32 {
 
 fn argument_offset(index: u32) -> u32 {
     ARGUMENTS_AT + 8 * index
+}
+
+/// Refuses a call one of whose arguments, without the bits that aren't in the mask, is one of these.
+fn refuse_if(argument: u32, mask: u32, values: &[u32]) -> Vec<sock_filter> {
+    let mut block = vec![load_word(argument_offset(argument)), and_mask(mask)];
+    for value in values {
+        block.extend([skip_unless(BPF_JEQ, *value, 0, 1), return_action(EPERM)]);
+    }
+    block
 }
 
 fn load_word(at: u32) -> sock_filter {
