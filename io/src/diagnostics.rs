@@ -14,6 +14,7 @@ pub mod vouched;
 pub mod why;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -216,7 +217,7 @@ fn json_answer(json: &Value) -> OwnAnswer {
     OwnAnswer::json(200, visible_json(&json.to_string()).into_bytes())
 }
 
-fn ledger_refusal(error: &LedgerError) -> OwnAnswer {
+fn ledger_refusal(error: &dyn fmt::Display) -> OwnAnswer {
     refusal_answer(503, "ledger_unreadable", &error.to_string())
 }
 

@@ -319,6 +319,7 @@ pub(super) fn run_why(
 fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, CommandFailure> {
     let reader = subject.readers.open()?;
     let workspace = subject.workspace.to_string_lossy();
+    reader.head()?;
     if let Ok(named) = filter::entity_named(written, &workspace)
         && reader.find_row::<StateMapRow>((named.clone(),))?.is_some()
     {

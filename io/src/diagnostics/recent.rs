@@ -22,6 +22,7 @@ use crate::evidence::describe::reason_words;
 use crate::evidence::moments::utc_moment;
 use crate::evidence::replies::prompt_words;
 use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::startup::StartError;
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,9 +58,9 @@ pub struct EntryReport {
 pub fn read_recent(
     subject: &DiagnosedSubject,
     wanted: RecentQuery,
-) -> Result<VouchedPage<Vec<EpisodeReport>>, LedgerError> {
+) -> Result<VouchedPage<Vec<EpisodeReport>>, StartError> {
     let reader = subject.readers.open()?;
-    let flaw = vouched::flaw_of_tables(subject, &reader);
+    let flaw = vouched::flaw_of_tables(subject, &reader)?;
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
     let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
     if wanted.missing_lines == MissingLines::Shown {

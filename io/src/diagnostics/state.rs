@@ -13,6 +13,7 @@ use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::startup::StartError;
 
 use crate::out::visible_text;
 
@@ -115,9 +116,9 @@ pub fn state_page(
     subject: &DiagnosedSubject,
     wanted: &StateQuery,
     as_of: AsOf,
-) -> Result<Option<VouchedPage<StatePage>>, LedgerError> {
+) -> Result<Option<VouchedPage<StatePage>>, StartError> {
     let reader = subject.readers.open()?;
-    let mut flaw = vouched::flaw_of_tables(subject, &reader);
+    let mut flaw = vouched::flaw_of_tables(subject, &reader)?;
     let after = match &wanted.after {
         None => None,
         Some(name) => match true_entity_named(&reader, name)? {

@@ -3,6 +3,7 @@
 use tslp_core::event::Event;
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{DataFiles, LedgerReader, TablesState};
+use tslp_store::startup::{self, StartError};
 
 use super::{DiagnosedSubject, doctor};
 
@@ -15,17 +16,30 @@ pub struct VouchedPage<T> {
     pub flaw: Option<String>,
 }
 
-/// Why the tables can't be believed: a damage that was found before, a head that the anchor doesn't vouch for, or rows that aren't of
-/// the ledger's head.
-pub(crate) fn flaw_of_tables(subject: &DiagnosedSubject, reader: &LedgerReader) -> Option<String> {
+/// Why the tables can't be believed: a damage that was found before, a head that the anchor doesn't vouch for, last events that don't
+/// follow one another, or rows that aren't of the ledger's head.
+///
+/// # Errors
+/// When there is no ledger in the file, or another version of tslp wrote its last events.
+pub(crate) fn flaw_of_tables(
+    subject: &DiagnosedSubject,
+    reader: &LedgerReader,
+) -> Result<Option<String>, StartError> {
     let doubt = DataFiles::of(&subject.data_dir).doubt;
-    subject
+    // Without it there are no rows either, and its error says what happened.
+    reader.head()?;
+    let tail = match startup::verify_tail(reader) {
+        Err(error) if error.is_other_version() => return Err(error),
+        tail => tail,
+    };
+    let flaw = subject
         .safe_mode_reason()
         .or_else(|| {
             let reason = std::fs::read(doubt).ok()?;
             let reason = String::from_utf8_lossy(&reason).into_owned();
             Some(format!("{reason}; the next start looks at every event"))
         })
+        .or_else(|| tail.err().map(|error| error.to_string()))
         .or_else(|| doctor::head_anchor(subject, reader).err())
         .or_else(|| match reader.tables_state() {
             Ok(TablesState::Current | TablesState::Doubtful { .. }) => None,
@@ -33,7 +47,8 @@ pub(crate) fn flaw_of_tables(subject: &DiagnosedSubject, reader: &LedgerReader) 
                 "{reason}; `tslp rebuild`, or the next start of `tslp serve`, makes the tables anew"
             )),
             Err(error) => Some(error.to_string()),
-        })
+        });
+    Ok(flaw)
 }
 
 /// Why a row can't be believed: the event that it names, read with its link, says something else.

@@ -7,7 +7,7 @@ use tslp_core::ids::Seq;
 use tslp_projections::tombstones::TombstoneRow;
 use tslp_replay::log::Stored;
 use tslp_store::evidence::line::event_line;
-use tslp_store::ledger::LedgerError;
+use tslp_store::startup::StartError;
 
 use super::DiagnosedSubject;
 use super::state::{self, EntityState};
@@ -47,9 +47,9 @@ pub(crate) const LEFT_OUT: &[EventKind] = &[
 pub fn entity_history(
     subject: &DiagnosedSubject,
     entity: &EntityId,
-) -> Result<VouchedPage<EntityHistory>, LedgerError> {
+) -> Result<VouchedPage<EntityHistory>, StartError> {
     let reader = subject.readers.open()?;
-    let mut flaw = vouched::flaw_of_tables(subject, &reader);
+    let mut flaw = vouched::flaw_of_tables(subject, &reader)?;
     let mut events: Vec<(Stored, Event)> = Vec::new();
     let mut captured = None;
     let read = reader.read_without(LEFT_OUT, Seq(1), &mut |stored, event| match &event {

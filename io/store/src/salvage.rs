@@ -121,7 +121,10 @@ pub fn copy_prefix(
 
 /// Hands `take` every event that follows from the one before, and returns the last one with the flaw behind it. In a damaged file a
 /// later commit may have taken a page for free that held events: those are still in the file, and the later ones in its WAL.
-fn read_valid(
+///
+/// # Errors
+/// The first of `take`.
+pub fn read_valid(
     from: &LedgerReader,
     mut take: impl FnMut(&Stored) -> Result<(), SalvageError>,
 ) -> Result<(Seq, Option<StartError>), SalvageError> {

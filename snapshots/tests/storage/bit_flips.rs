@@ -7,20 +7,18 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 use tslp_core::ids::Seq;
+use tslp_replay::log::Log;
 use tslp_snapshots::dice::Dice;
 use tslp_snapshots::storage::{DATA_DIR, Image, SimDisk};
 use tslp_store::ledger::disk::Disk;
 use tslp_store::ledger::{CheckpointMode, DataFiles, LedgerError, OpenLedger, ReaderFactory};
-use tslp_store::progress::WalkProgress;
 use tslp_store::salvage;
 use tslp_store::scrub::ScrubFlaw;
 use tslp_store::startup::StartError;
 
 use super::pages::{self, Parts};
 use super::seeds;
-use super::workload::{
-    WORKSPACE, append, check_events, check_tables, groups, last_seq, open, scrub,
-};
+use super::workload::{append, check_events, check_tables, groups, last_seq, open, scrub};
 
 /// Groups that are appended after the flip, to see that the file still takes them.
 const KEPT_BACK: usize = 3;
@@ -155,15 +153,7 @@ fn check_nothing_overwritten(damaged: &Image, story: &str) {
 fn salvaged_head(disk: &SimDisk) -> Seq {
     let options = disk.open_options();
     let from = ReaderFactory::new(&DataFiles::of(Path::new(DATA_DIR)), &options).open();
-    let to = SimDisk::new(0);
-    let salvaged = salvage::copy_prefix(
-        &to.open_options(),
-        &from.unwrap(),
-        Path::new(DATA_DIR),
-        Path::new(WORKSPACE),
-        WalkProgress::hidden,
-    );
-    salvaged.unwrap().0.head
+    salvage::read_valid(&from.unwrap(), |_| Ok(())).unwrap().0
 }
 
 /// After a flaw that the start didn't meet nothing more is written.
