@@ -67,7 +67,7 @@ pub fn read_recent(
         let artifact = |artifact| reader.artifact(artifact).ok().flatten();
         for episode in &mut episodes {
             let has_prompt = !episode.prompt.is_empty();
-            episode.words = has_prompt.then(|| prompt_words(&episode.prompt, &artifact));
+            episode.words = has_prompt.then(|| prompt_words(&episode.prompt, artifact));
         }
         missing::find_missing_lines(refused_proposals(&mut episodes), &reader, artifact)?;
     }
