@@ -8,6 +8,7 @@ mod tool;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -151,7 +152,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                     OutputFormat::Json => MissingLines::Hidden,
                 },
             };
-            let page = if has_ledger(&config) {
+            let page = if has_ledger(&config)? {
                 recent::read_recent(&diagnosed_subject(&config), wanted)?
             } else {
                 VouchedPage::default()
@@ -355,11 +356,24 @@ fn start_logging(layers: &ConfigLayers, course: LedgerUse) -> Result<(), Command
     Ok(())
 }
 
-fn has_ledger(config: &ServeConfig) -> bool {
+/// Whether there is a ledger; one that this user can't read is none that isn't there.
+fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
     let files = DataFiles::of(&config.data_dir);
-    // An empty file without an anchor is what a first start leaves that was interrupted: the next one begins anew.
-    let length = std::fs::metadata(&files.database).map(|found| found.len());
-    length.is_ok_and(|length| length > 0 || files.anchor.exists())
+    let opened = File::open(&files.database).and_then(|file| file.metadata());
+    match opened.and_then(|found| match found.is_dir() {
+        true => Err(io::ErrorKind::IsADirectory.into()),
+        // An empty file without an anchor is what a first start leaves that was interrupted: the next one begins anew.
+        false => Ok(found.len() > 0 || files.anchor.exists()),
+    }) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(LedgerError::File {
+            action: "read",
+            path: files.database,
+            source,
+        }
+        .into()),
+        Ok(has_ledger) => Ok(has_ledger),
+    }
 }
 
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
@@ -411,7 +425,7 @@ fn show_state(
     as_of: AsOf,
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
-    let page = if has_ledger(config) {
+    let page = if has_ledger(config)? {
         state::state_page(&diagnosed_subject(config), wanted, as_of)?
     } else {
         Some(VouchedPage::default())
@@ -450,7 +464,7 @@ fn print_vouched<T>(
 }
 
 fn show_doctor(config: &ServeConfig, output: OutputFormat) -> Result<Exit, CommandFailure> {
-    let report: DoctorReport = if has_ledger(config) {
+    let report: DoctorReport = if has_ledger(config).unwrap_or(true) {
         doctor::examine_all(&diagnosed_subject(config))
     } else {
         doctor::examine_without_ledger(&diagnosed_subject(config))
@@ -563,7 +577,7 @@ fn outside_workspace(config: &ServeConfig, to: &Path) -> Result<PathBuf, Command
 }
 
 fn need_ledger(config: &ServeConfig) -> Result<(), CommandFailure> {
-    if has_ledger(config) {
+    if has_ledger(config)? {
         return Ok(());
     }
     let files = DataFiles::of(&config.data_dir);

@@ -83,7 +83,7 @@ impl Soak {
             attempt: Attempt::First,
         };
         let read = read_request(body.as_bytes(), envelope, &mut self.known);
-        read.unwrap().unwrap().1
+        read.expect("a request").expect("a prompt").1
     }
 
     fn ask(&mut self, body: &str, answer: &str) {

@@ -68,7 +68,7 @@ struct GuardianTables {
 
 impl GuardianTables {
     fn read(config: &ServeConfig) -> Result<Self, CommandFailure> {
-        if !has_ledger(config) {
+        if !has_ledger(config)? {
             return Ok(Self::default());
         }
         let reader = diagnosed_subject(config).readers.open()?;

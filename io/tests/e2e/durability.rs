@@ -548,3 +548,16 @@ fn a_database_in_the_place_of_the_open_one_is_noticed() {
     };
     check_taken_away(replace, true);
 }
+
+/// "There is no ledger: `tslp serve` makes one", and "nothing is true yet", of a ledger that the user couldn't read.
+#[test]
+fn a_ledger_that_cannot_be_read_is_not_said_to_be_none() {
+    let places = Places::new();
+    std::fs::create_dir_all(places.data.join("ledger.db")).unwrap();
+    for command in ["state", "verify", "log", "recent", "undo"] {
+        let (code, said) = failure(places.in_workspace(&[command]));
+        assert_ne!(code, 0, "{command}");
+        let explains = said.contains("ledger.db: ") && said.contains("your user");
+        assert!(explains && !said.contains("disk I/O"), "{command}: {said}");
+    }
+}
