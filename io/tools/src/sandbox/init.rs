@@ -61,7 +61,7 @@ fn run_plan(plan: &SandboxPlan) -> SetupFailure {
     if let Err(error) = told {
         return ("the report", error);
     }
-    // The watch keeps its own: hundreds of busy programs of the same priority kept it from its turn for a minute.
+    // The watch keeps its own: hundreds of busy programs of the same priority kept it from its turn for nine seconds.
     if let Err(error) = rustix::process::setpriority_process(None, TOOL_NICENESS) {
         return ("the priority", error.into());
     }
