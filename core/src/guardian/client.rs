@@ -161,6 +161,11 @@ fn collect_part(
     {
         return parts.push((CallPart::Shell, line));
     }
+    if name == "commands" {
+        let lines = value.as_array().into_iter().flatten();
+        let lines = lines.filter_map(Value::as_str);
+        return parts.extend(lines.map(|line| (CallPart::Shell, line.to_string())));
+    }
     let Some(text) = text else { return };
     let is_patch = vocabulary::PATCH.contains(&name) || vocabulary::DIFF.contains(&name);
     if is_patch && !patched_paths(text).is_empty() {
