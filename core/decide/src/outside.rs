@@ -14,6 +14,7 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFinding, NoticeIssued};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_projections::stale::Divergence;
 
 /// What comes before and after the names of what was changed.
 const CHANGED: (&str, &str) = (
@@ -91,11 +92,12 @@ impl ToldChanges {
             }
             None => {
                 changed.extend((facts.misleading)());
-                // What is gone can't be read again, and what was never read here will be read as it is.
+                // What is gone can't be read again, what was never read here will be read as it is, and what was refused isn't from outside.
                 changed.retain(|entity| {
                     let parts = hydrate::parts_of(view, entity);
                     let was_shown = |part: &EntityId| (facts.shown_at)(part).is_some();
                     view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+                        && view.divergence(entity) != Some(Divergence::Refused)
                         && (parts.is_empty() || parts.iter().any(was_shown))
                 });
                 let restored = self.restored(view, &changed, facts);
@@ -104,11 +106,9 @@ impl ToldChanges {
                     !(facts.is_own)(entity) && (told.is_none() || (facts.shown_at)(entity) > told)
                 });
                 let restored = restored.into_iter().map(|it| (Reason::DiskAgrees, it));
-                by_file(changed)
-                    .into_iter()
-                    .map(|it| (Reason::NoLongerCurrent, it))
-                    .chain(restored)
-                    .collect()
+                let changed = changed.into_iter();
+                let changed = changed.map(|it| (Reason::NoLongerCurrent, it));
+                changed.chain(restored).collect()
             }
         };
         for (reason, entity) in about {
@@ -149,20 +149,6 @@ fn entity_named(name: &str) -> EntityId {
         }
         None => EntityId::file(RelPath::from_normalised(name)),
     }
-}
-
-/// Of a file with several changes the file alone.
-fn by_file(changed: BTreeSet<EntityId>) -> BTreeSet<EntityId> {
-    let file_of = |entity: &EntityId| EntityId::file(entity.path.clone());
-    let mut count: BTreeMap<EntityId, u32> = BTreeMap::new();
-    for entity in &changed {
-        *count.entry(file_of(entity)).or_default() += 1;
-    }
-    let named = changed.into_iter().map(|entity| {
-        let file = file_of(&entity);
-        if count[&file] > 1 { file } else { entity }
-    });
-    named.collect()
 }
 
 /// One notice for all that was changed, and one for all that is as it was.
