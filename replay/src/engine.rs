@@ -169,7 +169,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let RequestKind::Prompt(_, examined) = &pending.kind else {
             return;
         };
-        if !self.policy.reading_acknowledges {
+        if !self.policy.reading_acknowledges && self.policy.on_stale != OnStale::Follow {
             return;
         }
         let view = self.view();
@@ -543,12 +543,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 // What a model left out of a file isn't taken by being read.
                 None if propose::is_listing_of_model(&view, &found) => None,
                 None if self.policy.on_stale == OnStale::Follow => {
-                    TakenFromDisk::of(&view, &found, request.tools, &|_| true)
+                    TakenFromDisk::of(&view, &found, request.tools, None)
                 }
                 None => {
                     let shown =
                         shown.get_or_insert_with(|| ShownLines::of_request(request, history));
-                    TakenFromDisk::of(&view, &found, request.tools, &|code| shown.show(code))
+                    TakenFromDisk::of(&view, &found, request.tools, Some(&|code| shown.show(code)))
                 }
             };
             let (Some(taken), ids) = (taken, work.ids()) else {

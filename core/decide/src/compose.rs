@@ -13,7 +13,7 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
-use super::outside::{self, OutsideFacts, ToldChanges};
+use super::outside::{self, ToldChanges};
 use super::prompt_facts::Prompt;
 use super::recent_context::recent_context;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
@@ -198,7 +198,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
             };
             withheld.chain(parts.filter(is_noticed)).collect()
         }
-        None => withholding.misleading.clone(),
+        None => sight.misleading(&at, &may_change, &added),
     };
     hydration.notify_stale(view, prompt, misleading);
     hydration.notify_paste_without_path(prompt);
@@ -215,18 +215,9 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         is_due(notice) && !notice.entity.as_ref().is_some_and(is_own_change)
     });
     if prompt.request.tools == Tools::Offered && target.is_some() {
-        let shown_at = |entity: &EntityId| sight.last_shown(entity).map(at);
         let misleading = || sight.misleading(&at, &is_older, &added);
-        let is_own = |entity: &EntityId| sight.is_own_edit(entity);
-        let facts = OutsideFacts {
-            misleading: &misleading,
-            shown_at: &shown_at,
-            shows_truth: &|entity| sight.shows_truth(entity),
-            is_own: &is_own,
-        };
-        injected
-            .outside
-            .replace_notices(view, prompt, &mut hydration, &facts);
+        let outside = &injected.outside;
+        outside.replace_notices(view, prompt, &mut hydration, (&sight, &at), &misleading);
     }
     hydration.gather_by_file(view);
     hydration.notices.retain(|notice| {

@@ -137,8 +137,6 @@ struct CurrentCode {
 pub(super) struct Withholding {
     /// Versions that are withheld for the first time.
     pub(super) new: BTreeSet<Withheld>,
-    /// What is shown as it isn't any more: it is withheld for the first time, or its block stays, since that shows other code, too.
-    pub(super) misleading: BTreeSet<EntityId>,
     /// The texts that change, with what they say instead.
     pub(super) rewritten: BTreeMap<(usize, TextSlot), String>,
 }
@@ -296,9 +294,6 @@ impl<'v> Sight<'v> {
     ) -> Withholding {
         let cuts = self.cuts(position, may_change, added);
         let mut withholding = Withholding::default();
-        let new = cuts.values().flatten().filter_map(|cut| cut.new.as_ref());
-        let new = new.map(|new| new.entity.clone());
-        withholding.misleading.extend(new);
         for shown in texts {
             let place = (shown.message, shown.slot);
             if let Some(cuts) = cuts.get(&place)
@@ -344,14 +339,15 @@ impl<'v> Sight<'v> {
         cuts
     }
 
-    /// The symbols of which a message that `is_older` shows a version that misleads.
+    /// The symbols of which a message that `is_older` shows a version that misleads, and wasn't withheld before.
     pub(super) fn misleading(
         &self,
         position: &dyn Fn(usize) -> u32,
         is_older: &dyn Fn(usize) -> bool,
         added: &BTreeSet<EntityId>,
     ) -> BTreeSet<EntityId> {
-        let older = self.sightings.iter().filter(|it| is_older(it.message));
+        let older = self.sightings.iter();
+        let older = older.filter(|it| it.withheld_as.is_none() && is_older(it.message));
         let fits = older.filter_map(|it| self.misleading_fit(it, position, added));
         fits.map(|fit| self.versions[fit.version].entity.clone())
             .collect()
@@ -433,13 +429,10 @@ impl<'v> Sight<'v> {
             hash: ArtifactHash::of(text.as_bytes()),
         }];
         let sight = Sight::new(view, session, index, [], &shown, &|_, _, _| false);
-        let after_all_edits = |_| u32::MAX;
-        let cuts = sight.cuts(&after_all_edits, &|_| true, &BTreeSet::new());
+        let (after_all_edits, nothing) = (|_| u32::MAX, BTreeSet::new());
+        withheld.extend(sight.misleading(&after_all_edits, &|_| true, &nothing));
+        let cuts = sight.cuts(&after_all_edits, &|_| true, &nothing);
         let cuts: Vec<Cut> = cuts.into_values().flatten().collect();
-        withheld.extend(
-            cuts.iter()
-                .filter_map(|cut| Some(cut.new.as_ref()?.entity.clone())),
-        );
         text_without(text, &cuts, true, &mut BTreeSet::new())
     }
 }

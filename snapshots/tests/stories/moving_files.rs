@@ -62,6 +62,7 @@ fn saved_and_undone() {
         disk src/a.c
         | int a(int x) { return x + 1; }
         | int b(int x) { return x + 2; }
+        new
         user
         | And a() now?
         ",
