@@ -1,16 +1,10 @@
 //! Reads a policy profile from its TOML file.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
 use thiserror::Error;
-use toml::Spanned;
-use tslp_core::guardian::{
-    ActionLimits, BudgetAmounts, BudgetItem, Capability, Class, Condition, GrantLimit, PolicyRule,
-    RULES_MAX, Risk, RuleEffect, ToolProfile,
-};
+use toml::de::{DeTable, DeValue};
+use tslp_core::guardian::{ACTION_MINUTES, Capability, ToolProfile};
 
 /// An error in a profile, and its line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -22,156 +16,115 @@ pub struct ProfileError {
     pub problem: String,
 }
 
-/// Reads a profile. Every key must be known and of its type, and every condition sound.
+/// Longest that a profile can let a build run, in seconds.
+const BUILD_SECONDS_MAX: u32 = 60 * 60;
+
+/// Most builds that a profile can allow at one go.
+const BUILDS_MAX: u32 = 10_000;
+
+/// Reads a profile. Every key must be known and of its type.
 ///
 /// # Errors
 /// The first thing that is wrong.
 pub fn parse_profile(text: &str) -> Result<ToolProfile, ProfileError> {
-    let error_at = |span: Option<Range<usize>>, problem: &str| {
-        let before = text.get(..span.map_or(0, |span| span.start));
-        ProfileError {
-            line: 1 + before.unwrap_or_default().matches('\n').count(),
-            problem: problem.trim_end().to_owned(),
-        }
+    let file = ProfileFile { text };
+    let table =
+        DeTable::parse(text).map_err(|error| file.error_at(error.span(), error.message()))?;
+    let mut profile = ToolProfile {
+        id: String::new(),
+        ..ToolProfile::built_in()
     };
-    let file: ProfileFile =
-        toml::from_str(text).map_err(|error| error_at(error.span(), error.message()))?;
-    let mut rules: Vec<PolicyRule> = Vec::new();
-    for (at, rule) in file.rule.into_iter().enumerate() {
-        let (span, rule) = (rule.span(), rule.into_inner());
-        let id = &rule.id;
-        let flaw = if at == RULES_MAX {
-            Some(format!("more than {RULES_MAX} rules"))
-        } else if rules.iter().any(|it| it.id == *id) {
-            Some(format!("there are two rules `{id}`"))
-        } else {
-            None
-        };
-        let rule = flaw.map_or_else(|| rule.checked(), Err);
-        rules.push(rule.map_err(|flaw| error_at(Some(span), &flaw))?);
-    }
-    let most = GrantLimit::default();
-    let mut grants = Vec::new();
-    for (capability, limit) in file.grants {
-        let (span, limit) = (limit.span(), limit.into_inner());
-        if limit.minutes > most.minutes || limit.renewals > most.renewals {
-            let flaw = format!(
-                "at most {} minutes and {} renewals",
-                most.minutes, most.renewals
-            );
-            return Err(error_at(Some(span), &flaw));
+    for (key, value) in table.get_ref() {
+        let at = value.span();
+        match (&**key.get_ref(), value.get_ref()) {
+            ("profile_id", value) => profile.id = file.read_text(value, at)?,
+            ("name", value) => profile.name = file.read_text(value, at)?,
+            ("programs", DeValue::Array(programs)) => {
+                let programs = programs.iter();
+                let texts = programs.map(|it| file.read_text(it.get_ref(), it.span()));
+                profile.programs = texts.collect::<Result<_, _>>()?;
+            }
+            ("grants", DeValue::Table(grants)) => profile.grants = file.read_grants(grants)?,
+            ("builds", value) => profile.builds = file.read_count(value, at, BUILDS_MAX)?.into(),
+            ("build_seconds", value) => {
+                profile.build_seconds = file.read_count(value, at, BUILD_SECONDS_MAX)?.into();
+            }
+            ("read_seconds", value) => {
+                profile.read_seconds = file.read_count(value, at, BUILD_SECONDS_MAX)?.into();
+            }
+            ("rule" | "risks" | "budget", _) => {
+                let problem = "conditions, risks and budgets of tools are no longer read: name `programs`, `builds`, `build_seconds` and `grants`";
+                return Err(file.error_at(Some(at), problem));
+            }
+            (key, _) => return Err(file.unknown_key(key, at)),
         }
-        grants.push((capability, limit));
     }
-    let mut budget = BudgetAmounts::DEFAULT_MAX;
-    for (item, amount) in file.budget {
-        budget = budget.with_amount(item, amount);
+    if profile.id.is_empty() {
+        Err(file.error_at(None, "`profile_id` is missing"))
+    } else {
+        Ok(profile)
     }
-    Ok(ToolProfile {
-        id: file.profile_id,
-        name: file.name,
-        description: file.description,
-        created_at: file.created_at,
-        rules,
-        programs: file.programs,
-        risks: file.risks.into_iter().collect(),
-        grants,
-        budget,
-    })
 }
 
-/// The file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProfileFile {
-    #[serde(deserialize_with = "read_id")]
-    profile_id: String,
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    description: String,
-    #[serde(default)]
-    created_at: String,
-    #[serde(default)]
-    programs: Vec<String>,
-    #[serde(default)]
-    risks: BTreeMap<Class, Risk>,
-    #[serde(default)]
-    grants: BTreeMap<Capability, Spanned<GrantLimit>>,
-    #[serde(default)]
-    budget: BTreeMap<BudgetItem, u64>,
-    #[serde(default)]
-    rule: Vec<Spanned<RuleTable>>,
+struct ProfileFile<'t> {
+    text: &'t str,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleTable {
-    #[serde(deserialize_with = "read_id")]
-    id: String,
-    #[serde(default)]
-    description: String,
-    #[serde(deserialize_with = "read_condition")]
-    when: Condition,
-    effect: EffectWord,
-    #[serde(default)]
-    limits: LimitsTable,
-}
+type Span = Range<usize>;
 
-impl RuleTable {
-    fn checked(self) -> Result<PolicyRule, String> {
-        let limits = ActionLimits {
-            files: self.limits.max_files,
-            lines: self.limits.max_lines,
-            timeout_seconds: self.limits.timeout_seconds,
-        };
-        let has_limits = limits != ActionLimits::default();
-        if self.limits.network {
-            return Err("tools have no network, whatever a profile says".to_owned());
-        } else if has_limits != (self.effect == EffectWord::AllowWithLimits) {
-            return Err("limits and ALLOW_WITH_LIMITS go together".to_owned());
+impl ProfileFile<'_> {
+    fn error_at(&self, span: Option<Span>, problem: &str) -> ProfileError {
+        let start = span.map_or(0, |span| span.start.min(self.text.len()));
+        let before = &self.text.as_bytes()[..start];
+        ProfileError {
+            line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+            problem: problem.to_owned(),
         }
-        Ok(PolicyRule {
-            id: self.id,
-            description: self.description,
-            when: self.when,
-            effect: match self.effect {
-                EffectWord::Deny => RuleEffect::Deny,
-                _ => RuleEffect::Allow(limits),
-            },
-        })
     }
-}
 
-#[derive(PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum EffectWord {
-    Allow,
-    AllowWithLimits,
-    Deny,
-}
+    fn unknown_key(&self, key: &str, at: Span) -> ProfileError {
+        self.error_at(
+            Some(at),
+            &format!("`{key}` isn't known here, or has another type"),
+        )
+    }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct LimitsTable {
-    max_files: Option<u64>,
-    max_lines: Option<u64>,
-    timeout_seconds: Option<u64>,
-    /// There is none; a profile may say so.
-    network: bool,
-}
+    fn read_text(&self, value: &DeValue<'_>, at: Span) -> Result<String, ProfileError> {
+        let text = value.as_str().map(str::to_owned);
+        text.ok_or_else(|| self.error_at(Some(at), "must be a text in quotes"))
+    }
 
-fn read_id<'de, D: Deserializer<'de>>(text: D) -> Result<String, D::Error> {
-    let id = String::deserialize(text)?;
-    let is_id = !id.is_empty();
-    is_id
-        .then_some(id)
-        .ok_or_else(|| D::Error::custom("an id is missing"))
-}
+    fn read_count(&self, value: &DeValue<'_>, at: Span, most: u32) -> Result<u32, ProfileError> {
+        let number = match value {
+            DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        let count = number.and_then(|number| u32::try_from(number).ok());
+        let problem = || format!("must be a whole number, {most} at most");
+        count
+            .filter(|count| *count <= most)
+            .ok_or_else(|| self.error_at(Some(at), &problem()))
+    }
 
-fn read_condition<'de, D: Deserializer<'de>>(text: D) -> Result<Condition, D::Error> {
-    let condition = Condition::parse(&String::deserialize(text)?);
-    condition.map_err(|error| D::Error::custom(format!("when: {error}")))
+    fn read_grants(&self, table: &DeTable<'_>) -> Result<Vec<(Capability, u32)>, ProfileError> {
+        let mut grants = Vec::new();
+        for (key, value) in table {
+            let capability = Capability::of_word(key.get_ref());
+            let (Some(capability), DeValue::Table(limits)) = (capability, value.get_ref()) else {
+                return Err(self.unknown_key(key.get_ref(), value.span()));
+            };
+            for (key, value) in limits {
+                let (one, at) = (value.get_ref(), value.span());
+                match &**key.get_ref() {
+                    "minutes" => {
+                        grants.push((capability, self.read_count(one, at, ACTION_MINUTES)?));
+                    }
+                    key => return Err(self.unknown_key(key, at)),
+                }
+            }
+        }
+        Ok(grants)
+    }
 }
 
 #[cfg(test)]
@@ -181,77 +134,64 @@ mod tests {
     const SOUND: &str = r#"
 profile_id = "strict-tests"
 name = "Tests only"
-created_at = "2026-11-23"
 programs = ["cargo", "grep"]
-
-[risks]
-READ = "MEDIUM"
+builds = 3
+build_seconds = 60
 
 [grants.BUILD_EXEC]
 minutes = 5
-renewals = 2
-
-[budget]
-builds = 3
-
-[[rule]]
-id = "tests"
-description = "only tests"
-when = 'action.class == "BUILD" AND PathMatch(action.cwd, "tests/**")'
-effect = "ALLOW_WITH_LIMITS"
-limits = { timeout_seconds = 60, network = false }
-
-[[rule]]
-id = "no-secrets"
-when = 'PathMatch(action.targets, "secrets/**")'
-effect = "DENY"
 "#;
 
     #[test]
     fn a_sound_profile_is_read_whole() {
-        let profile = parse_profile(SOUND).unwrap();
-        assert_eq!(
-            (&*profile.id, &*profile.name),
-            ("strict-tests", "Tests only")
-        );
-        assert_eq!(profile.programs, ["cargo", "grep"]);
-        assert_eq!(profile.risk_of(Class::Read), Risk::Medium);
-        let limit = profile.grant_limit(Capability::BuildExec);
-        assert_eq!((limit.minutes, limit.renewals), (5, 2));
-        assert_eq!(profile.budget.amount_of(BudgetItem::Builds), 3);
-        assert_eq!(profile.budget.amount_of(BudgetItem::Calls), 8);
-        assert_eq!(profile.rules.len(), 2);
-        assert_eq!(profile.rules[1].effect, RuleEffect::Deny);
+        let expected = ToolProfile {
+            id: "strict-tests".into(),
+            name: "Tests only".into(),
+            programs: vec!["cargo".into(), "grep".into()],
+            grants: vec![(Capability::BuildExec, 5)],
+            builds: 3,
+            build_seconds: 60,
+            read_seconds: 30,
+        };
+        assert_eq!(parse_profile(SOUND), Ok(expected));
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        let check = |from: &str, to: &str, line: usize, told: &str| {
+        let check = |from: &str, to: &str, expected: &str| {
             assert!(SOUND.contains(from), "{from}");
             let error = parse_profile(&SOUND.replace(from, to)).unwrap_err();
-            assert!(error.problem.contains(told), "{to}: {error}");
-            assert_eq!(error.line, line, "{to}: {error}");
+            assert_eq!(error.to_string(), expected, "{to}");
         };
-        check("profile_id = \"strict-tests\"", "", 1, "profile_id");
-        check("\"strict-tests\"", "\"\"", 2, "an id is missing");
-        check("name =", "nmae =", 3, "`nmae`");
-        check("\"MEDIUM\"", "\"MIDDLE\"", 8, "MIDDLE");
-        check("BUILD_EXEC", "FS_WRITE", 10, "FS_WRITE");
-        check("minutes = 5", "minutes = 16", 10, "at most 15 minutes");
-        check("builds = 3", "builds = -3", 15, "-3");
-        check("builds = 3", "bulids = 3", 15, "bulids");
-        check("action.cwd", "action.cdw", 20, "there is no `action.cdw`");
-        check("network = false", "network = true", 17, "no network");
-        check("\"DENY\"", "\"MAYBE\"", 27, "`MAYBE`");
-        check("\"ALLOW_WITH_LIMITS\"", "\"ALLOW\"", 17, "go together");
-        check("\"DENY\"", "\"ALLOW_WITH_LIMITS\"", 24, "go together");
         check(
-            "id = \"no-secrets\"",
-            "id = \"tests\"",
-            24,
-            "two rules `tests`",
+            "profile_id = \"strict-tests\"",
+            "",
+            "line 1: `profile_id` is missing",
         );
-        let without_when = "when = 'PathMatch(action.targets, \"secrets/**\")'";
-        check(without_when, "", 24, "when");
+        check(
+            "name =",
+            "nmae =",
+            "line 3: `nmae` isn't known here, or has another type",
+        );
+        check(
+            "BUILD_EXEC",
+            "FS_WRITE",
+            "line 8: `FS_WRITE` isn't known here, or has another type",
+        );
+        check(
+            "minutes = 5",
+            "minutes = 16",
+            "line 9: must be a whole number, 15 at most",
+        );
+        check(
+            "builds = 3",
+            "builds = -3",
+            "line 5: must be a whole number, 10000 at most",
+        );
+        check(
+            "builds = 3",
+            "budget = { calls = 1 }",
+            "line 5: conditions, risks and budgets of tools are no longer read: name `programs`, `builds`, `build_seconds` and `grants`",
+        );
     }
 }
