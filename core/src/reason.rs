@@ -371,6 +371,7 @@ impl Reason {
                     | Self::MovedOrCopied
                     | Self::RemovedByUser
                     | Self::ParseErrors
+                    | Self::QuotesDelimiters
             )
     }
 

@@ -92,7 +92,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         system = clean;
     }
     hydration.notify_stale(view, prompt, withheld);
-    hydration.notify_paste_without_path(prompt);
+    hydration.notify_of_messages(prompt, current_from);
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(
         view,
@@ -190,30 +190,39 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         Some(seen) => {
             let withheld = seen.withheld.iter().map(|withheld| withheld.entity.clone());
             let noticed = seen.noticed.iter();
-            let parts = noticed.flat_map(|(_, entity)| hydrate::parts_of(view, entity));
+            let noticed = noticed.filter_map(|(_, entity)| entity.as_ref());
+            let parts = noticed.flat_map(|entity| hydrate::parts_of(view, entity));
             let is_noticed = |part: &EntityId| {
                 let notice = hydrate::divergence_notice(view, part);
-                notice.is_some_and(|notice| seen.noticed.contains(&notice))
+                let noticed = notice.map(|(reason, entity)| (reason, Some(entity)));
+                noticed.is_some_and(|notice| seen.noticed.contains(&notice))
             };
             withheld.chain(parts.filter(is_noticed)).collect()
         }
         None => withholding.misleading.clone(),
     };
     hydration.notify_stale(view, prompt, misleading);
-    hydration.notify_paste_without_path(prompt);
+    hydration.notify_of_messages(prompt, 0);
     // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
     hydration.notices.retain(|notice| {
         let is_no_news = |entity: &EntityId| {
             // What the model itself has written the user needn't resolve.
             let is_models_own = || match prompt.on_record {
-                Some(seen) => !seen.noticed.iter().any(|(_, noticed)| noticed == entity),
+                Some(seen) => {
+                    let mut noticed = seen.noticed.iter();
+                    !noticed.any(|(_, noticed)| noticed.as_ref() == Some(entity))
+                }
                 None => sight.is_own_edit(entity),
             };
             view.divergence(entity).is_some() && is_models_own()
                 || injected.has_said_since_shown(entity, &first_sentence(view, prompt, notice))
         };
-        is_due(notice) && !notice.entity.as_ref().is_some_and(is_no_news)
+        let was_said = || match notice.reason {
+            Reason::QuotesDelimiters => injected.has_said(&first_sentence(view, prompt, notice)),
+            _ => notice.entity.as_ref().is_some_and(is_no_news),
+        };
+        is_due(notice) && !was_said()
     });
     if prompt.request.tools == Tools::Offered && target.is_some() {
         let shown_at = |entity: &EntityId| sight.last_shown(entity).map(at);

@@ -50,7 +50,7 @@ pub struct RecordedSight {
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
     /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
-    pub noticed: Vec<(Reason, EntityId)>,
+    pub noticed: Vec<(Reason, Option<EntityId>)>,
     /// True if no message was unsent.
     pub nothing_new: bool,
 }
