@@ -907,6 +907,24 @@ pub struct NoticeIssued {
     pub other: Option<EntityId>,
 }
 
+impl NoticeIssued {
+    /// A notice about one entity, or none.
+    #[must_use]
+    pub fn new(
+        (episode, session): (EpisodeId, SessionId),
+        reason: Reason,
+        entity: impl Into<Option<EntityId>>,
+    ) -> Self {
+        Self {
+            episode,
+            session,
+            reason,
+            entity: entity.into(),
+            other: None,
+        }
+    }
+}
+
 stored_words! {
     /// How a request's older messages are treated (engine: "Prompt assembly").
     History, "history policy" {

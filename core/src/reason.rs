@@ -377,6 +377,7 @@ impl Reason {
                     | Self::MovedOrCopied
                     | Self::RemovedByUser
                     | Self::ParseErrors
+                    | Self::QuotesDelimiters
             )
     }
 

@@ -25,7 +25,7 @@ use crate::json_client::{self, HttpAnswer};
 use crate::loop_config::{ModelUpstream, UpstreamConfig};
 use crate::upstream::resolve::{self, UpstreamRoute};
 use crate::upstream::server::ServerNumber;
-use queue::{Audit, AuditQueue, AuditorTask, CalledOff};
+use queue::{Audit, AuditQueue, PutOff};
 
 /// Tokens of an answer. A verdict takes some thirty for each entity; the rest is for models that reason first.
 const ANSWER_TOKENS_MAX: u32 = 1024;
@@ -94,17 +94,21 @@ impl Auditor {
     }
 
     fn run(mut self) {
-        while let Some(task) = self.queue.next() {
-            let reported = match task {
-                AuditorTask::Ask(audit) => {
-                    let (outcome, answer) = self.ask_model(&audit);
-                    self.report_outcome(audit.episode, outcome, answer)
+        while let Some(audit) = self.queue.next() {
+            let answer = self.request_answer(&audit);
+            let (outcome, answer) = match (answer, self.queue.end_audit()) {
+                // What was said in full counts, whatever happened since.
+                (Ok(answer), _) => (AuditOutcome::Answered, Some(answer)),
+                (Err(_), Err(PutOff)) => {
+                    self.queue.ask_again(audit);
+                    continue;
                 }
-                AuditorTask::Report(episodes) => episodes.into_iter().try_for_each(|episode| {
-                    self.report_outcome(episode, AuditOutcome::Cancelled, None)
-                }),
+                (Err(error), Ok(())) => {
+                    tracing::info!(episode = %audit.episode, %error, "a shadow audit failed");
+                    (AuditOutcome::Failed, None)
+                }
             };
-            if reported.is_err() {
+            if self.report_outcome(audit.episode, outcome, answer).is_err() {
                 return;
             }
         }
@@ -123,19 +127,6 @@ impl Auditor {
             answer,
         };
         self.to_engine.send(report).map_err(|_| EngineGone)
-    }
-
-    fn ask_model(&mut self, audit: &Audit) -> (AuditOutcome, Option<String>) {
-        let answer = self.request_answer(audit);
-        match (answer, self.queue.end_audit()) {
-            // What was said in full counts, whatever happened since.
-            (Ok(answer), _) => (AuditOutcome::Answered, Some(answer)),
-            (Err(_), Err(CalledOff)) => (AuditOutcome::Cancelled, None),
-            (Err(error), Ok(())) => {
-                tracing::info!(episode = %audit.episode, %error, "a shadow audit failed");
-                (AuditOutcome::Failed, None)
-            }
-        }
     }
 
     fn request_answer(&mut self, audit: &Audit) -> io::Result<String> {
@@ -290,7 +281,6 @@ mod tests {
         let queue = AuditQueue::default();
         let audit = Audit {
             episode: EpisodeId(1),
-            since: queue.mark_now(),
             question: AuditQuestion {
                 system: "judge \"it\"".into(),
                 user: "code".into(),

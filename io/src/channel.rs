@@ -13,7 +13,6 @@ use tslp_workspace::tree::reading::ReadFile;
 
 use crate::acts::{Act, ActResult};
 use crate::adopt::AdoptSummary;
-use crate::auditor::queue::RequestMark;
 use crate::config::secret::Secret;
 pub use tslp_wire::http::head::OwnAnswer;
 
@@ -57,8 +56,6 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The response's end.
         ending: ResponseEnd,
-        /// The moment of the end in the order of requests; an audit is called off by any request after it.
-        at: RequestMark,
     },
     /// The result of the sandbox's self-test; `Err` holds the reason why tools can't run.
     ToolsTested(Result<(), String>),

@@ -38,7 +38,7 @@ use tslp_replay::pending::{
 
 use crate::acts;
 use crate::adopt::{self, AdoptSummary};
-use crate::auditor::queue::{Audit, AuditQueue, AuditedModel, CalledOff, RequestMark};
+use crate::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
 };
@@ -278,11 +278,7 @@ impl EngineThread {
                 bytes,
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
-            ToEngine::ReplyEnd {
-                exchange,
-                ending,
-                at,
-            } => self.reply_end(exchange, ending, at),
+            ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
             ToEngine::OneRound(exchange) => {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
@@ -625,16 +621,20 @@ impl EngineThread {
         }
     }
 
-    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
-        if !self.begins_another_round(exchange, ending, at) {
-            self.reply_over(exchange, ending, at);
+    fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
+        if !self.begins_another_round(exchange, ending) {
+            self.reply_over(exchange, ending);
         }
     }
 
-    fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd, at: RequestMark) {
+    fn reply_over(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
         let running = self.running.get(&exchange);
         let rounds = running.map_or(RoundsAllowed::One, |running| running.rounds);
         let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
+        let called_tool = running.is_some_and(|it| it.decoder.has_calls());
+        self.wiring
+            .audits
+            .note_reply_end(is_complete && called_tool);
         let news = running
             .filter(|it| is_complete && it.rounds != RoundsAllowed::One && !it.decoder.has_calls())
             .and_then(|it| it.news.clone());
@@ -681,7 +681,7 @@ impl EngineThread {
         self.commit_batch(judged.batch);
         self.observe_calls(episode, &calls, rounds);
         if let Some(question) = judged.audit {
-            self.ask_for_audit(episode, question, addressee, at);
+            self.ask_for_audit(episode, question, addressee);
         }
     }
 
@@ -737,22 +737,20 @@ impl EngineThread {
         Some((pending, running.touched, episode, running.addressee))
     }
 
-    /// Asks the model about its reply, which ended at `since`, once nobody else needs it.
+    /// Asks the model about its reply, once nobody else needs it.
     fn ask_for_audit(
         &mut self,
         episode: EpisodeId,
         question: AuditQuestion,
         addressee: AuditedModel,
-        since: RequestMark,
     ) {
         let audit = Audit {
             episode,
-            since,
             question,
             addressee,
         };
-        if let Err(CalledOff) = self.wiring.audits.ask(audit) {
-            self.handle_audit_answer(episode, AuditOutcome::Cancelled, None);
+        if let Some(dropped) = self.wiring.audits.ask(audit) {
+            self.handle_audit_answer(dropped, AuditOutcome::Cancelled, None);
         }
     }
 

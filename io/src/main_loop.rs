@@ -97,7 +97,7 @@ pub struct LoopChannels {
     pub to_engine: Sender<ToEngine>,
     /// Diagnostics; a full channel is answered with 503.
     pub to_diagnostics: Sender<DiagnosticQuery>,
-    /// Audits, which every request for the model calls off.
+    /// Audits, which every request for the model puts off.
     pub audits: AuditQueue,
     /// Counters for `/metrics`.
     pub metrics: Arc<Metrics>,

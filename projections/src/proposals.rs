@@ -4,7 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::artifact::{Level, Origin, Version};
+use tslp_core::artifact::{Level, Origin, Transition, Version};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{ArtifactCaptured, Event, Recorded};
 use tslp_core::extract::Proof;
@@ -22,9 +22,9 @@ use crate::sessions::Sessions;
 use crate::table::Value;
 
 row! {
-    /// `proposals`: one row for each version that is PROPOSED, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity. The
-    /// verdicts of both gates are in the event `refused_at`.
-    pub struct ProposalRow in table "proposals", version 3;
+    /// `proposals`: one row for each version that is PROPOSED, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity, and for the
+    /// newest of those that disk invalidated. The verdicts of both gates are in the event `refused_at`.
+    pub struct ProposalRow in table "proposals", version 4;
     key {
         /// The version.
         version: VersionId,
@@ -56,6 +56,8 @@ row! {
         proof: Proof,
         /// The event that refused it.
         refused_at: Option<Seq>,
+        /// Whether disk has contradicted its base since.
+        is_invalid: bool,
     }
 }
 
@@ -125,11 +127,16 @@ impl Proposal {
     }
 }
 
+/// Invalidated proposals that are remembered: as many as the conversations that go on show.
+const INVALID_KEPT: usize = 256;
+
 /// All open proposals.
 #[derive(Default)]
 pub struct Proposals {
     by_version: BTreeMap<VersionId, ProposedVersion>,
     by_entity: BTreeMap<EntityId, BTreeSet<VersionId>>,
+    /// Discarded because disk contradicted their base: conversations still show them, and nobody may go on from them.
+    invalid: BTreeMap<VersionId, ProposedVersion>,
     capture: Option<ArtifactCaptured>,
 }
 
@@ -153,8 +160,7 @@ impl Proposals {
                         level: resolved.level,
                         proof: match &resolved.grammar {
                             Some(grammar) => grammar.proof(),
-                            None if resolved.reason == Reason::ExactMatch => Proof::Exact,
-                            None => Proof::Ast,
+                            None => Proof::Exact,
                         },
                         origin: captured.origin,
                         episode: recorded.episode,
@@ -175,7 +181,18 @@ impl Proposals {
                     changes.touch::<ProposalRow, _>(|| (refused.version,), true);
                 }
             }
-            Event::Transitioned(transitioned) => self.remove(transitioned.version, changes),
+            Event::Transitioned(moved) => {
+                let removed = self.remove(moved.version, changes);
+                if moved.transition == Transition::Discard && moved.cause == Reason::Stale {
+                    self.invalid
+                        .extend(removed.map(|proposed| (moved.version, proposed)));
+                    if self.invalid.len() > INVALID_KEPT
+                        && let Some((oldest, _)) = self.invalid.pop_first()
+                    {
+                        changes.touch::<ProposalRow, _>(|| (oldest,), true);
+                    }
+                }
+            }
             _ => {}
         }
     }
@@ -195,10 +212,8 @@ impl Proposals {
         }
     }
 
-    fn remove(&mut self, version: VersionId, changes: &mut Changes) {
-        let Some(proposed) = self.by_version.remove(&version) else {
-            return;
-        };
+    fn remove(&mut self, version: VersionId, changes: &mut Changes) -> Option<ProposedVersion> {
+        let proposed = self.by_version.remove(&version)?;
         changes.touch::<ProposalRow, _>(|| (version,), true);
         if let Some(open) = self.by_entity.get_mut(&proposed.version.entity) {
             open.remove(&version);
@@ -206,6 +221,16 @@ impl Proposals {
                 self.by_entity.remove(&proposed.version.entity);
             }
         }
+        Some(proposed)
+    }
+
+    /// The model's proposals for one entity whose base disk has contradicted, oldest first.
+    pub fn invalid_for<'p>(
+        &'p self,
+        entity: &'p EntityId,
+    ) -> impl Iterator<Item = &'p ProposedVersion> {
+        let invalid = self.invalid.values();
+        invalid.filter(move |proposed| proposed.version.entity == *entity)
     }
 
     /// The proposal with this version.
@@ -279,7 +304,10 @@ impl Proposals {
 
 impl Keeps<ProposalRow> for Proposals {
     fn visit_rows(&self, visit: &mut dyn FnMut(ProposalRow)) {
-        self.by_version.values().map(row).for_each(visit);
+        let all = self.by_version.iter().chain(&self.invalid);
+        let all: BTreeMap<_, _> = all.collect();
+        let rows = all.into_values().map(|proposed| self.row(proposed));
+        rows.for_each(visit);
     }
 
     fn restore_row(&mut self, row: ProposalRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
@@ -311,6 +339,10 @@ impl Keeps<ProposalRow> for Proposals {
             rename_of,
             refused_at: row.refused_at,
         };
+        if row.is_invalid {
+            self.invalid.insert(row.version, proposed);
+            return Ok(());
+        }
         let open = self.by_entity.entry(row.entity).or_default();
         open.insert(row.version);
         self.by_version.insert(row.version, proposed);
@@ -319,27 +351,34 @@ impl Keeps<ProposalRow> for Proposals {
 
     fn rows_beginning(&self, key: &[Value]) -> Vec<ProposalRow> {
         let (version,) = <(VersionId,)>::from_touched(key);
-        self.get(version).map(row).into_iter().collect()
+        let known = self.get(version).or_else(|| self.invalid.get(&version));
+        known
+            .map(|proposed| self.row(proposed))
+            .into_iter()
+            .collect()
     }
 }
 
-fn row(proposed: &ProposedVersion) -> ProposalRow {
-    let version = &proposed.version;
-    ProposalRow {
-        version: version.id,
-        entity: version.entity.clone(),
-        artifact: version.slice,
-        source: proposed.source,
-        level: proposed.level,
-        origin: proposed.origin,
-        episode: proposed.episode,
-        session: proposed.session,
-        refused_for: proposed.refused_for(),
-        spans: version.spans.clone(),
-        nodes: version.figures.nodes,
-        tokens: version.figures.tokens,
-        proof: proposed.proof,
-        refused_at: proposed.refused_at,
+impl Proposals {
+    fn row(&self, proposed: &ProposedVersion) -> ProposalRow {
+        let version = &proposed.version;
+        ProposalRow {
+            version: version.id,
+            entity: version.entity.clone(),
+            artifact: version.slice,
+            source: proposed.source,
+            level: proposed.level,
+            origin: proposed.origin,
+            episode: proposed.episode,
+            session: proposed.session,
+            refused_for: proposed.refused_for(),
+            spans: version.spans.clone(),
+            nodes: version.figures.nodes,
+            tokens: version.figures.tokens,
+            proof: proposed.proof,
+            refused_at: proposed.refused_at,
+            is_invalid: self.invalid.contains_key(&version.id),
+        }
     }
 }
 

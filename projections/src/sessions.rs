@@ -54,6 +54,9 @@ const _: () = assert!(
     "of too many entities one has no position and can be forgotten"
 );
 
+/// Most files of refused replies that are looked at again: each costs a look at the disk with every step.
+const REFUSED_FILES_MAX: usize = 32;
+
 /// Most sessions kept from which a session's history comes, one fork after another.
 const ANCESTORS_KEPT: usize = 64;
 
@@ -80,8 +83,10 @@ pub struct Session {
     pub open: Option<PromptInProgress>,
     /// The last episode.
     pub last_episode: EpisodeId,
-    /// The episode before the last one.
-    pub before_last: EpisodeId,
+    /// The user's last turn: the prompt with their words, and the steps of an agent that follow it.
+    pub turn: Turn,
+    /// The user's turn before.
+    pub turn_before: Turn,
     /// The last exchanges, each with the number of messages after it.
     pub exchanges: VecDeque<(Exchange, u32)>,
     /// The entities that its prompts have shown; of too many, the first ones and those shown last.
@@ -96,8 +101,17 @@ pub struct Session {
     pub withheld: VecDeque<(u64, Withheld)>,
     /// The sessions whose history it shares, each up to an episode.
     pub ancestors: Vec<(SessionId, EpisodeId)>,
-    /// The files for which its last refused reply was refused, with the reply's episode.
+    /// The files for which replies of the last turn were refused, each with the last such reply's episode.
     pub refused: BTreeMap<RelPath, EpisodeId>,
+}
+
+/// Where a turn of the user's begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// The episode of its first prompt.
+    pub from: EpisodeId,
+    /// The event that composed that prompt last: a retry composes it again.
+    pub composed: Seq,
 }
 
 /// An entity that the prompts of a session have shown.
@@ -231,8 +245,14 @@ impl Sessions {
             .replace((prompt.transcript, prompt.length));
         session.system = prompt.system;
         let current = prompt.messages.current();
-        session.before_last = session.last_episode;
         session.last_episode = episode;
+        if !current.iter().any(|message| message.role == Role::Tool) {
+            let turn = Turn {
+                from: episode,
+                composed: recorded.seq,
+            };
+            session.turn_before = core::mem::replace(&mut session.turn, turn);
+        }
         session.open = Some(PromptInProgress {
             episode,
             transcript: prompt.transcript,
@@ -427,9 +447,15 @@ impl Sessions {
                 !session.refused.is_empty(),
                 changes,
             );
-            // Only one reply's files are of interest: those of the last that was refused.
-            session.refused.retain(|_, refused| *refused == episode);
+            // An agent's later step may mend an earlier one.
+            let turn = session.turn.from;
+            session.refused.retain(|_, refused| *refused >= turn);
             session.refused.insert(path, episode);
+            if session.refused.len() > REFUSED_FILES_MAX {
+                let oldest = session.refused.iter().min_by_key(|(_, refused)| **refused);
+                let oldest = oldest.map(|(path, _)| path.clone());
+                oldest.and_then(|path| session.refused.remove(&path));
+            }
         }
     }
 
@@ -700,24 +726,22 @@ impl Sessions {
         shown.map(|shown| shown.version)
     }
 
-    /// The session's last episode.
+    /// Whether the user hasn't said anything in the session since this episode's prompt: an agent's steps go on by themselves.
     #[must_use]
-    pub fn latest_episode(&self, session: SessionId) -> Option<EpisodeId> {
-        Some(self.sessions.get(&session)?.last_episode)
+    pub fn is_of_last_turn(&self, session: SessionId, episode: EpisodeId) -> bool {
+        let session = self.sessions.get(&session);
+        session.is_some_and(|session| episode >= session.turn.from)
     }
 
-    /// The turn before the last prompt, as long as that isn't composed.
+    /// The turn before the user's last one, as long as that has no prompt composed.
     #[must_use]
     pub fn turn_before(&self, session: SessionId) -> Option<PreviousTurn> {
         let session = self.sessions.get(&session)?;
+        let shown = session.entities.iter();
+        let shown = shown.filter(|(_, shown)| shown.shown_seq >= session.turn_before.composed);
         Some(PreviousTurn {
-            episode: session.before_last,
-            shown: session
-                .entities
-                .iter()
-                .filter(|(_, shown)| shown.shown_seq == session.composed_seq)
-                .map(|(entity, _)| entity.clone())
-                .collect(),
+            from: session.turn_before.from,
+            shown: shown.map(|(entity, _)| entity.clone()).collect(),
         })
     }
 
@@ -775,7 +799,8 @@ impl Sessions {
         };
         let last = session.points.keys().next_back().copied();
         let refused = session.refused.iter();
-        let refused = refused.filter(|(_, episode)| Some(**episode) == last);
+        let is_of_turn = |episode: EpisodeId| episode >= session.turn.from;
+        let refused = refused.filter(|(_, at)| Some(**at) == last || is_of_turn(**at));
         refused.map(|(path, _)| path.clone()).collect()
     }
 }
@@ -823,6 +848,9 @@ impl Session {
         }
         changes.touch::<SessionRow, _>(|| (id,), true);
         self.composed_seq = seq;
+        if self.turn.from == self.last_episode {
+            self.turn.composed = seq;
+        }
         for hydrated in &composed.hydrated {
             self.note_shown(id, seq, hydrated, changes);
         }
@@ -988,8 +1016,7 @@ mod tests {
         }
         let shown = |number| sessions.version_shown(episode, &entity(number));
         assert_eq!((shown(0), shown(1)), (Some(VersionId(1)), None));
-        let turn = sessions.turn_before(session).unwrap();
-        assert_eq!(turn.shown, [entity(0)]);
+        assert!(sessions.is_of_last_turn(session, episode));
     }
 
     #[test]

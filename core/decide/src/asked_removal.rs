@@ -30,6 +30,8 @@ pub(super) struct AskedRemovals {
     leaving: Vec<String>,
     /// All words of each clause that asks for less code, as they were written.
     shrinking: Vec<Vec<String>>,
+    /// All words of the clauses that neither deny nor ask when or why, as they were written.
+    said: Vec<String>,
     /// Whether the prompt says when something is to happen.
     pub(super) has_condition: bool,
 }
@@ -38,22 +40,39 @@ impl AskedRemovals {
     pub(super) fn of(prompt: &str) -> Self {
         let vocabulary = Vocabulary::read(WORDS);
         let (mut objects, mut leaving, mut shrinking) = (Vec::new(), Vec::new(), Vec::new());
+        let mut said = Vec::new();
         let owned =
             |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
         let mut before: Vec<&str> = Vec::new();
+        let mut announced = false;
         for clause in clauses(prompt) {
+            // "Remove dead code: `total`"
+            if core::mem::take(&mut announced) {
+                leaving.extend(owned(&clause));
+            }
             let removes = asking_verb(&vocabulary, "remove", &clause);
             if let Some(verb) = removes.or_else(|| asking_verb(&vocabulary, "rename", &clause)) {
                 let object = object_of(&vocabulary, &clause, verb);
                 // A pronoun stands for what was named before.
                 let names = if object.is_empty() { &before } else { &object };
                 leaving.extend(owned(names));
+                announced = clause.last().is_some_and(|word| word.ends_with(':'));
                 if removes.is_some() {
                     objects.push(owned(&object));
                 }
             }
             if asking_verb(&vocabulary, "shrink", &clause).is_some() {
                 shrinking.push(owned(&clause));
+            }
+            let denies = |word: &&str| {
+                let word = bare_word(word);
+                ["not", "when"]
+                    .iter()
+                    .any(|kind| says(&vocabulary, kind, &word))
+                    || is_contracted_negation(&word)
+            };
+            if !clause.iter().any(denies) {
+                said.extend(owned(&clause));
             }
             before.extend(clause);
         }
@@ -65,7 +84,17 @@ impl AskedRemovals {
             objects,
             leaving,
             shrinking,
+            said,
         }
+    }
+
+    /// Whether the prompt says a definition's name, whatever it asks for.
+    pub(super) fn says_name(&self, path: &RelPath, symbol: &Symbol) -> bool {
+        let named = EntityId::symbol(path.clone(), symbol.clone());
+        let names_file =
+            |word: &str| super::asked_change::is_name_of(word, &EntityId::file(path.clone()));
+        let mut words = self.said.iter();
+        words.any(|word| super::asked_change::is_name_of(word, &named) && !names_file(word))
     }
 
     /// Whether a removal's object is this line: a part of code of its kind, or a name in it. What is no name of code opens plain
@@ -169,18 +198,37 @@ fn words_in(text: &str) -> impl Iterator<Item = &str> {
 
 /// The position of a verb of this kind that asks for something: not negated, and not part of a condition.
 fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<usize> {
-    let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
+    // "supprime-la"
+    let without_pronoun = |word: &&str| {
+        let word = bare_word(word);
+        let verb = word.split_once('-').map(|(verb, _)| verb.into());
+        verb.unwrap_or(word)
+    };
+    let words: Vec<String> = clause.iter().map(without_pronoun).collect();
     let is_passive = |at: usize| {
+        let is_wanted = || {
+            let mut before = words[..at].iter();
+            before.any(|word| vocabulary.has_word("want", word))
+        };
+        vocabulary.has_word(&format!("{kind}_passive"), &words[at])
+            && (at > 0 && words[at - 1] == "be" || is_wanted())
+    };
+    // "take it out"
+    let is_phrase = |at: usize| {
+        let mut after = words[at + 1..].iter();
+        vocabulary.has_word(&format!("{kind}_out"), &words[at])
+            && after.any(|word| vocabulary.has_word("out", word))
+    };
+    // "it has to go"
+    let is_modal = |at: usize| {
         at > 0
-            && words[at - 1] == "be"
-            && vocabulary.has_word(&format!("{kind}_passive"), &words[at])
+            && vocabulary.has_word(&format!("{kind}_modal"), &words[at])
+            && vocabulary.has_word("modal", &words[at - 1])
     };
     (0..words.len()).find(|at| {
         let before = &words[at.saturating_sub(NEGATED_BEFORE)..*at];
         let after = words.iter().skip(at + 1).take(NEGATED_AFTER);
-        let negates = |word: &String| {
-            says(vocabulary, "not", word) || word.ends_with("n't") || word.ends_with("n’t")
-        };
+        let negates = |word: &String| says(vocabulary, "not", word) || is_contracted_negation(word);
         // A word in quotation marks or after an article is a name.
         let is_noun = clause[*at].starts_with(['"', '\'', '“', '«'])
             || before
@@ -188,7 +236,10 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
                 .is_some_and(|word| says(vocabulary, "plain", word));
         !is_code(clause[*at])
             && !is_noun
-            && (says(vocabulary, kind, &words[*at]) || is_passive(*at))
+            && (says(vocabulary, kind, &words[*at])
+                || is_passive(*at)
+                || is_phrase(*at)
+                || is_modal(*at))
             && !vocabulary.is_held("not_in", &words[*at])
             && !vocabulary.is_held("when_in", &words[*at])
             && !before.iter().chain(after).any(negates)
@@ -196,6 +247,10 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
                 .iter()
                 .any(|word| says(vocabulary, "when", word))
     })
+}
+
+fn is_contracted_negation(word: &str) -> bool {
+    word.ends_with("n't") || word.ends_with("n’t")
 }
 
 /// Whether a word is one of these, or holds one in a language without spaces.
@@ -225,8 +280,11 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
         let said = |word: &str, kind: &str| {
             !word.contains('`') && says(vocabulary, kind, &bare_word(word))
         };
+        // "take out the check", "take the check out of it"
+        let is_out = |word: &&str| said(word, "out");
         words
-            .take_while(|word| !said(word, "where") && !said(word, "when"))
+            .skip_while(is_out)
+            .take_while(|word| !["where", "when", "out"].iter().any(|kind| said(word, kind)))
             .filter(|word| !said(word, "plain") && !bare_word(word).is_empty())
             .collect()
     };
@@ -427,6 +485,14 @@ mod tests {
             "Inline `total` into `report`.",
             "把 `total` 重命名为 `sum`",
             "Merge `subtotal` and `total` into `sums`.",
+            "I'd like total removed.",
+            "Please take total out of the class.",
+            "Wirf total bitte raus.",
+            "`total` has to go.",
+            "Remove dead code: total",
+            "`total` est inutile, supprime-la.",
+            "Shorten the class by removing total.",
+            "`total` belongs in b.py, put it there.",
         ] {
             check(prompt, true);
         }
@@ -438,6 +504,8 @@ mod tests {
             "Let total remove what is sold out.",
             "What happens if I delete total?",
             "Remove the check from `total`.",
+            "I like how total is removed.",
+            "Take the discount out of total.",
         ] {
             check(prompt, false);
         }

@@ -12,8 +12,7 @@ use tslp_core::artifact::{Origin, Transition};
 use tslp_core::audit::{self, AuditQuestion};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    AuditAnswered, AuditAsked, AuditOutcome, AuditStatus, AuditVerdict, Audited, ContentKind,
-    Event, NoticeIssued,
+    AuditAnswered, AuditAsked, AuditOutcome, AuditStatus, AuditVerdict, Audited, ContentKind, Event,
 };
 use tslp_core::gate::LateGrant;
 use tslp_core::hash::ArtifactHash;
@@ -128,14 +127,14 @@ pub fn audit_answered(
     };
     let verdicts = verdicts.unwrap_or_default();
     // A late answer promotes nothing: the user has gone on, and may have decided otherwise in the meantime.
-    if view.state.sessions().latest_episode(session) == Some(episode) {
+    if view.state.sessions().is_of_last_turn(session, episode) {
         promote_completed(&mut recorder, view, (episode, session), &verdicts);
     }
     notify_contested(&mut recorder, (episode, session), &verdicts);
     recorder.into_events()
 }
 
-/// Promotes the blocks that the audit found complete before the session's next prompt. A block passes or fails as a whole.
+/// Promotes the blocks that the audit found complete before the user's next prompt. A block passes or fails as a whole.
 fn promote_completed(
     recorder: &mut Recorder<'_>,
     view: &StateView<'_>,
@@ -203,13 +202,11 @@ fn notify_contested(
 ) {
     for verdict in verdicts {
         if verdict.status != AuditStatus::Completed {
-            recorder.push(Event::NoticeIssued(NoticeIssued {
-                episode,
-                session,
-                reason: Reason::AuditContested,
-                entity: Some(verdict.entity.clone()),
-                other: None,
-            }));
+            recorder.notify(
+                (episode, session),
+                Reason::AuditContested,
+                verdict.entity.clone(),
+            );
         }
     }
 }

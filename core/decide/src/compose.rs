@@ -93,7 +93,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     }
     hydration.notify_stale(view, prompt, withheld);
     hydration.gather_by_file(view);
-    hydration.notify_paste_without_path(prompt);
+    hydration.notify_of_messages(prompt, current_from);
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(
         view,
@@ -191,7 +191,8 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         Some(seen) => {
             let withheld = seen.withheld.iter().map(|withheld| withheld.entity.clone());
             let noticed = seen.noticed.iter();
-            let parts = noticed.flat_map(|(_, entity)| hydrate::parts_of(view, entity));
+            let noticed = noticed.filter_map(|(_, entity)| entity.as_ref());
+            let parts = noticed.flat_map(|entity| hydrate::parts_of(view, entity));
             let is_noticed = |part: &EntityId| {
                 let notice = hydrate::divergence_notice(view, part);
                 notice.is_some_and(|(reason, part)| seen.has_noticed(&part, |it| it == reason))
@@ -201,7 +202,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         None => sight.misleading(&at, &may_change, &added),
     };
     hydration.notify_stale(view, prompt, misleading);
-    hydration.notify_paste_without_path(prompt);
+    hydration.notify_of_messages(prompt, 0);
     // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
     hydration.notices.retain(|notice| {
@@ -221,6 +222,9 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     }
     hydration.gather_by_file(view);
     hydration.notices.retain(|notice| {
+        if notice.reason == Reason::QuotesDelimiters && notice.entity.is_none() {
+            return !injected.has_said(&first_sentence(view, prompt, notice));
+        }
         let is_said = |entity: &EntityId| {
             let file = EntityId::file(entity.path.clone());
             let of_file = Some(file).filter(|_| notice.reason.is_divergence());

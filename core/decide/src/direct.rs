@@ -104,19 +104,12 @@ fn target_entity(view: &StateView<'_>, policy: &Policy, target: &str) -> Result<
 /// The answers to lines that read as directives and aren't, each with the entity that it names.
 #[must_use]
 pub fn refuse_directives(
-    (episode, session): (EpisodeId, SessionId),
+    ids: (EpisodeId, SessionId),
     refused: &[(Reason, Option<EntityId>)],
 ) -> Vec<Event> {
-    let notice = |(reason, entity): &(Reason, Option<EntityId>)| {
-        Event::NoticeIssued(NoticeIssued {
-            episode,
-            session,
-            reason: *reason,
-            entity: entity.clone(),
-            other: None,
-        })
-    };
-    refused.iter().map(notice).collect()
+    let notices = refused.iter();
+    let notices = notices.map(|(reason, entity)| NoticeIssued::new(ids, *reason, entity.clone()));
+    notices.map(Event::NoticeIssued).collect()
 }
 
 /// Carries one directive out. `file` is the file's text, for [`Verb::Accept`]. The state must already hold an observation
@@ -147,13 +140,11 @@ pub fn carry_out_directive(
         }
     };
     events.extend(reason.map(|reason| {
-        Event::NoticeIssued(NoticeIssued {
-            episode,
-            session,
+        Event::NoticeIssued(NoticeIssued::new(
+            (episode, session),
             reason,
-            entity: directive.entity.clone().ok(),
-            other: None,
-        })
+            directive.entity.clone().ok(),
+        ))
     }));
     events
 }

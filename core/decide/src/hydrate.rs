@@ -15,7 +15,7 @@ use tslp_core::extract::Proof;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::SessionId;
 use tslp_core::limits::{BYTES_PER_TOKEN, HASH_DIGITS_SHOWN_MIN, HYDRATION_CANDIDATES_MAX};
-use tslp_core::message::Tools;
+use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
@@ -242,17 +242,27 @@ impl Hydration {
         }
     }
 
-    /// Adds the notice that pasted code has no path (spec §9.1).
-    pub(super) fn notify_paste_without_path(&mut self, prompt: &Prompt<'_>) {
-        if prompt.has_pathless_code {
-            self.notices.push(NoticeIssued {
-                episode: prompt.episode,
-                session: prompt.session,
-                reason: Reason::PasteWithoutPath,
-                entity: None,
-                other: None,
-            });
-        }
+    /// Adds what there is to say about the prompt's messages: that pasted code has no path (spec §9.1), and that one of them, from
+    /// `from` on, quotes our delimiters, which the model sees defused.
+    pub(super) fn notify_of_messages(&mut self, prompt: &Prompt<'_>, from: usize) {
+        let quotes_delimiters = match prompt.on_record {
+            Some(seen) => seen.noticed.contains(&(Reason::QuotesDelimiters, None)),
+            None => prompt.request.messages[from..].iter().any(|message| {
+                let is_others = !matches!(message.role, Role::System | Role::Assistant);
+                let mut texts = message.texts();
+                is_others && !message.is_safe() && texts.any(delimiter::quoted_in)
+            }),
+        };
+        let said = [
+            (Reason::PasteWithoutPath, prompt.has_pathless_code),
+            (Reason::QuotesDelimiters, quotes_delimiters),
+        ];
+        let said = said.into_iter().filter(|(_, is_so)| *is_so);
+        self.notices.extend(
+            said.map(|(reason, _)| {
+                NoticeIssued::new((prompt.episode, prompt.session), reason, None)
+            }),
+        );
     }
 
     /// Makes the notices that say the same of several definitions of a file one, about the file. What each refused definition has lost
@@ -289,13 +299,11 @@ impl Hydration {
         {
             return;
         }
-        self.notices.push(NoticeIssued {
-            episode: prompt.episode,
-            session: prompt.session,
+        self.notices.push(NoticeIssued::new(
+            (prompt.episode, prompt.session),
             reason,
-            entity: Some(entity),
-            other: None,
-        });
+            entity,
+        ));
     }
 }
 

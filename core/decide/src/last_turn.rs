@@ -8,7 +8,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::ids::SessionId;
 use tslp_projections::state::StateView;
 
-/// The entities that the session's last prompt showed.
+/// The entities that the prompts since the user's last turn but one showed.
 #[must_use]
 pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
     let before = view.state.sessions().turn_before(session);

@@ -58,9 +58,10 @@ use tslp_projections::state::StateView;
 
 use tslp_core::artifact::Transition;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Content, ContentKind, Event, Transitioned};
+use tslp_core::event::{Content, ContentKind, Event, NoticeIssued, Transitioned};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::VersionId;
+use tslp_core::ids::{EpisodeId, SessionId, VersionId};
+use tslp_core::reason::Reason;
 
 /// Collects the events of one decision; content that the Vault holds is not repeated.
 pub struct Recorder<'v> {
@@ -91,6 +92,16 @@ impl<'v> Recorder<'v> {
             self.note_transition(moved);
         }
         self.events.push(event);
+    }
+
+    /// Adds a notice about one entity, or none.
+    pub fn notify(
+        &mut self,
+        ids: (EpisodeId, SessionId),
+        reason: Reason,
+        entity: impl Into<Option<EntityId>>,
+    ) {
+        self.push(Event::NoticeIssued(NoticeIssued::new(ids, reason, entity)));
     }
 
     /// Makes sure that the Vault holds `bytes`, and returns their address.

@@ -308,13 +308,16 @@ impl<'v> MentionScanner<'v> {
         let (after, gap_after) = word_after(text, end);
         let sentence_after = &text[end..];
         // Names in a row: "total and subtotal", "total, subtotal".
-        let follows_name = self.last_name.is_some_and(|last| {
-            let between = text.get(last..start).unwrap_or_default();
-            let between = between.trim_matches(|c: char| {
-                c.is_whitespace() || matches!(c, ',' | '`' | '"' | '\'' | '*')
+        // After a comma also a clause of its own may begin: "In Cart, add a hint".
+        let is_verb = is("make", name.text) && is("between", &after);
+        let follows_name = !is_verb
+            && self.last_name.is_some_and(|last| {
+                let between = text.get(last..start).unwrap_or_default();
+                let between = between.trim_matches(|c: char| {
+                    c.is_whitespace() || matches!(c, ',' | '`' | '"' | '\'' | '*')
+                });
+                matches!(between, "" | "/" | "&") && last < start || is("joint", between)
             });
-            matches!(between, "" | "/" | "&") && last < start || is("joint", between)
-        });
         let in_file_after = || {
             let (lead, gap) = (after.as_str(), gap_after);
             let rest = sentence_after[gap + lead.len()..].trim_start_matches([' ', '`', '"', '\'']);

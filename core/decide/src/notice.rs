@@ -162,6 +162,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::OverBudget => format!(
             "{name} is known, but too long for this prompt, so its code is not shown. Ask the user which part of it is meant.",
         ),
+        Reason::QuotesDelimiters if entity.is_none() => String::from(
+            "A text in this conversation quotes delimiters like the ones around this notice. They are shown in round brackets here; where they come from, they have square ones.",
+        ),
         Reason::QuotesDelimiters => {
             format!("{name} quotes the delimiters of this very block and is NOT shown.",)
         }
@@ -302,40 +305,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             unlinked_text("Nothing proves which file it belongs to; name its path.")
         }
         // Conclusions of reports and causes of transitions: none of these becomes a notice.
-        Reason::AstMatch
-        | Reason::ExactMatch
-        | Reason::CorrelatedWithOneFile
-        | Reason::PatternMatch
-        | Reason::EditApplied
-        | Reason::Confirmed
-        | Reason::FullDefinition
-        | Reason::BodyGiven
-        | Reason::DefinedOnce
-        | Reason::SymbolsKept
-        | Reason::NodesKept
-        | Reason::TokensKept
-        | Reason::CodeKept
-        | Reason::NameKept
-        | Reason::NotRemoved
-        | Reason::StructuralParity
-        | Reason::WriteHead
-        | Reason::ShadowAudit
-        | Reason::UserVerified
-        | Reason::DiskAgrees
-        | Reason::BaseUnmoved
-        | Reason::Replaced
-        | Reason::PartReplaced
-        | Reason::OmittedByUpdate
-        | Reason::ProposalOverruled
-        | Reason::Mentioned
-        | Reason::FileMentioned
-        | Reason::UnderProposal
-        | Reason::AmbiguousName
-        | Reason::CoveredByFile
-        | Reason::InSight
-        | Reason::NoLongerCurrent
-        | Reason::LeftToTools
-        | Reason::ContentMissing => refused_text(&name, notice.reason.code()),
+        _ => refused_text(&name, notice.reason.code()),
     }
 }
 

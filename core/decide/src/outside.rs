@@ -79,7 +79,10 @@ impl ToldChanges {
             Some(seen) => {
                 let noticed = seen.noticed.iter();
                 let outside = noticed.filter(|(reason, _)| reason.is_about_changes_outside());
-                outside.cloned().collect()
+                let about = |(reason, entity): &(Reason, Option<EntityId>)| {
+                    Some((*reason, entity.clone()?))
+                };
+                outside.filter_map(about).collect()
             }
             None => {
                 changed.extend(misleading());

@@ -50,7 +50,7 @@ pub struct RecordedSight {
     /// Versions that were withheld for the first time.
     pub withheld: Vec<Withheld>,
     /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
-    pub noticed: Vec<(Reason, EntityId)>,
+    pub noticed: Vec<(Reason, Option<EntityId>)>,
     /// True if no message was unsent.
     pub nothing_new: bool,
 }
@@ -58,7 +58,8 @@ pub struct RecordedSight {
 impl RecordedSight {
     /// Whether a notice was about the entity or all of its file.
     pub(super) fn has_noticed(&self, entity: &EntityId, is_meant: impl Fn(Reason) -> bool) -> bool {
-        let mut noticed = self.noticed.iter();
+        let noticed = self.noticed.iter();
+        let mut noticed = noticed.filter_map(|(reason, about)| Some((reason, about.as_ref()?)));
         noticed.any(|(reason, about)| {
             let is_of_file = about.symbol.is_none() && about.path == entity.path;
             is_meant(*reason) && (about == entity || is_of_file)

@@ -26,7 +26,7 @@ use tslp_core::event::{
 use tslp_core::extract::{Body, Extraction, Grammars};
 use tslp_core::gate::{
     self, BaseVerdict, Completeness, DiskVerdict, GateFacts, GateReport, NameVerdict,
-    RemovalVerdict, Thresholds, Verdict,
+    RemovalVerdict, Verdict,
 };
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -526,12 +526,18 @@ impl<'v> BlockJudge<'v> {
         judge
     }
 
-    /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file that the
-    /// prompt names goes; what a whole file lacks was moved, if the model has put the same definition elsewhere.
+    /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file goes
+    /// that the prompt asks to remove, or that gets another name which the prompt says as well; what a whole file lacks was moved,
+    /// if the model has put the same definition elsewhere.
     fn leaving(&self, found: &FoundCode, extent: Extent) -> Vec<(EntityId, Reason)> {
-        let Some(path) = found.usable_path().filter(|_| self.removals.asks()) else {
+        let Some(path) = found.usable_path() else {
             return Vec::new();
         };
+        let defined = found.symbols();
+        let is_new_name = |symbol: &Symbol| {
+            !self.tracked.contains(symbol) && self.removals.says_name(path, symbol)
+        };
+        let gets_said_name = defined.iter().any(is_new_name);
         let file = EntityId::file(path.clone());
         let edit = found
             .edit
@@ -552,17 +558,17 @@ impl<'v> BlockJudge<'v> {
             }
             _ => false,
         };
-        let gone = self
-            .tracked
-            .iter()
-            .filter(|it| !found.symbols().contains(*it));
+        let gone = self.tracked.iter().filter(|it| !defined.contains(*it));
         let gone = gone.filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
             let divergence = self.view.divergence(&entity);
             let is_spelled = divergence.is_none_or(|it| it == Divergence::Gone)
                 && is_of_edit(symbol)
-                && self.removals.names_definition(path, symbol);
-            if extent == Extent::WholeFile && lives_on_elsewhere(self.view, &entity) {
+                && (self.removals.names_definition(path, symbol)
+                    || gets_said_name && self.removals.says_name(path, symbol));
+            let is_asked = || self.removals.asks() || self.removals.says_name(path, symbol);
+            let is_whole = extent == Extent::WholeFile;
+            if is_whole && is_asked() && lives_on_elsewhere(self.view, &entity) {
                 Some((entity, Reason::MovedOrCopied))
             } else if is_spelled {
                 Some((entity, Reason::OmittedByUpdate))
@@ -596,12 +602,14 @@ impl<'v> BlockJudge<'v> {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
-            report.verdicts.extend(
-                block
-                    .resolution
-                    .correlation
-                    .map(|percent| correlation_verdict(percent, policy.thresholds)),
-            );
+            report
+                .verdicts
+                .extend(block.resolution.correlation.map(|(seen, needed)| Verdict {
+                    rule: Reason::CorrelatedWithOneFile,
+                    met: true,
+                    seen: seen.into(),
+                    needed: needed.into(),
+                }));
             report
         };
         changed.iter().map(judge).collect()
@@ -1013,16 +1021,6 @@ fn newly_repeated_heads(block: &ResolvedBlock<'_>, candidate: &Candidate) -> usi
             again.saturating_sub(namesakes::repeated_heads(&known.text, &known.namesakes))
         }
         _ => again,
-    }
-}
-
-fn correlation_verdict(percent: u8, thresholds: Thresholds) -> Verdict {
-    Verdict {
-        rule: Reason::CorrelatedWithOneFile,
-        met: true,
-        seen: percent.into(),
-        // Less was enough where the user named the code.
-        needed: thresholds.correlation_percent.min(percent).into(),
     }
 }
 

@@ -104,7 +104,7 @@ impl<'r> RepeatedBlock<'r> {
 
 /// Notices about what didn't count: one for each definition, or one for the file where there are many.
 pub(super) fn repetition_notices(
-    (episode, session): (EpisodeId, SessionId),
+    ids: (EpisodeId, SessionId),
     passed_over: Vec<EntityId>,
 ) -> Vec<Event> {
     let (mut named, files): (Vec<EntityId>, Vec<EntityId>) = passed_over
@@ -118,16 +118,9 @@ pub(super) fn repetition_notices(
         named = files;
         named.truncate(1);
     }
-    let notice = |entity| {
-        Event::NoticeIssued(NoticeIssued {
-            episode,
-            session,
-            reason: Reason::SaidBefore,
-            entity: Some(entity),
-            other: None,
-        })
-    };
-    named.into_iter().map(notice).collect()
+    let notice = |entity| NoticeIssued::new(ids, Reason::SaidBefore, Some(entity));
+    let notices = named.into_iter().map(notice);
+    notices.map(Event::NoticeIssued).collect()
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub struct Resolution {
     /// Symbols whose definition has a parse error inside; they are no candidates.
     pub damaged: Vec<Symbol>,
     /// The share of the true code's tokens that the block holds, in percent, if that linked it (spec §11).
-    pub correlation: Option<u8>,
+    pub correlation: Option<(u8, u8)>,
 }
 
 /// One entity as the block defines it.
@@ -90,7 +90,7 @@ impl Resolution {
             return Self::unresolved(Reason::NoEntity);
         }
         Self {
-            correlation: Some(shared),
+            correlation: Some((shared, thresholds.correlation_percent)),
             ..self
         }
     }
@@ -146,12 +146,9 @@ pub fn resolve(
         Err(reason) if path.is_none() && *reason == Reason::NoGrammar => {
             return Resolution::unresolved(Reason::NoEntity);
         }
-        Err(Reason::NoGrammar) if origin == Origin::User && found.edit.is_none() => {
-            return resolve_by_bytes(
-                view,
-                found,
-                path.expect("code without a path has no entity"),
-            );
+        Err(Reason::NoGrammar) => {
+            let path = path.expect("code without a path has no entity");
+            return resolve_by_bytes(view, found, path, origin);
         }
         Err(reason) => return Resolution::unresolved(*reason),
     };
@@ -264,22 +261,45 @@ fn resolve_by_path(
     }
 }
 
-/// A file that nothing can parse counts as a whole: as disk holds it, or as the user pastes it where there is none.
-fn resolve_by_bytes(view: &StateView<'_>, found: &FoundCode, path: &RelPath) -> Resolution {
+/// A file that nothing can parse counts as a whole: as disk holds it, as an edit makes it that applies exactly to what is true, or
+/// as the user pastes it where there is none. The model's other text for a file that is true waits until disk holds it.
+fn resolve_by_bytes(
+    view: &StateView<'_>,
+    found: &FoundCode,
+    path: &RelPath,
+    origin: Origin,
+) -> Resolution {
     let is_exact = match view.disk_finding(path) {
         Some(DiskFinding::File(disk)) => disk.whole == found.whole,
-        Some(DiskFinding::Missing) | None => true,
+        Some(DiskFinding::Missing) | None => origin == Origin::User,
         Some(DiskFinding::Unreadable(_)) => false,
     };
-    if !is_exact || found.stated_extent == StatedExtent::Range {
+    let is_known = || {
+        view.current_version(&EntityId::file(path.clone()))
+            .is_some()
+    };
+    let (level, reason) = match &found.edit {
+        Some(_) => (Level::Confirmed, Reason::EditApplied),
+        None if is_exact => (Level::Confirmed, Reason::ExactMatch),
+        None if found.evidence > PathEvidence::SentenceBefore && is_known() => {
+            (Level::Inferred, Reason::NoGrammar)
+        }
+        None => (Level::Unresolved, Reason::NoGrammar),
+    };
+    if level == Level::Unresolved || found.stated_extent == StatedExtent::Range {
         return Resolution::unresolved(Reason::NoGrammar);
     }
+    // The nearest to nodes and tokens that such a text has.
+    let figures = Figures {
+        nodes: u32::try_from(found.code.lines().count()).unwrap_or(u32::MAX),
+        tokens: u32::try_from(found.code.split_whitespace().count()).unwrap_or(u32::MAX),
+    };
     Resolution {
-        level: Level::Confirmed,
+        level,
         extent: Extent::WholeFile,
         path: Some(path.clone()),
-        candidates: Vec::from([whole_file_candidate(found, path, Figures::default())]),
-        ..Resolution::unresolved(Reason::ExactMatch)
+        candidates: Vec::from([whole_file_candidate(found, path, figures)]),
+        ..Resolution::unresolved(reason)
     }
 }
 
@@ -555,7 +575,7 @@ fn resolve_by_correlation(
         level: Level::Inferred,
         path: Some(path),
         candidates,
-        correlation: least,
+        correlation: least.map(|least| (least, thresholds.correlation_percent)),
         ..Resolution::unresolved(Reason::CorrelatedWithOneFile)
     }
 }

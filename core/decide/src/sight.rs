@@ -616,6 +616,9 @@ fn add_versions(
     let current = current.map(|current| (current.slice, current.artifact, current.spans));
     let former = view.former_versions(entity).into_iter();
     let former = former.map(|former| (former.slice, former.artifact, former.spans));
+    let invalid = view.invalid_proposals(entity).into_iter();
+    let invalid = invalid.map(|proposal| (proposal.slice, proposal.artifact, proposal.spans));
+    let former = invalid.chain(former);
     let truth = current.as_ref().map(|(slice, ..)| *slice);
     // What became true again is no former version.
     let former = former.filter(|(slice, ..)| Some(*slice) != truth);

@@ -257,13 +257,7 @@ fn halt_tools(
 }
 
 fn tool_notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event {
-    Event::NoticeIssued(NoticeIssued {
-        episode,
-        session,
-        reason,
-        entity: None,
-        other: None,
-    })
+    Event::NoticeIssued(NoticeIssued::new((episode, session), reason, None))
 }
 
 /// A notice if a reply shows more results than it made calls, since the model made some up; or if it asks for tools and none was

@@ -211,22 +211,14 @@ fn decide_block(
     } else if let Some(reason) = refusal_reason(view, found, resolution)
         && (reason != Reason::NoDefinition || is_expected(view, found, place))
     {
-        recorder.push(Event::NoticeIssued(NoticeIssued {
-            episode,
-            session,
+        recorder.notify(
+            (episode, session),
             reason,
-            entity: found.usable_path().cloned().map(EntityId::file),
-            other: None,
-        }));
+            found.usable_path().cloned().map(EntityId::file),
+        );
     }
     for entity in contradicted {
-        recorder.push(Event::NoticeIssued(NoticeIssued {
-            episode,
-            session,
-            reason: Reason::Contradicted,
-            entity: Some(entity),
-            other: None,
-        }));
+        recorder.notify((episode, session), Reason::Contradicted, entity);
     }
     recorder.into_events()
 }
@@ -319,13 +311,7 @@ fn record_anothers(
     if !new.is_empty() {
         promote::record_block(&mut recorder, &block, &new);
     }
-    recorder.push(Event::NoticeIssued(NoticeIssued {
-        episode,
-        session,
-        reason: Reason::CodeOfAnother,
-        entity: Some(entity),
-        other: None,
-    }));
+    recorder.notify((episode, session), Reason::CodeOfAnother, entity);
     recorder.into_events()
 }
 

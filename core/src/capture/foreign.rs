@@ -5,11 +5,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::line::line_at;
+use super::line::{line_at, lines_from};
+use super::quoted::ResultHeading;
 use super::vocabulary::{
-    AFTER_RESULT_TAGS, ANSWER_TOOLS, ASKING_WORDS, ATTACHED_FILE_TAGS, CONVERSATION_WORDS,
-    FENCE_TAGS, FILE_TAGS, REMINDER_TAGS, SUMMARY_BEGINNINGS, SUMMARY_WORDS, USERS_TAGS,
-    WRITTEN_FILE_TAGS,
+    AFTER_RESULT_TAGS, ASKING_WORDS, ATTACHED_FILE_TAGS, CONVERSATION_WORDS, FENCE_TAGS, FILE_TAGS,
+    REMINDER_TAGS, SUMMARY_BEGINNINGS, SUMMARY_WORDS, USERS_TAGS, WRITTEN_FILE_TAGS,
 };
 
 /// A part of a message that somebody else said.
@@ -47,7 +47,7 @@ pub fn foreign_parts(text: &str) -> Vec<ForeignPart> {
                 range: line.start..text.len(),
                 is_attachment: false,
             })
-        } else if is_result_heading(said) {
+        } else if ResultHeading::of(said).is_some() {
             Some(ForeignPart {
                 range: line.start..end_of_result(text, line.end),
                 is_attachment: false,
@@ -141,33 +141,14 @@ fn element_opened(
     })
 }
 
-/// `[read_file for 'a.c'] Result:`, `[new_task completed] Result: Done.` Where the result is the user's answer it is none.
-fn is_result_heading(line: &str) -> bool {
-    let inside = line
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("] Result:"));
-    inside.is_some_and(|(inside, _)| {
-        let name = inside.split_whitespace().next().unwrap_or_default();
-        let is_name = name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-        is_name && (!ANSWER_TOOLS.contains(&name) || inside.ends_with(" completed"))
-    })
-}
-
 /// Where a result ends: at a tag of the user's own words.
 fn end_of_result(text: &str, from: usize) -> usize {
-    let mut at = from;
-    while at < text.len() {
-        let line = line_at(text, at);
-        let said = text[line.clone()].trim_start();
-        let mut tags = AFTER_RESULT_TAGS.iter();
-        if tags.any(|tag| said.starts_with(tag)) {
-            return at;
-        }
-        at = line.end;
-    }
-    text.len()
+    let is_after =
+        |line: &str| (AFTER_RESULT_TAGS.iter()).any(|tag| line.trim_start().starts_with(tag));
+    let mut lines = lines_from(text, from);
+    lines
+        .find(|(_, line)| is_after(line))
+        .map_or(text.len(), |(at, _)| at)
 }
 
 /// Lines in front of which a message may say in words of its own that it is a summary.

@@ -14,7 +14,9 @@ use super::vocabulary::{AFTER_RESULT_TAGS, ANSWER_TOOLS, FILE_TOOLS};
 /// Reads what a line opens: a tool's result, or lines with numbers.
 pub(super) fn read<'t>(text: &'t str, line: &Range<usize>) -> Option<Container<'t>> {
     let word = text[line.clone()].trim();
-    if let Some(heading) = ResultHeading::of(word) {
+    if word.ends_with("] Result:")
+        && let Some(heading) = ResultHeading::of(word)
+    {
         return Some(read_result(text, line, &heading));
     }
     if line.start == 0
@@ -25,21 +27,22 @@ pub(super) fn read<'t>(text: &'t str, line: &Range<usize>) -> Option<Container<'
     read_numbered_run(text, line)
 }
 
-/// `[read_file for 'src/a.c'] Result:`.
-struct ResultHeading<'t> {
+/// `[read_file for 'src/a.c'] Result:`, `[new_task completed] Result: Done.`
+pub(super) struct ResultHeading<'t> {
     path: Option<&'t str>,
     reads: bool,
 }
 
 impl<'t> ResultHeading<'t> {
     /// The heading in a line. Tools whose result is the user's own answer have none.
-    fn of(line: &'t str) -> Option<Self> {
-        let inside = line.strip_prefix('[')?.strip_suffix("] Result:")?;
+    pub(super) fn of(line: &'t str) -> Option<Self> {
+        let (inside, _) = line.strip_prefix('[')?.split_once("] Result:")?;
         let name = inside.split_whitespace().next()?;
         let is_name = name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-        if !is_name || ANSWER_TOOLS.contains(&name) {
+        let is_answer = ANSWER_TOOLS.contains(&name) && !inside.ends_with(" completed");
+        if !is_name || is_answer {
             return None;
         }
         let argument = inside

@@ -1,4 +1,4 @@
-//! Audits that wait until no client needs the model: which begins next, and which are called off.
+//! Audits that wait until no client needs the model: which is asked next, and which is put off.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,7 +10,7 @@ use tslp_core::ids::EpisodeId;
 
 use crate::config::secret::Secret;
 
-/// Audits that may wait; they wait only while replies of other conversations are under way.
+/// Audits that may wait: an agent's steps follow one another without a pause, and each may have one.
 const WAITING_MAX: usize = 16;
 
 /// A question, and all that is needed to ask it.
@@ -18,8 +18,6 @@ const WAITING_MAX: usize = 16;
 pub struct Audit {
     /// The episode whose reply is audited.
     pub episode: EpisodeId,
-    /// The moment at which that reply ended; a later request calls the audit off.
-    pub since: RequestMark,
     /// The question for the model.
     pub question: AuditQuestion,
     /// The model, and how to speak to it.
@@ -35,19 +33,6 @@ pub struct AuditedModel {
     pub authorization: Option<Secret>,
 }
 
-/// A moment in the order of requests: the number of requests that had come in before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestMark(u64);
-
-/// A task for the auditor's thread.
-#[derive(Debug)]
-pub enum AuditorTask {
-    /// Ask this question.
-    Ask(Audit),
-    /// Report that these audits were called off before they began.
-    Report(Vec<EpisodeId>),
-}
-
 /// Shared by the network loop, the engine, the auditor and the scrub. Nobody does I/O while holding its lock.
 #[derive(Clone, Default)]
 pub struct AuditQueue(Arc<SharedQueue>);
@@ -60,13 +45,11 @@ struct SharedQueue {
 
 #[derive(Default)]
 struct QueueState {
-    /// Requests for the model so far.
-    requests: u64,
-    /// Those whose response isn't over.
+    /// Requests for the model whose response isn't over.
     in_flight: usize,
+    /// Whether the last reply called a tool, so that its client is about to come back with the result.
+    between_steps: bool,
     waiting: VecDeque<Audit>,
-    /// Called off, and not reported.
-    called_off: Vec<EpisodeId>,
     running: RunningAudit,
     closed: bool,
 }
@@ -80,27 +63,18 @@ enum RunningAudit {
     Begun,
     /// Closing this ends it.
     Talking(TcpStream),
-    CalledOff,
+    PutOff,
 }
 
 impl QueueState {
-    /// Reports go first; an audit begins once no request is under way.
-    fn next_task(&mut self) -> Option<AuditorTask> {
-        if !self.called_off.is_empty() {
-            return Some(AuditorTask::Report(std::mem::take(&mut self.called_off)));
-        }
-        if self.closed || self.in_flight > 0 {
-            return None;
-        }
-        let audit = self.waiting.pop_front()?;
-        self.running = RunningAudit::Begun;
-        Some(AuditorTask::Ask(audit))
+    const fn is_model_free(&self) -> bool {
+        self.in_flight == 0 && !self.between_steps && !self.closed
     }
 
-    /// Whether the auditor, which waits, has something to do. Each prompt asks, and waking a thread in vain delays it.
-    fn is_awaited(&self) -> bool {
-        let is_due = self.in_flight == 0 && !self.waiting.is_empty();
-        self.closed || !self.called_off.is_empty() || is_due
+    fn begin_next(&mut self) -> Option<Audit> {
+        let audit = self.is_model_free().then(|| self.waiting.pop_front())??;
+        self.running = RunningAudit::Begun;
+        Some(audit)
     }
 }
 
@@ -129,109 +103,108 @@ impl fmt::Debug for AuditQueue {
 }
 
 impl AuditQueue {
-    /// A client's request for the model comes in: every audit gives way to it, at once.
+    /// A client's request for the model comes in: the audit under way gives way to it, at once, and is asked again later.
     #[must_use]
     pub fn begin_request(&self) -> InUse {
         let mut state = self.lock();
-        state.requests += 1;
         state.in_flight += 1;
-        self.call_off(state);
+        self.put_off_running(state);
         InUse(self.clone())
     }
 
-    /// Marks this moment, for comparison with later requests.
-    #[must_use]
-    pub fn mark_now(&self) -> RequestMark {
-        RequestMark(self.lock().requests)
+    /// A reply has ended. After one that called a tool its client is back in a moment: an audit in between would only be broken off,
+    /// and cost the model server its memory of the conversation.
+    pub fn note_reply_end(&self, called_tool: bool) {
+        let mut state = self.lock();
+        state.between_steps = called_tool;
+        self.wake(&state);
     }
 
-    /// Ends the queue: nothing is asked any more.
+    /// Ends the queue: nothing is asked any more, and the next start records what has no answer.
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
-        self.call_off(state);
+        self.put_off_running(state);
     }
 
-    /// Takes an audit that no request has come before. It begins once no request is under way.
-    ///
-    /// # Errors
-    /// If it is called off already.
-    pub fn ask(&self, audit: Audit) -> Result<(), CalledOff> {
+    /// Takes an audit, which begins once the model is free. If too many wait, the oldest is dropped and its episode returned.
+    pub fn ask(&self, audit: Audit) -> Option<EpisodeId> {
         let mut state = self.lock();
-        let is_overtaken = audit.since != RequestMark(state.requests);
-        if state.closed || is_overtaken || state.waiting.len() >= WAITING_MAX {
-            return Err(CalledOff);
-        }
+        let is_full = state.waiting.len() >= WAITING_MAX;
+        let dropped = is_full.then(|| state.waiting.pop_front()).flatten();
         state.waiting.push_back(audit);
         self.wake(&state);
-        Ok(())
+        dropped.map(|audit| audit.episode)
     }
 
-    /// Waits for something to do; nothing once the queue is closed.
-    pub(super) fn next(&self) -> Option<AuditorTask> {
+    /// Waits for an audit to ask; nothing once the queue is closed.
+    pub(super) fn next(&self) -> Option<Audit> {
         let mut state = self.lock();
         loop {
-            if let Some(task) = state.next_task() {
-                return Some(task);
-            }
             if state.closed {
                 return None;
+            }
+            if let Some(audit) = state.begin_next() {
+                return Some(audit);
             }
             let waited = self.0.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Something to do, if there is anything.
+    /// An audit to ask now, if there is one.
     #[must_use]
-    pub fn try_next(&self) -> Option<AuditorTask> {
-        self.lock().next_task()
+    pub fn try_next(&self) -> Option<Audit> {
+        self.lock().begin_next()
     }
 
-    /// Keeps the running audit's connection, to close it when the audit is called off: that wakes the auditor from its read.
+    /// Keeps the running audit's connection, to close it when the audit is put off: that wakes the auditor from its read.
     ///
     /// # Errors
-    /// If it is called off already.
-    pub(super) fn keep_stream_to_cancel(&self, stream: TcpStream) -> Result<(), CalledOff> {
+    /// If it is put off already.
+    pub(super) fn keep_stream_to_cancel(&self, stream: TcpStream) -> Result<(), PutOff> {
         let mut state = self.lock();
         match state.running {
             RunningAudit::Begun => {
                 state.running = RunningAudit::Talking(stream);
                 Ok(())
             }
-            RunningAudit::None | RunningAudit::Talking(_) | RunningAudit::CalledOff => {
-                Err(CalledOff)
-            }
+            RunningAudit::None | RunningAudit::Talking(_) | RunningAudit::PutOff => Err(PutOff),
         }
     }
 
     /// Ends the running audit.
     ///
     /// # Errors
-    /// If it was called off.
-    pub fn end_audit(&self) -> Result<(), CalledOff> {
+    /// If it was put off.
+    pub fn end_audit(&self) -> Result<(), PutOff> {
         let ended = std::mem::take(&mut self.lock().running);
         match ended {
-            RunningAudit::CalledOff => Err(CalledOff),
+            RunningAudit::PutOff => Err(PutOff),
             RunningAudit::None | RunningAudit::Begun | RunningAudit::Talking(_) => Ok(()),
         }
     }
 
+    /// Takes back an audit that was broken off; it is the next one.
+    pub fn ask_again(&self, audit: Audit) {
+        let mut state = self.lock();
+        state.waiting.push_front(audit);
+        self.wake(&state);
+    }
+
+    /// Wakes the auditor if it has something to do: each prompt asks, and waking a thread in vain delays it.
     fn wake(&self, state: &QueueState) {
-        if state.is_awaited() {
+        if state.closed || state.is_model_free() && !state.waiting.is_empty() {
             self.0.changed.notify_all();
         }
     }
 
-    fn call_off(&self, mut state: MutexGuard<'_, QueueState>) {
-        let waiting = std::mem::take(&mut state.waiting);
-        let episodes = waiting.into_iter().map(|audit| audit.episode);
-        state.called_off.extend(episodes);
+    fn put_off_running(&self, mut state: MutexGuard<'_, QueueState>) {
         let running = match state.running {
             RunningAudit::None => None,
-            RunningAudit::Begun | RunningAudit::Talking(_) | RunningAudit::CalledOff => Some(
-                std::mem::replace(&mut state.running, RunningAudit::CalledOff),
-            ),
+            RunningAudit::Begun | RunningAudit::Talking(_) | RunningAudit::PutOff => {
+                Some(std::mem::replace(&mut state.running, RunningAudit::PutOff))
+            }
         };
         self.wake(&state);
         // Nobody waits for a system call with the lock held.
@@ -250,8 +223,8 @@ impl AuditQueue {
 
 /// A request needed the model, or nothing is asked any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it was called off")]
-pub struct CalledOff;
+#[error("it was put off")]
+pub struct PutOff;
 
 #[cfg(test)]
 mod tests {
@@ -260,10 +233,9 @@ mod tests {
 
     use super::*;
 
-    fn audit(episode: u64, since: RequestMark) -> Audit {
+    fn audit(episode: u64) -> Audit {
         Audit {
             episode: EpisodeId(episode),
-            since,
             question: AuditQuestion {
                 system: String::new(),
                 user: String::new(),
@@ -272,80 +244,75 @@ mod tests {
         }
     }
 
-    fn check_next(queue: &AuditQueue, expected: &str) {
-        let task = match queue.next() {
-            Some(AuditorTask::Ask(audit)) => format!("ask {}", audit.episode),
-            Some(AuditorTask::Report(episodes)) => format!("report {episodes:?}"),
-            None => "over".into(),
-        };
-        assert_eq!(task, expected);
+    #[track_caller]
+    fn check_next(queue: &AuditQueue, expected: Option<u64>) -> Option<Audit> {
+        let next = queue.try_next();
+        let episode = next.as_ref().map(|audit| audit.episode.0);
+        assert_eq!(episode, expected);
+        next
     }
 
     #[test]
-    fn an_audit_waits_for_replies_under_way_and_gives_way_to_new_requests() {
+    fn an_audit_waits_for_replies_under_way_and_for_an_agents_next_step() {
         let queue = AuditQueue::default();
         let (first, other) = (queue.begin_request(), queue.begin_request());
         drop(first);
-        queue.ask(audit(1, queue.mark_now())).unwrap();
+        assert_eq!(queue.ask(audit(1)), None);
+        check_next(&queue, None);
+        queue.note_reply_end(true);
         drop(other);
-        check_next(&queue, "ask e1");
+        check_next(&queue, None);
+        let step = queue.begin_request();
+        queue.note_reply_end(false);
+        check_next(&queue, None);
+        drop(step);
+        check_next(&queue, Some(1));
         assert_eq!(queue.end_audit(), Ok(()));
-
-        let since = queue.mark_now();
-        queue.ask(audit(2, since)).unwrap();
-        let newer = queue.begin_request();
-        check_next(&queue, "report [EpisodeId(2)]");
-        assert_eq!(queue.ask(audit(3, since)), Err(CalledOff));
-        drop(newer);
-        assert_eq!(queue.ask(audit(3, since)), Err(CalledOff));
     }
 
     #[test]
-    fn a_running_audits_connection_is_closed_by_a_request() {
+    fn an_audit_that_a_request_breaks_off_is_asked_again_first() {
         let queue = AuditQueue::default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut theirs, _) = listener.accept().unwrap();
-        queue.ask(audit(1, queue.mark_now())).unwrap();
-        check_next(&queue, "ask e1");
+        queue.ask(audit(1));
+        queue.ask(audit(2));
+        let begun = check_next(&queue, Some(1)).unwrap();
         queue
             .keep_stream_to_cancel(ours.try_clone().unwrap())
             .unwrap();
-        drop(queue.begin_request());
+        let request = queue.begin_request();
         assert_eq!(theirs.read(&mut [0]).unwrap(), 0);
         assert_eq!((&ours).read(&mut [0]).unwrap(), 0);
-        assert_eq!(queue.end_audit(), Err(CalledOff));
+        assert_eq!(queue.end_audit(), Err(PutOff));
         assert_eq!(queue.end_audit(), Ok(()));
+        queue.ask_again(begun);
+        check_next(&queue, None);
+        drop(request);
+        check_next(&queue, Some(1));
     }
 
     #[test]
-    fn an_audit_that_is_called_off_while_it_connects_never_talks() {
+    fn an_audit_that_is_put_off_while_it_connects_never_talks() {
         let queue = AuditQueue::default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        queue.ask(audit(1, queue.mark_now())).unwrap();
-        check_next(&queue, "ask e1");
+        queue.ask(audit(1));
+        check_next(&queue, Some(1));
         queue.close();
-        assert_eq!(queue.keep_stream_to_cancel(stream), Err(CalledOff));
-        assert_eq!(queue.end_audit(), Err(CalledOff));
-        check_next(&queue, "over");
+        assert_eq!(queue.keep_stream_to_cancel(stream), Err(PutOff));
+        assert_eq!(queue.end_audit(), Err(PutOff));
+        assert!(queue.next().is_none());
     }
 
     #[test]
-    fn audits_that_wait_are_bounded_and_reported_when_the_queue_closes() {
+    fn audits_that_wait_are_bounded() {
         let queue = AuditQueue::default();
-        let busy = queue.begin_request();
-        let since = queue.mark_now();
         for episode in 0..WAITING_MAX as u64 {
-            queue.ask(audit(episode, since)).unwrap();
+            assert_eq!(queue.ask(audit(episode)), None);
         }
-        assert_eq!(queue.ask(audit(99, since)), Err(CalledOff));
-        queue.close();
-        let Some(AuditorTask::Report(episodes)) = queue.next() else {
-            panic!("what waited is reported");
-        };
-        assert_eq!(episodes.len(), WAITING_MAX);
-        check_next(&queue, "over");
-        drop(busy);
+        assert_eq!(queue.ask(audit(99)), Some(EpisodeId(0)));
+        check_next(&queue, Some(1));
     }
 }

@@ -183,7 +183,7 @@ keys! {
     "profile": Common, choice!(GateProfile, policy.profile),
         "How easily the model's code becomes truth. In `strict` structural parity alone isn't enough: a shadow audit must find the change complete, or you verify it, by `@tslp confirm` for one.";
     "audit": Common, choice!(AuditChoice, policy.audit),
-        "Whether the model is asked, once its reply is out and nobody waits for it, if the reply's code is complete: after every reply with judged code (`on`), or only where nothing else grants authority (`auto`), as in `strict`. A new request to the model cancels it at once.";
+        "Whether the model is asked, once its reply is out and nobody waits for it, if the reply's code is complete: after every reply with judged code (`on`), or only where nothing else grants authority (`auto`), as in `strict`. A new request to the model breaks it off at once; it is asked again when the model is free.";
     "audit_timeout_seconds": Tuning, seconds!(1..=DAY_SECONDS, audit.timeout),
         "Longest time for a shadow audit, from connecting to the answer's end.";
     "history": Common, choice!(HistoryChoice, policy.history),

@@ -32,7 +32,6 @@ use tslp_wire::chat::held_calls::{ALL_CALLS, DeniedCalls};
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::{EngineThread, take_said};
-use crate::auditor::queue::RequestMark;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::config::settings::{ClientTools, ToolsChoice};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
@@ -94,8 +93,6 @@ enum ReplyPhase {
 struct CallsInProgress {
     /// The model's text of the round.
     text: String,
-    /// When the round ended.
-    at: RequestMark,
     queue: VecDeque<WrittenCall>,
     results: Vec<CallResult>,
     /// The call whose paths are being looked at.
@@ -221,7 +218,6 @@ impl EngineThread {
         &mut self,
         exchange: ExchangeId,
         ending: ResponseEnd,
-        at: RequestMark,
     ) -> bool {
         if self.keeps_calls_back(exchange, ending) {
             return false;
@@ -241,7 +237,7 @@ impl EngineThread {
                 false
             }
             (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
-                self.begin_calls(exchange, at)
+                self.begin_calls(exchange)
             }
             // Some servers answer 500 where their template takes no such role.
             (ReplyPhase::Speaking, ResponseEnd::Complete { status: 400..=500 })
@@ -254,7 +250,7 @@ impl EngineThread {
     }
 
     /// Reads the calls of a round that has ended well.
-    fn begin_calls(&mut self, exchange: ExchangeId, at: RequestMark) -> bool {
+    fn begin_calls(&mut self, exchange: ExchangeId) -> bool {
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
             return false;
         };
@@ -286,7 +282,6 @@ impl EngineThread {
         reply.began.get_or_insert_with(Instant::now);
         reply.phase = ReplyPhase::Working(CallsInProgress {
             text,
-            at,
             queue: calls.into(),
             results: Vec::new(),
             asked: None,
@@ -680,7 +675,7 @@ impl EngineThread {
                 );
                 self.say_for_model(exchange, told);
             }
-            return self.reply_over(exchange, ResponseEnd::Complete { status: 200 }, working.at);
+            return self.reply_over(exchange, ResponseEnd::Complete { status: 200 });
         }
         reply.round += 1;
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.

@@ -100,7 +100,6 @@ impl MainLoop {
             return self.engine.send(ToEngine::ReplyEnd {
                 exchange: id,
                 ending: ResponseEnd::ClientGone,
-                at: self.audits.mark_now(),
             });
         };
         let client = self.connections.client(key);

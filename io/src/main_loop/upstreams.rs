@@ -286,12 +286,7 @@ impl MainLoop {
                 handover: Handover::Enough,
             });
         }
-        let at = self.audits.mark_now();
-        self.engine.send(ToEngine::ReplyEnd {
-            exchange,
-            ending,
-            at,
-        });
+        self.engine.send(ToEngine::ReplyEnd { exchange, ending });
     }
 }
 

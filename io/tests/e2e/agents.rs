@@ -33,7 +33,7 @@ pub(crate) fn called(tool: &str, arguments: &Value, result: &str) -> [Value; 2] 
     ]
 }
 
-fn request(messages: &[Value]) -> Value {
+pub(crate) fn request(messages: &[Value]) -> Value {
     let tool =
         |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {}}});
     json!({"model": "m", "stream": true, "messages": messages, "tools": [tool("read"), tool("edit")]})

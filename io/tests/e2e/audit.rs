@@ -6,9 +6,11 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::agents::{called, calls, request};
+use crate::authors::{self, PATHS, Turn, says};
 use crate::harness::{
     CHAT, JSON, PATIENCE, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, fenced,
-    prompt,
+    prompt, user,
 };
 use crate::ledger_file::kinds;
 use crate::upstream::{
@@ -199,7 +201,7 @@ fn an_audit_of_an_upstream_that_is_gone_has_failed() {
 }
 
 #[test]
-fn a_prompt_calls_a_running_audit_off_and_never_waits_for_it() {
+fn a_prompt_puts_a_running_audit_off_and_never_waits_for_it() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let before = tslp.state();
@@ -210,6 +212,7 @@ fn a_prompt_calls_a_running_audit_off_and_never_waits_for_it() {
     upstream.next();
     assert!(is_audit(&upstream.next()));
     upstream.will_say("served");
+    upstream.will_say(verdict("completed"));
     assert_eq!(talk.ask("what next?").said(), "served");
     closed
         .recv_timeout(PATIENCE)
@@ -218,12 +221,41 @@ fn a_prompt_calls_a_running_audit_off_and_never_waits_for_it() {
         let audits = tslp.ended(reply.episode())["audits"].clone();
         (audits[0]["status"] != "awaited").then_some(audits)
     });
-    assert_eq!(audits, json!([{"entity": RING_PUT, "status": "cancelled"}]));
+    // Asked again once the model is free, and too late to make anything true: the user has gone on.
+    assert_eq!(audits, json!([{"entity": RING_PUT, "status": "completed"}]));
     assert_eq!(tslp.state(), before);
 }
 
 #[test]
-fn a_relayed_request_for_the_model_calls_an_audit_off() {
+fn an_agents_next_step_puts_an_audit_off_and_its_grant_still_counts() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::with(&places, &upstream.url, &STRICT);
+    let (old, new) = ("    return 0;\n", "    r->count += 1;\n    return 0;\n");
+    let edit = json!({"path": "src/ring.c", "old_string": old, "new_string": new});
+    let mut messages = vec![user("improve `ring_put` in src/ring.c, please")];
+    upstream.will(calls("edit", &edit));
+    let step = tslp.chat(&request(&messages)).episode();
+    upstream.next();
+    // Between two steps nothing is asked: it would only be broken off.
+    assert_eq!(tslp.ended(step)["audits"][0]["status"], "awaited");
+    places.write("src/ring.c", &RING.replace(old, new));
+    messages.extend(called("edit", &edit, "Edit applied."));
+    upstream.will_say("Done.");
+    upstream.will_say(verdict("completed"));
+    tslp.chat(&request(&messages));
+    assert!(!is_audit(&upstream.next()));
+    assert!(is_audit(&upstream.next()));
+    let truth = eventually(|| {
+        let truth = tslp.state()[RING_PUT].clone();
+        (truth["origin"] == "model").then_some(truth)
+    });
+    assert_eq!(truth["disk"], "same");
+    assert_eq!(tslp.ended(step)["audits"][0]["status"], "completed");
+}
+
+#[test]
+fn a_relayed_request_for_the_model_puts_an_audit_off() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = pasted(&places, &upstream, &STRICT);
     let (closed, hang) = closing();
@@ -231,12 +263,14 @@ fn a_relayed_request_for_the_model_calls_an_audit_off() {
     tslp.say("improve `ring_put`");
     upstream.next();
     assert!(is_audit(&upstream.next()));
+    upstream.will_say("relayed");
+    upstream.will_say(verdict("completed"));
     let response = tslp.request("POST", "/v1/completions", &[JSON], b"{}");
     assert_eq!(response.status(), 200);
     closed
         .recv_timeout(PATIENCE)
         .expect("the audit's connection is closed");
-    check_audit(&tslp, "cancelled");
+    check_promoted(&tslp);
 }
 
 #[test]
@@ -406,4 +440,42 @@ fn requests_that_came_to_nothing_hold_no_audit_up() {
     upstream.will_say(verdict("completed"));
     tslp.say("write `ring_put` in src/ring.c");
     check_promoted(&tslp);
+}
+
+/// The user of every dialect goes on from a proposal; where the client keeps no conversation, it names one or sends its tokens.
+#[test]
+fn going_on_verifies_a_proposal_in_every_dialect() {
+    for path in PATHS {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let strict = ["--profile", "strict", "--audit", "off"];
+        let tslp = Tslp::with(&places, &upstream.url, &strict);
+        let session = ("x-tslp-session", "one");
+        let headers: &[_] = match path {
+            "/v1/completions" => &[JSON, session],
+            _ => &[JSON],
+        };
+        let mut turns = Vec::new();
+        let mut say = |number: u32, asked: &str, answer: &str| {
+            turns.push(says(asked));
+            let mut body = authors::request(path, &turns);
+            turns.push(Turn::Model(answer.into()));
+            let mut said = authors::reply(path, turns.last().expect("just added"));
+            if path == "/api/generate" {
+                said["context"] = json!([7, number]);
+                if number > 0 {
+                    body["context"] = json!([7, number - 1]);
+                }
+            }
+            let said = said.to_string().into_bytes();
+            upstream.will(Reply::Plain(200, "application/json", said));
+            let response = tslp.request("POST", path, headers, body.to_string().as_bytes());
+            assert_eq!(response.status(), 200, "{path}: {}", response.text());
+            tslp.ended(response.episode());
+        };
+        say(0, &fenced("src/ring.c", RING), "Kept.");
+        say(1, "Improve `ring_put`.", &fenced("src/ring.c", RING_BETTER));
+        assert_eq!(tslp.state()[RING_PUT]["origin"], "user", "{path}");
+        say(2, "Now also make `ring_put` return the count.", "Done.");
+        assert_eq!(tslp.state()[RING_PUT]["origin"], "model", "{path}");
+    }
 }

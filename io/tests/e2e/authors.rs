@@ -8,18 +8,18 @@ use crate::upstream::{Reply, Step, Upstream};
 
 /// A message of a conversation, by who said it.
 #[derive(Clone)]
-enum Turn {
+pub(crate) enum Turn {
     User(Vec<String>),
     Model(String),
     Call(&'static str, Value),
     Result(String),
 }
 
-fn says(text: impl Into<String>) -> Turn {
+pub(crate) fn says(text: impl Into<String>) -> Turn {
     Turn::User(vec![text.into()])
 }
 
-const PATHS: [&str; 6] = [
+pub(crate) const PATHS: [&str; 6] = [
     "/v1/chat/completions",
     "/v1/messages",
     "/v1/responses",
@@ -29,7 +29,7 @@ const PATHS: [&str; 6] = [
 ];
 
 /// A request of this dialect; one that has no history holds the last text of the user's alone.
-fn request(path: &str, turns: &[Turn]) -> Value {
+pub(crate) fn request(path: &str, turns: &[Turn]) -> Value {
     let messages = || -> Vec<Value> { turns.iter().flat_map(|turn| message(path, turn)).collect() };
     let last = || {
         let users = turns.iter().rev().find_map(|turn| match turn {
@@ -93,7 +93,7 @@ fn message(path: &str, turn: &Turn) -> Vec<Value> {
 }
 
 /// A whole reply in this dialect. Where it has no calls, the model writes one into its text.
-fn reply(path: &str, turn: &Turn) -> Value {
+pub(crate) fn reply(path: &str, turn: &Turn) -> Value {
     let said = match turn {
         Turn::Call(name, arguments) => format!("<{name}>\n{}\n</{name}>", orders_in(arguments)),
         Turn::Model(text) => text.clone(),
@@ -156,10 +156,14 @@ struct Trial<'t> {
 
 impl Trial<'_> {
     fn ask(&self, turns: &[Turn], answer: &Turn) {
-        let body = reply(self.path, answer).to_string().into_bytes();
+        self.send(&request(self.path, turns), &reply(self.path, answer));
+    }
+
+    fn send(&self, request: &Value, reply: &Value) {
+        let body = reply.to_string().into_bytes();
         self.upstream
             .will(Reply::Plain(200, "application/json", body));
-        let body = request(self.path, turns).to_string();
+        let body = request.to_string();
         let response = self
             .tslp
             .request("POST", self.path, &[JSON], body.as_bytes());
@@ -175,6 +179,28 @@ impl Trial<'_> {
             self.ask(&[says(asked)], &said);
         }
         self.ask(turns, &Turn::Model("Done.".into()));
+    }
+}
+
+/// What real clients sent after a reply, recorded at a scripted server: subagents, compactions and resumed sessions. Roo Code has no
+/// command line, so its form is written in [`subagents`] alone.
+const RECORDED: &str = include_str!("recorded_shapes.json");
+
+#[test]
+fn nobody_is_believed_in_what_real_clients_sent() {
+    let shapes: Vec<Value> = serde_json::from_str(RECORDED).expect("JSON");
+    for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
+        let sent = shapes.iter().filter(|shape| shape["path"] == path);
+        let attempts = check(path, |trial| {
+            for shape in sent {
+                trial.attempts += 1;
+                let asked = [says(format!("Please go on with step {}.", trial.attempts))];
+                trial.send(&request(path, &asked), &shape["reply"]);
+                let done = reply(path, &Turn::Model("Done.".into()));
+                trial.send(&shape["request"], &done);
+            }
+        });
+        assert!(attempts > 2, "{path}: {attempts}");
     }
 }
 

@@ -4,7 +4,6 @@ use std::thread;
 use std::time::Instant;
 
 use tslp_core::ids::Seq;
-use tslp_io::auditor::queue::CalledOff;
 use tslp_io::channel::{ModelRequest, OwnAnswer, ToEngine, ToLoop};
 
 use crate::harness::{Client, Engine, OK, PATIENCE, Proxy, Upstream, audit};
@@ -396,40 +395,48 @@ fn a_failed_ledger_refuses_chat_and_nothing_else() {
         proxy.client().send(proxy.get("/doctor")).message().status(),
         200
     );
-    let late = audit(proxy.audits.mark_now());
-    assert_eq!(proxy.audits.ask(late), Err(CalledOff));
+    proxy.audits.ask(audit());
+    assert!(proxy.audits.try_next().is_none());
 }
 
 #[test]
-fn every_request_for_the_model_calls_audits_off_before_it_goes_on() {
+fn every_request_for_the_model_puts_audits_off_before_it_goes_on() {
     let upstream = Upstream::answering(OK);
     let proxy = Proxy::start(&upstream.url, Engine::Silent);
-    let since = proxy.audits.mark_now();
+    proxy.audits.ask(audit());
+    let mut begun = proxy.audits.try_next().expect("the model is free");
     // Neither is for the model.
     for path in ["/v1/models", "/health"] {
         let response = proxy.client().send(proxy.get(path)).message();
         assert_eq!(response.status(), 200);
     }
-    assert_eq!(proxy.audits.mark_now(), since);
+    assert_eq!(proxy.audits.end_audit(), Ok(()));
+    proxy.audits.ask_again(begun);
+    begun = proxy.audits.try_next().expect("the model is still free");
     // The head is enough.
     let request = proxy.chat("{}");
     let (head, body) = request.split_at(request.len() - 2);
     let mut client = proxy.client();
     client.send(head);
     let deadline = Instant::now() + PATIENCE;
-    while proxy.audits.mark_now() == since {
+    while proxy.audits.end_audit() == Ok(()) {
         assert!(Instant::now() < deadline, "the request is noticed");
+        proxy.audits.ask_again(begun);
+        begun = match proxy.audits.try_next() {
+            Some(audit) => audit,
+            None => break,
+        };
         thread::yield_now();
     }
-    assert_eq!(proxy.audits.ask(audit(since)), Err(CalledOff));
+    assert!(proxy.audits.try_next().is_none());
     assert!(proxy.nothing_noted());
     client.send(body);
     assert!(proxy.note().starts_with("prompt {}"));
     drop(client);
     proxy.handle.shutdown();
     proxy.ended();
-    let late = audit(proxy.audits.mark_now());
-    assert_eq!(proxy.audits.ask(late), Err(CalledOff));
+    proxy.audits.ask(audit());
+    assert!(proxy.audits.try_next().is_none());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::ids::{EpisodeId, Seq};
-use tslp_io::auditor::queue::{Audit, AuditQueue, AuditedModel, RequestMark};
+use tslp_io::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use tslp_io::channel::{DiagnosticQuery, ModelRequest, OwnAnswer, RoundsAllowed, ToEngine, ToLoop};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::loop_config::LoopConfig;
@@ -29,11 +29,10 @@ pub(crate) enum Engine {
     Silent,
 }
 
-/// A question about a reply that ended then.
-pub(crate) fn audit(since: RequestMark) -> Audit {
+/// A question about a reply.
+pub(crate) fn audit() -> Audit {
     Audit {
         episode: EpisodeId(1),
-        since,
         question: AuditQuestion {
             system: "judge".into(),
             user: "this".into(),

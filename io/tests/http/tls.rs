@@ -152,7 +152,7 @@ fn audited(url: &str, extra_ca_file: Option<PathBuf>) -> (AuditOutcome, Option<S
     let (to_engine, told) = crossbeam_channel::bounded(1);
     let auditor = Auditor::new(config, queue.clone(), to_engine);
     let thread = auditor.spawn().unwrap();
-    queue.ask(audit(queue.mark_now())).unwrap();
+    queue.ask(audit());
     let Ok(ToEngine::Audited {
         outcome, answer, ..
     }) = told.recv_timeout(PATIENCE)

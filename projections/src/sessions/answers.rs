@@ -47,12 +47,12 @@ pub struct LastPrompt {
     pub in_flight: bool,
 }
 
-/// A session's prompt before the one under way.
+/// The user's turn before the one under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviousTurn {
-    /// Its episode.
-    pub episode: EpisodeId,
-    /// The entities that it showed to the model.
+    /// The episode of its first prompt.
+    pub from: EpisodeId,
+    /// The entities that its prompts showed to the model.
     pub shown: Vec<EntityId>,
 }
 

@@ -14,7 +14,7 @@ use super::rows::{
     SessionPartRow, SessionRow, Speaker, UnderWayRow,
 };
 use super::{
-    ConversationPoint, HYDRATION_ORDER_KEPT, PromptInProgress, Session, Sessions, ShownEntity,
+    ConversationPoint, HYDRATION_ORDER_KEPT, PromptInProgress, Session, Sessions, ShownEntity, Turn,
 };
 use crate::row::{EventAt, Keeps, Key as _, UnfitRow};
 use crate::table::Value;
@@ -36,14 +36,21 @@ impl Keeps<SessionRow> for Sessions {
             name: row.name.clone(),
             length: row.messages,
             last_episode: row.last_episode,
-            before_last: row.before_last,
+            turn: Turn {
+                from: row.turn,
+                composed: row.turn_composed,
+            },
+            turn_before: Turn {
+                from: row.turn_before,
+                composed: row.turn_before_composed,
+            },
+            composed_seq: row.composed_seq,
             head: row.head,
             tail: row.tail,
             reply: row.reply,
             last_prompt,
             system: row.system,
             open: open_prompt(&row)?,
-            composed_seq: row.composed_seq,
             ..Session::default()
         };
         self.sessions.insert(row.session, session);
@@ -293,7 +300,11 @@ fn session_row(session: SessionId, state: &Session) -> SessionRow {
         name: state.name.clone(),
         messages: state.length,
         last_episode: state.last_episode,
-        before_last: state.before_last,
+        turn: state.turn.from,
+        turn_composed: state.turn.composed,
+        turn_before: state.turn_before.from,
+        turn_before_composed: state.turn_before.composed,
+        composed_seq: state.composed_seq,
         head: state.head,
         tail: state.tail,
         reply: state.reply,
@@ -306,7 +317,6 @@ fn session_row(session: SessionId, state: &Session) -> SessionRow {
         open_user: open.and_then(|open| open.user_key),
         in_flight: open.map(|open| open.in_flight),
         in_tool_chain: open.map(|open| open.in_tool_chain),
-        composed_seq: state.composed_seq,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::table::Text;
 
 row! {
     /// `sessions`: conversations that can be continued.
-    pub struct SessionRow in table "sessions", version 5;
+    pub struct SessionRow in table "sessions", version 6;
     key {
         /// The session.
         session: SessionId,
@@ -24,8 +24,14 @@ row! {
         messages: u32,
         /// The last episode.
         last_episode: EpisodeId,
-        /// The episode before the last one.
-        before_last: EpisodeId,
+        /// The first episode of the user's last turn.
+        turn: EpisodeId,
+        /// The event that composed its prompt.
+        turn_composed: Seq,
+        /// The first episode of the turn before.
+        turn_before: EpisodeId,
+        /// The event that composed its prompt.
+        turn_before_composed: Seq,
         /// The whole conversation after the last completed reply.
         head: Option<TranscriptHash>,
         /// The last exchange.

@@ -103,6 +103,13 @@ impl StateView<'_> {
         self.state.code_changed
     }
 
+    /// What the model proposed for an entity before disk contradicted its base, oldest first.
+    #[must_use]
+    pub fn invalid_proposals(&self, entity: &EntityId) -> Vec<Proposal> {
+        let invalid = self.state.proposals.invalid_for(entity);
+        invalid.map(open_proposal).collect()
+    }
+
     /// Whether a symbol with this text's search word may have former versions or be contradicted by disk. Must
     /// be fast: it is asked for every word of a prompt.
     #[must_use]

@@ -354,8 +354,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     seen.nothing_new &= amended.injected.is_none();
                 }
                 Event::NoticeIssued(notice) => {
-                    let about = notice.entity.clone().map(|entity| (notice.reason, entity));
-                    seen.noticed.extend(about);
+                    seen.noticed.push((notice.reason, notice.entity.clone()));
                 }
                 Event::PromptComposed(composed) => {
                     seen.nothing_new &= composed.hydrated.is_empty() && composed.dropped.is_empty();

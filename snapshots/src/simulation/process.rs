@@ -10,7 +10,7 @@ use tslp_core::event::AuditOutcome;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_io::auditor::queue::{Audit, AuditQueue, AuditorTask};
+use tslp_io::auditor::queue::{Audit, AuditQueue};
 use tslp_io::channel::{ToEngine, ToLoop};
 use tslp_io::config::settings::NoticesInReply;
 use tslp_io::config::upstream::UpstreamUrl;
@@ -77,7 +77,7 @@ enum AuditorState {
     /// Waits for the model's answer to this.
     Asking(Audit),
     /// Waits for room in the engine's queue.
-    Reporting(Vec<ToEngine>),
+    Reporting(ToEngine),
 }
 
 impl Process {
@@ -253,53 +253,37 @@ impl Process {
     /// The auditor takes a step; returns the outcome of an audit for the counters.
     pub(super) fn audit_step(&mut self, chance: &mut Dice) -> Option<&'static str> {
         match std::mem::replace(&mut self.auditing, AuditorState::Idle) {
-            AuditorState::Idle => match self.audits.try_next()? {
-                AuditorTask::Ask(audit) => {
-                    self.auditing = AuditorState::Asking(audit);
-                    Some("audits asked")
-                }
-                AuditorTask::Report(episodes) => {
-                    let called_off = episodes.into_iter().map(|episode| ToEngine::Audited {
-                        episode,
-                        outcome: AuditOutcome::Cancelled,
-                        answer: None,
-                    });
-                    self.send_to_engine(called_off.collect());
-                    Some("audits called off")
-                }
-            },
+            AuditorState::Idle => {
+                self.auditing = AuditorState::Asking(self.audits.try_next()?);
+                Some("audits asked")
+            }
             AuditorState::Asking(audit) => {
                 let answer = audit_answer(&audit, chance);
                 let (outcome, kind) = match (&answer, self.audits.end_audit()) {
                     (Some(_), _) => (AuditOutcome::Answered, "audits answered"),
-                    (None, Err(_)) => (AuditOutcome::Cancelled, "audits called off"),
+                    (None, Err(_)) => {
+                        self.audits.ask_again(audit);
+                        return Some("audits put off");
+                    }
                     (None, Ok(())) => (AuditOutcome::Failed, "audits failed"),
                 };
-                self.send_to_engine(vec![ToEngine::Audited {
+                self.send_to_engine(ToEngine::Audited {
                     episode: audit.episode,
                     outcome,
                     answer,
-                }]);
+                });
                 Some(kind)
             }
-            AuditorState::Reporting(messages) => {
-                self.send_to_engine(messages);
+            AuditorState::Reporting(message) => {
+                self.send_to_engine(message);
                 None
             }
         }
     }
 
-    fn send_to_engine(&mut self, messages: Vec<ToEngine>) {
-        let mut unsent = Vec::new();
-        for message in messages {
-            if !unsent.is_empty() {
-                unsent.push(message);
-            } else if let Err(full) = self.to_engine.try_send(message) {
-                unsent.push(full.into_inner());
-            }
-        }
-        if !unsent.is_empty() {
-            self.auditing = AuditorState::Reporting(unsent);
+    fn send_to_engine(&mut self, message: ToEngine) {
+        if let Err(full) = self.to_engine.try_send(message) {
+            self.auditing = AuditorState::Reporting(full.into_inner());
         }
     }
 }

@@ -82,7 +82,7 @@ fn no_answer() {
 fn cancelled() {
     after_change(
         "audits__cancelled",
-        "An audit that a new request displaced grants nothing.",
+        "An audit that ended without an answer grants nothing.",
         "
         audit cancelled
         user
@@ -265,5 +265,59 @@ fn one_block_of_two_doubted() {
         audit
         | [{\"entity\": \"src/a.c::a\", \"status\": \"completed\"}, {\"entity\": \"src/a.c::b\", \"status\": \"partial\"}]
         ",
+    );
+}
+
+/// An agent's edit that lacks only a grant, and the step after it.
+const AGENTS_STEP: &str = "
+        policy profile strict
+        touch
+        tools
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        user
+        | Make `a` in src/a.c add 10.
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 1\", \"new_string\": \"x + 10\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { return x + 10; }
+        | int b(int x) { return x + 2; }
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+";
+
+#[test]
+fn after_an_agents_next_step() {
+    check(
+        "audits__after_an_agents_next_step",
+        "An agent's next step isn't the user's next prompt: an audit that was put off until then still counts.",
+        &format!(
+            "{AGENTS_STEP}
+        audit
+        | {{\"entity\": \"src/a.c::a\", \"status\": \"completed\"}}
+        user
+        | What does a() do?
+        "
+        ),
+    );
+}
+
+#[test]
+fn going_on_after_an_agents_steps() {
+    check(
+        "audits__going_on_after_an_agents_steps",
+        "The user goes on from what the agent changed some steps before: that verifies it.",
+        &format!(
+            "{AGENTS_STEP}
+        user
+        | Great. Now also make `a` subtract 2.
+        "
+        ),
     );
 }

@@ -247,3 +247,90 @@ fn a_file_without_a_grammar_is_true_as_a_whole() {
         &["AUTHORITATIVE docs/plan.md"],
     );
 }
+
+#[test]
+fn a_models_change_of_a_file_without_a_grammar_is_judged_as_a_whole() {
+    let shown = "tools
+    disk docs/plan.md
+    | # Plan
+    |
+    | Ship it on Monday, and tell everybody who waits for it.
+    user
+    | @tslp accept docs/plan.md
+    | Correct the day in docs/plan.md
+    call read
+    | {\"path\": \"docs/plan.md\"}
+    model
+    | I read it.
+    context tool
+    | # Plan
+    |
+    | Ship it on Monday, and tell everybody who waits for it.
+    again
+    ";
+    let written = "disk docs/plan.md
+    | # Plan
+    |
+    | Ship it on Friday, and tell everybody who waits for it.
+    context tool
+    | Done.
+    again
+    model
+    | It is corrected.
+    new
+    user
+    | What does docs/plan.md say?
+    ";
+    let is_true = [
+        "AUTHORITATIVE docs/plan.md",
+        "Source: Confirmed via disk",
+        "Ship it on Friday",
+    ];
+    let edit = r#"call edit
+    | {"path": "docs/plan.md", "old_string": "Monday", "new_string": "Friday"}
+    model
+    | I edit it.
+    "#;
+    check(
+        &format!("{shown}{edit}"),
+        &["AUTHORITATIVE docs/plan.md edit_applied"],
+        &["notice unlinked"],
+    );
+    check(
+        &format!("{shown}{edit}{written}"),
+        &is_true,
+        &["notice stale"],
+    );
+    let whole = r##"call write
+    | {"path": "docs/plan.md", "content": "# Plan\n\nShip it on Friday, and tell everybody who waits for it.\n"}
+    model
+    | I write it.
+    "##;
+    // Nothing proves a whole text before the file holds it.
+    check(
+        &format!("{shown}{whole}"),
+        &[],
+        &["AUTHORITATIVE docs/plan.md model"],
+    );
+    check(
+        &format!("{shown}{whole}{written}"),
+        &is_true,
+        &["notice stale"],
+    );
+    let emptied = r#"call edit
+    | {"path": "docs/plan.md", "old_string": "\n\nShip it on Monday, and tell everybody who waits for it.", "new_string": ""}
+    model
+    | I empty it.
+    "#;
+    check(&format!("{shown}{emptied}"), &["tokens_collapsed"], &[]);
+    let elsewhere = r#"call edit
+    | {"path": "docs/plan.md", "old_string": "Tuesday", "new_string": "Friday"}
+    model
+    | I edit it.
+    "#;
+    check(
+        &format!("{shown}{elsewhere}"),
+        &["edit_text_not_found"],
+        &[],
+    );
+}

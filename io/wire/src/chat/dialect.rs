@@ -148,11 +148,6 @@ impl Dialect {
         matches!(self, Self::Completions | Self::OllamaGenerate)
     }
 
-    /// Whether the model server may keep a conversation, so that a request names the response that it goes on from.
-    pub(super) const fn keeps_conversations(self) -> bool {
-        matches!(self, Self::Responses)
-    }
-
     /// Whether the model's tool blocks are run: a reply can be continued with their results.
     #[must_use]
     pub const fn continues_replies(self) -> bool {

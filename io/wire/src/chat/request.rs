@@ -12,7 +12,7 @@ use tslp_core::request::Request;
 use super::bad_request::{BadRequest, PIECES_MAX};
 use super::body_walk::{KnownBeginnings, MessageHash, WalkedBody};
 use super::by_dialect;
-use super::dialect::{Dialect, MessagesForm, prompt_text};
+use super::dialect::{Dialect, MessagesForm, ollama, prompt_text};
 use super::json_text::{range_in, without_lone_surrogates};
 use super::sent::SentMessage;
 use super::wire_message::{TextSlots, WireMessage, read_content};
@@ -290,14 +290,17 @@ impl RequestBody<'_> {
         choices.is_none_or(|choices| matches!(choices, "null" | "1"))
     }
 
-    /// The response that the request goes on from, where the model server keeps the conversation.
+    /// The response that the request goes on from, where it names one in place of the conversation.
     #[must_use]
     pub fn previous_response(&self) -> Option<String> {
-        if !self.dialect.keeps_conversations() {
-            return None;
+        match self.dialect {
+            Dialect::Responses => {
+                let id = self.walked.field_text("previous_response_id")?;
+                serde_json::from_str(id).ok()
+            }
+            Dialect::OllamaGenerate => ollama::context_id(self.walked.field_text("context")?),
+            _ => None,
         }
-        let id = self.walked.field_text("previous_response_id")?;
-        serde_json::from_str(id).ok()
     }
 
     /// The position of the model server's prompt in the bytes that the body was read from.

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tslp_core::event::PartKind;
+use tslp_core::hash::ArtifactHash;
 
 use crate::chat::json_text::{canonical_json, empty_if_null};
 use crate::chat::reply_content::{DecodedPiece, ReplyContent};
@@ -21,6 +22,9 @@ struct StreamLine {
     done: bool,
     #[serde(default)]
     done_reason: Option<String>,
+    /// The tokens of the conversation, by which a client of generate goes on from this reply.
+    #[serde(default)]
+    context: Option<Box<RawValue>>,
     #[serde(default)]
     prompt_eval_count: Option<u32>,
     #[serde(default)]
@@ -51,6 +55,13 @@ struct LineFunction {
     arguments: Option<Box<RawValue>>,
 }
 
+/// The name of a conversation that client and server keep as tokens; `None` without any.
+pub(in crate::chat) fn context_id(tokens: &str) -> Option<String> {
+    let tokens = canonical_json(tokens);
+    let is_list = tokens.starts_with('[') && tokens.len() > "[]".len();
+    is_list.then(|| ArtifactHash::of(tokens.as_bytes()).to_string())
+}
+
 /// Takes a line of a reply, or a whole one.
 pub(in crate::chat) fn take_reply(
     reply: &mut ReplyContent,
@@ -79,6 +90,8 @@ pub(in crate::chat) fn take_reply(
     if line.done {
         let reason = line.done_reason.unwrap_or_else(|| "stop".to_owned());
         reply.finish_reason = Some(reason);
+        let context = line.context.and_then(|it| context_id(it.get()));
+        reply.response_id = context.or(reply.response_id.take());
         let usage = &mut reply.usage;
         usage.prompt_tokens = line.prompt_eval_count.or(usage.prompt_tokens);
     }
