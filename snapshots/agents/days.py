@@ -64,9 +64,14 @@ def functions(path, text):
     return [one for one in found if names[one.name] == 1 and one.end - one.first >= 4]
 
 
+# What makes a file one that doesn't parse, by suffix.
+BROKEN = {".c": "\nint x = = 2;\n", ".ts": "\nint x = = 2;\n", ".py": "\nx = = 2\n"}
+
+
 def parses(text):
+    """Whether it is Python, but for what a day has broken."""
     try:
-        ast.parse(text)
+        ast.parse(text.removesuffix(BROKEN[".py"]))
     except SyntaxError:
         return False
     return True
@@ -75,7 +80,6 @@ def parses(text):
 def changes(path, text):
     """Changes of whole lines that occur once in the file: (name, old, new), a few a function."""
     lines = text.splitlines()
-    is_sound = path.endswith(".py") and parses(text)
     found = []
     for one in functions(path, text):
         inner = lines[one.first + 1 : one.end]
@@ -98,7 +102,7 @@ def changes(path, text):
                 if not re.match(r" *[\w.>\-]+(\(.*\)| = .*);$", line) or not inner[at - 1].rstrip().endswith((";", "{", "}")):
                     continue
                 new = f"{line}\n{re.match(' *', line).group()}trace({mine + 1});"
-            if is_sound and not parses(text.replace(line, new)):
+            if path.endswith(".py") and not parses(text.replace(line, new)):
                 continue
             found.append((one.name, line, new))
             mine += 1
@@ -295,7 +299,7 @@ def parse_error(tree):
     """Row 6: a file with a parse error, an edit by hand, then the agent's."""
     path = max(tree, key=lambda path: len(changes(path, tree[path])))
     broken = dict(tree)
-    broken[path] += "\nint x = = 2;\n" if not path.endswith(".py") else "\nx = = 2\n"
+    broken[path] += BROKEN[pathlib.PurePosixPath(path).suffix]
     day = Day("parse-error", broken)
     for turn in range(13):
         if turn in (4, 8):
