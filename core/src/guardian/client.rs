@@ -166,6 +166,15 @@ fn collect_part(
         let lines = lines.filter_map(Value::as_str);
         return parts.extend(lines.map(|line| (CallPart::Shell, line.to_string())));
     }
+    if lists(PATH_LISTS, name) {
+        let part = if writes {
+            CallPart::Write
+        } else {
+            CallPart::Read
+        };
+        let paths = value.as_array().into_iter().flatten();
+        return parts.extend(paths.filter_map(|path| Some((part, path.as_str()?.to_string()))));
+    }
     let Some(text) = text else { return };
     let is_patch = vocabulary::PATCH.contains(&name) || vocabulary::DIFF.contains(&name);
     if is_patch && !patched_paths(text).is_empty() {

@@ -21,6 +21,7 @@ pub(super) fn holds_any(list: &'static str, text: &str) -> bool {
 pub(super) const LINE_ARGUMENTS: &str = "script command_line commandLine shell_command bash";
 pub(super) const TYPED_ARGUMENTS: &str = "input text keys chars data stdin";
 pub(super) const FOLDER_ARGUMENTS: &str = "cwd workdir working_directory dir_path directory";
+pub(super) const PATH_LISTS: &str = "files paths file_paths filePaths";
 pub(super) const CODE_ARGUMENTS: &str = "code python javascript program cell source_code";
 pub(super) const PATH_ARGUMENTS: &str = "source destination old_path new_path from_path to_path notebook_path relative_path absolute_path filename dest";
 /// Parts of names of tools that type into a terminal.

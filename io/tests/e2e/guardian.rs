@@ -307,7 +307,7 @@ fn a_fence_that_isnt_run_is_said_to_the_reader_and_the_model() {
     let message = json!({"role": "assistant", "content": [{"type": "text", "text": fence}],
         "type": "message", "stop_reason": "end_turn"});
     let mut messages = vec![json!({"role": "user", "content": "Look."})];
-    let mut ask = |messages: &[Value]| {
+    let ask = |messages: &[Value]| {
         upstream.will(Reply::Plain(
             200,
             "application/json",
