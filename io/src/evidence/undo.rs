@@ -207,7 +207,8 @@ fn take_back(
     let then = if was_missing {
         None
     } else {
-        let then = text_before(reader, path, before, now.as_deref())?;
+        let recordable = now.as_deref().map(redact::recordable);
+        let then = text_before(reader, path, before, recordable.as_deref())?;
         Some(with_credentials(then, now.as_deref())?)
     };
     if now == then {
