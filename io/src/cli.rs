@@ -57,9 +57,15 @@ pub enum CliCommand {
     State {
         /// Show only this file or folder, and list its code that can't be read
         path: Option<String>,
-        /// Look at every file now, without recording it
+        /// Look at the page's files now, without recording it
         #[arg(long)]
         check: bool,
+        /// Go on behind this one, where a page ended
+        #[arg(long, value_name = "PATH::SYMBOL")]
+        after: Option<String>,
+        /// Show at most N entities; a page has at most 2000
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -589,6 +595,8 @@ mod tests {
             CliCommand::State {
                 path: _,
                 check,
+                after: _,
+                limit: _,
                 flags,
                 output,
             } => with(

@@ -23,6 +23,7 @@ use tslp_store::startup::StartError;
 use tslp_workspace::unread_code::in_files;
 
 use crate::adopt::AdoptMode;
+use crate::channel::{MissingLines, RecentQuery, StateQuery};
 use crate::cli::{self, CliCommand, OutputFormat};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
@@ -33,11 +34,10 @@ use crate::connect;
 use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
-use crate::diagnostics::row_source::RowSource;
-use crate::diagnostics::state::{EntityState, RecordedAt};
+use crate::diagnostics::state::{AsOf, EntityState};
 use crate::diagnostics::tool_check::ToolCheck;
-use crate::diagnostics::verified::{self, AsOf, VerifiedPage};
-use crate::diagnostics::{DiagnosedSubject, recent, state};
+use crate::diagnostics::vouched::VouchedPage;
+use crate::diagnostics::{self, DiagnosedSubject, recent, state};
 use crate::door::client::RunningProxy;
 use crate::exit::Exit;
 use crate::out::{Out, visible_text};
@@ -122,26 +122,21 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::State {
             path,
             check,
+            after,
+            limit,
             flags,
             output,
         } => {
             let (config, _) = read_config(&flags.0)?;
             // Every path begins with nothing, so none given means all.
             let path = path.as_deref().unwrap_or("");
-            let path = path.strip_prefix("./").unwrap_or(path);
-            let as_of = if check {
-                AsOf::Now(&config)
-            } else {
-                AsOf::Recorded
+            let wanted = StateQuery {
+                path: path.strip_prefix("./").unwrap_or(path).to_owned(),
+                after,
+                limit,
             };
-            show_page(
-                &config,
-                as_of,
-                output,
-                |rows, at| Ok(state::from_rows(rows, at, path)?),
-                |entities| state::state_json(entities, &unread_in(&config, path, entities)),
-                |entities| state::state_lines(path, entities, &unread_in(&config, path, entities)),
-            )
+            let as_of = if check { AsOf::Now } else { AsOf::Recorded };
+            show_state(&config, &wanted, as_of, output)
         }
         CliCommand::Recent {
             limit,
@@ -149,25 +144,23 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             output,
         } => {
             let (config, _) = read_config(&flags.0)?;
-            let limit = limit.unwrap_or(config.recent_episodes);
-            let readers = diagnosed_subject(&config).readers;
-            let artifact = |artifact| readers.open().ok()?.artifact(artifact).ok()?;
-            // The page is verified, or says that it isn't.
-            let entries_since =
-                |from| recent::entries_since(&readers.open()?, from, recent::AtDamage::End);
-            show_page(
-                &config,
-                AsOf::Recorded,
-                output,
-                |rows, _| {
-                    let mut episodes = recent::from_rows(rows, entries_since, limit)?;
-                    if output == OutputFormat::Human {
-                        recent::add_content(&mut episodes, rows, artifact)?;
-                    }
-                    Ok(episodes)
+            let wanted = RecentQuery {
+                limit,
+                missing_lines: match output {
+                    OutputFormat::Human => MissingLines::Shown,
+                    OutputFormat::Json => MissingLines::Hidden,
                 },
-                recent::recent_json,
-                recent::recent_lines,
+            };
+            let page = if has_ledger(&config) {
+                recent::read_recent(&diagnosed_subject(&config), wanted)?
+            } else {
+                VouchedPage::default()
+            };
+            print_vouched(
+                output,
+                page,
+                |episodes| recent::recent_json(episodes),
+                |episodes| recent::recent_lines(episodes),
             )
         }
         CliCommand::Log { log, flags, output } => {
@@ -412,38 +405,48 @@ fn unread_in(config: &ServeConfig, path: &str, entities: &[EntityState]) -> Vec<
     unread
 }
 
-/// Prints a page of what the projections say. Where nothing vouches for it, it is printed all the same, and standard error
-/// and the exit code say so.
-fn show_page<T>(
+fn show_state(
     config: &ServeConfig,
-    as_of: AsOf<'_>,
+    wanted: &StateQuery,
+    as_of: AsOf,
     output: OutputFormat,
-    make: impl Fn(RowSource<'_>, RecordedAt<'_>) -> Result<Vec<T>, StartError>,
-    json: impl FnOnce(&[T]) -> serde_json::Value,
-    human: impl FnOnce(&[T]) -> Vec<String>,
 ) -> Result<Exit, CommandFailure> {
-    let VerifiedPage { page, flaw } = if has_ledger(config) {
-        verified::verified_page(&diagnosed_subject(config), as_of, make)?
+    let page = if has_ledger(config) {
+        state::state_page(&diagnosed_subject(config), wanted, as_of)?
     } else {
-        VerifiedPage {
-            page: Vec::new(),
-            flaw: None,
-        }
+        Some(VouchedPage::default())
     };
+    let Some(page) = page else {
+        let message = "nothing of the name that --after gives is true, or not under PATH; begin anew without it";
+        return Err(CommandFailure::new(Exit::Failure, message));
+    };
+    let unread = unread_in(config, &wanted.path, &page.page.entities);
+    print_vouched(
+        output,
+        page,
+        |page| state::state_json(page, &unread),
+        |page| state::state_lines(&wanted.path, page, &unread),
+    )
+}
+
+/// Prints a page. Where nothing vouches for it, it is printed all the same, and standard error and the exit code say so.
+fn print_vouched<T>(
+    output: OutputFormat,
+    VouchedPage { page, flaw }: VouchedPage<T>,
+    json: impl FnOnce(&T) -> serde_json::Value,
+    human: impl FnOnce(&T) -> Vec<String>,
+) -> Result<Exit, CommandFailure> {
     let marked = || {
         let mut json = json(&page);
-        if let Some(flaw) = &flaw {
-            json["unverified"] = flaw.to_string().into();
-        }
+        diagnostics::mark_unverified(&mut json, flaw.as_deref());
         json.to_string()
     };
     print_page(output, marked, || human(&page))?;
     let Some(flaw) = flaw else {
         return Ok(Exit::Ok);
     };
-    let message =
-        format!("this page can't be trusted, because its tables couldn't be verified: {flaw}");
-    Err(CommandFailure::new(serve::exit_of(&flaw), message))
+    let message = format!("this page can't be trusted: {flaw}");
+    Err(CommandFailure::new(Exit::LedgerDamaged, message))
 }
 
 fn show_doctor(config: &ServeConfig, output: OutputFormat) -> Result<Exit, CommandFailure> {

@@ -4,18 +4,17 @@
 
 pub mod disk_now;
 pub mod doctor;
-mod look;
 pub mod missing;
 pub mod price;
 pub mod recent;
-pub(crate) mod row_source;
 pub mod state;
 pub mod tool_check;
 pub(crate) mod unread;
-pub mod verified;
+pub mod vouched;
 pub mod why;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -32,7 +31,9 @@ use tslp_wire::chat::dialect::ErrorShape;
 use tslp_wire::http::error::Refusal;
 
 use self::disk_now::{DiskChanges, DiskNow};
+use self::state::AsOf;
 use self::tool_check::ToolCheck;
+use self::vouched::VouchedPage;
 use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, StateQuery, ToLoop};
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
@@ -130,43 +131,40 @@ impl DiagnosticsThread {
     fn answer_page(&self, page: &DiagnosticPage) -> OwnAnswer {
         let json = match page {
             DiagnosticPage::Doctor => Ok(doctor::examine_all(&self.subject).json_page()),
-            DiagnosticPage::Recent(wanted) => recent::read_recent(&self.subject, *wanted)
-                .map(|episodes| recent::recent_json(&episodes)),
+            DiagnosticPage::Recent(wanted) => {
+                recent::read_recent(&self.subject, *wanted).map(|episodes| {
+                    let mut json = recent::recent_json(&episodes.page);
+                    mark_unverified(&mut json, episodes.flaw.as_deref());
+                    json
+                })
+            }
             DiagnosticPage::State(wanted) => return self.state_page(wanted),
             DiagnosticPage::LastPrompt => return self.last_prompt(),
             DiagnosticPage::Metrics => return self.metrics_page(),
         };
         match json {
-            Ok(json) => json_answer(&self.with_safe_mode(page, json)),
+            Ok(json) => json_answer(&json),
             Err(error) => ledger_refusal(&error),
         }
     }
 
     fn state_page(&self, wanted: &StateQuery) -> OwnAnswer {
-        let page = state::state_page(
-            &self.subject,
-            wanted,
-            self.subject.safe_mode_reason().as_deref(),
-        );
-        memory::trim_heap();
-        match page {
-            Ok(Some(body)) => OwnAnswer::json(200, body),
+        let page = state::state_page(&self.subject, wanted, AsOf::Now);
+        let answer = match page {
+            Ok(Some(VouchedPage { page, flaw })) => {
+                let mut json = state::state_json(&page, &[]);
+                mark_unverified(&mut json, flaw.as_deref());
+                json_answer(&json)
+            }
             Ok(None) => refusal_answer(
                 404,
                 "unknown_entity",
                 "nothing of the name that `after` gives is true, or not under `path`; begin anew without it",
             ),
             Err(error) => ledger_refusal(&error),
-        }
-    }
-
-    /// In safe mode nothing vouches for what the tables say, and the pages that show it say so.
-    fn with_safe_mode(&self, page: &DiagnosticPage, mut json: Value) -> Value {
-        let shows_tables = matches!(page, DiagnosticPage::Recent(_));
-        if let Some(reason) = self.subject.safe_mode_reason().filter(|_| shows_tables) {
-            json["unverified"] = reason.into();
-        }
-        json
+        };
+        memory::trim_heap();
+        answer
     }
 
     fn metrics_page(&self) -> OwnAnswer {
@@ -208,11 +206,18 @@ impl DiagnosticsThread {
     }
 }
 
+/// Says on a page that nothing vouches for it, and why.
+pub(crate) fn mark_unverified(json: &mut Value, flaw: Option<&str>) {
+    if let Some(flaw) = flaw {
+        json["unverified"] = flaw.into();
+    }
+}
+
 fn json_answer(json: &Value) -> OwnAnswer {
     OwnAnswer::json(200, visible_json(&json.to_string()).into_bytes())
 }
 
-fn ledger_refusal(error: &LedgerError) -> OwnAnswer {
+fn ledger_refusal(error: &dyn fmt::Display) -> OwnAnswer {
     refusal_answer(503, "ledger_unreadable", &error.to_string())
 }
 

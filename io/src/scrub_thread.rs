@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use tslp_store::ledger::InterruptHandle;
 use tslp_store::scrub::Scrub;
@@ -26,18 +27,23 @@ impl ScrubThread {
     /// # Errors
     /// If the system gives no thread.
     pub fn spawn(mut scrub: Scrub, to_loop: LoopHandle) -> io::Result<Self> {
-        scrub.claim_checks();
+        scrub.claim_pages();
         let interrupt = scrub.reader().interrupt_handle();
         let is_over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_over);
-        let course = move || {
-            if seen.load(Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
         let thread = thread::Builder::new().name("scrub".into()).spawn(move || {
+            step_back();
+            let mut begun = Instant::now();
+            // It rests as long as it has worked: prompts need the disk and the processor more.
+            let course = || {
+                thread::park_timeout(begun.elapsed());
+                begun = Instant::now();
+                if seen.load(Relaxed) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
             if let Err(flaw) = scrub.run_checks(course) {
                 to_loop.send(ToLoop::LedgerFailed {
                     message: flaw.to_string(),
@@ -55,8 +61,18 @@ impl ScrubThread {
     pub fn stop_and_join(self) {
         self.is_over.store(true, Relaxed);
         self.interrupt.interrupt();
+        self.thread.thread().unpark();
         if self.thread.join().is_err() {
             tracing::error!("the scrub ended by a panic");
         }
+    }
+}
+
+/// Gives this thread the processor's lowest priority.
+fn step_back() {
+    // Elsewhere the call would mean the whole process.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 19) {
+        tracing::debug!(%error, "the scrub runs at the priority of the rest");
     }
 }

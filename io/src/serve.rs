@@ -352,7 +352,6 @@ impl BoundServer {
         });
         let diagnostics = diagnostics.spawn(questions, handle.clone())?;
         let (space_watcher, disk_space) = disk_full::watch_disk(&config.data_dir, handle.clone());
-        // Before anything can be written, so that the first commit waits for it.
         let scrub = scrub
             .map(|scrub| ScrubThread::spawn(scrub, handle.clone()))
             .transpose()?;
@@ -466,8 +465,8 @@ impl BoundServer {
         // The loop says so itself, unless polling failed.
         let _ = self.threads.to_engine.send(ToEngine::Shutdown);
         self.threads.audits.close();
-        // The engine first, since it may still append; then the writer, which may still need the scrub's verdict for its first
-        // commit; then the scrub.
+        // The engine first, since it may still append; then the writer, which may wait for the scrub's verdict before it moves pages;
+        // then the scrub.
         if let Some(engine) = self.threads.engine {
             join_thread(engine, "engine");
         }

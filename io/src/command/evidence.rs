@@ -12,25 +12,27 @@ use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, EventKind};
+use tslp_core::event::{ArtifactResolved, Event, EventKind};
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_projections::episodes::EpisodeRow;
+use tslp_projections::state_map::StateMapRow;
 use tslp_store::evidence::backup as backups;
 use tslp_store::evidence::export::{self as exports, ExportError};
 use tslp_store::evidence::import::{self as imports, ImportError};
 use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::ledger::LedgerError;
+use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 use tslp_workspace::target::{self, NamedTarget};
 
-use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_page};
+use super::{CommandFailure, diagnosed_subject, need_ledger, outside_workspace, print_vouched};
 use crate::cli::{LogArgs, OutputFormat, UndoArgs};
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
-use crate::diagnostics::why;
+use crate::diagnostics::DiagnosedSubject;
+use crate::diagnostics::why::{self, EntityHistory};
 use crate::evidence::log::filter::{self, EventFilter};
 use crate::evidence::log::{EventPrinter, LogError};
 use crate::evidence::replies::ReplyReporter;
@@ -247,16 +249,35 @@ fn log_filter(config: &ServeConfig, args: &LogArgs) -> Result<EventFilter, Strin
 /// The full name of the only entity that bears this one; else the name as it is, which is said not to be known. A ledger
 /// that can't be read is met again, and said so, when its events are printed.
 fn only_bearer(config: &ServeConfig, name: &str) -> String {
-    let mut known = BTreeSet::new();
-    let Ok(mut scan) = begin_scan(config) else {
+    let Ok(reader) = diagnosed_subject(config).readers.open() else {
         return name.to_owned();
     };
-    if suggestions::collect_entities(&mut scan, &mut known).is_err() {
-        tracing::debug!("the ledger isn't read to its end");
+    let (known, read) = known_entities(&reader, |_| {});
+    if let Err(error) = read {
+        tracing::debug!(%error, "the ledger isn't read to its end");
     }
     let workspace = config.workspace.to_string_lossy();
     let meant = suggestions::entity_meant(name, &workspace, &known);
     meant.map_or_else(|| name.to_owned(), |entity| entity.to_string())
+}
+
+/// Every entity that the ledger names up to its end or a flaw; `visit` is shown each resolution.
+fn known_entities(
+    reader: &LedgerReader,
+    mut visit: impl FnMut(&ArtifactResolved),
+) -> (BTreeSet<EntityId>, Result<(), LedgerError>) {
+    let mut known = BTreeSet::new();
+    let read = reader.read_without(why::LEFT_OUT, Seq(1), &mut |_, event| {
+        filter::visit_entities(&event, &mut |entity| {
+            if !known.contains(entity) {
+                known.insert(entity.clone());
+            }
+        });
+        if let Event::ArtifactResolved(resolved) = &event {
+            visit(resolved);
+        }
+    });
+    (known, read)
 }
 
 fn event_kind(name: &str) -> Result<EventKind, String> {
@@ -283,60 +304,52 @@ pub(super) fn run_why(
     output: OutputFormat,
 ) -> Result<Exit, CommandFailure> {
     need_ledger(config)?;
-    let mut known = BTreeSet::new();
-    let read = suggestions::collect_entities(&mut begin_scan(config)?, &mut known);
-    let workspace = config.workspace.to_string_lossy();
-    let meant = suggestions::entity_meant(written, &workspace, &known);
-    let meant = match meant {
-        None => entity_of_artifact(config, written)?,
-        known => known,
-    };
-    let Some(entity) = meant else {
-        read?;
-        return Err(CommandFailure::new(
-            Exit::Failure,
-            suggestions::unknown_entity(written, &known),
-        ));
-    };
-    let (history, flaw) = why::entity_history(&mut begin_scan(config)?, &entity);
-    let exit = print_page(
+    let subject = diagnosed_subject(config);
+    let entity = entity_meant(&subject, written)?;
+    let history = why::entity_history(&subject, &entity)?;
+    print_vouched(
         output,
-        || history.json().to_string(),
-        || history.text_lines(),
-    )?;
-    match flaw {
-        Some(flaw) => Err(flaw.into()),
-        None => Ok(exit),
-    }
+        history,
+        EntityHistory::json,
+        EntityHistory::text_lines,
+    )
 }
 
-/// The entity whose artifact begins with these hexadecimal digits, four or more, as prompts and pages show them.
-fn entity_of_artifact(
-    config: &ServeConfig,
-    written: &str,
-) -> Result<Option<EntityId>, CommandFailure> {
+/// The entity that a person means: by its name, or by the first digits of an artifact of it, four or more, as prompts show them.
+fn entity_meant(subject: &DiagnosedSubject, written: &str) -> Result<EntityId, CommandFailure> {
+    let reader = subject.readers.open()?;
+    let workspace = subject.workspace.to_string_lossy();
+    reader.head()?;
+    if let Ok(named) = filter::entity_named(written, &workspace)
+        && reader.find_row::<StateMapRow>((named.clone(),))?.is_some()
+    {
+        return Ok(named);
+    }
     let digits = written.to_ascii_lowercase();
-    if digits.len() < 4 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return Ok(None);
+    let is_artifact = digits.len() >= 4 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let mut of_artifact = BTreeSet::new();
+    let (known, read) = known_entities(&reader, |resolved| {
+        let versions = resolved.versions.iter().filter(|_| is_artifact);
+        let begins = versions.filter(|it| it.slice.to_string().starts_with(&digits));
+        of_artifact.extend(begins.map(|version| version.entity.clone()));
+    });
+    if let Some(meant) = suggestions::entity_meant(written, &workspace, &known) {
+        return Ok(meant);
     }
-    let mut scan = begin_scan(config)?;
-    let mut meant = BTreeSet::new();
-    while let Some((_, event)) = scan.next_event()? {
-        if let Event::ArtifactResolved(resolved) = event {
-            let versions = resolved.versions.into_iter();
-            let begins = versions.filter(|it| it.slice.to_string().starts_with(&digits));
-            meant.extend(begins.map(|version| version.entity));
-        }
-    }
-    if meant.len() > 1 {
-        let names: Vec<String> = meant.iter().map(ToString::to_string).collect();
+    if of_artifact.len() > 1 {
+        let names: Vec<String> = of_artifact.iter().map(ToString::to_string).collect();
         let why = format!(
             "the artifacts of several entities begin with {written}: {}; name one of them, or give more digits",
             names.join(", ")
         );
         return Err(CommandFailure::new(Exit::Failure, why));
     }
-    Ok(meant.pop_first())
+    if let Some(meant) = of_artifact.pop_first() {
+        return Ok(meant);
+    }
+    read?;
+    let message = suggestions::unknown_entity(written, &known);
+    Err(CommandFailure::new(Exit::Failure, message))
 }
 
 pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, CommandFailure> {

@@ -10,9 +10,7 @@ use tslp_core::slice::{self, Span};
 use tslp_decide::lost::missing_lines;
 use tslp_projections::proposals::ProposalRow;
 use tslp_projections::state_map::StateMapRow;
-use tslp_store::ledger::LedgerError;
-
-use super::row_source::RowSource;
+use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// Lines of what is true that a proposal doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +48,7 @@ pub(crate) struct RefusedProposal<'r> {
 /// When the rows can't be read.
 pub(crate) fn find_missing_lines(
     refused: Vec<RefusedProposal<'_>>,
-    rows: RowSource<'_>,
+    reader: &LedgerReader,
     artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
 ) -> Result<(), LedgerError> {
     if refused.is_empty() {
@@ -58,19 +56,20 @@ pub(crate) fn find_missing_lines(
     }
     let wanted: BTreeSet<EntityId> = refused.iter().map(|it| it.entity.clone()).collect();
     let mut proposed = BTreeMap::new();
-    rows.visit(&mut |row: ProposalRow| {
+    reader.visit_rows(&mut |row: ProposalRow| {
         if wanted.contains(&row.entity) {
             proposed.insert((row.episode, row.entity.clone()), row);
         }
         ControlFlow::Continue(())
     })?;
     let mut truth = BTreeMap::new();
-    rows.visit(&mut |row: StateMapRow| {
-        if wanted.contains(&row.entity) {
-            truth.insert(row.entity.clone(), row);
-        }
-        ControlFlow::Continue(())
-    })?;
+    for entity in wanted {
+        truth.extend(
+            reader
+                .find_row::<StateMapRow>((entity.clone(),))?
+                .map(|row| (entity, row)),
+        );
+    }
     for RefusedProposal {
         episode,
         entity,

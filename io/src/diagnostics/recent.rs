@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
-use tslp_core::event::History;
+use tslp_core::event::{EventKind, History};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
@@ -15,13 +15,14 @@ use tslp_projections::row::outcome_word;
 use super::DiagnosedSubject;
 use super::missing::{self, MissingCode, RefusedProposal};
 use super::price::PromptPrice;
-use super::row_source::RowSource;
+use super::vouched::{self, VouchedPage};
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
 use crate::evidence::describe::reason_words;
 use crate::evidence::moments::utc_moment;
 use crate::evidence::replies::prompt_words;
 use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::startup::StartError;
 
 /// One episode, or everything outside of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,38 +58,23 @@ pub struct EntryReport {
 pub fn read_recent(
     subject: &DiagnosedSubject,
     wanted: RecentQuery,
-) -> Result<Vec<EpisodeReport>, LedgerError> {
+) -> Result<VouchedPage<Vec<EpisodeReport>>, StartError> {
     let reader = subject.readers.open()?;
-    let rows = RowSource::Stored(&reader);
+    let flaw = vouched::flaw_of_tables(subject, &reader)?;
     let limit = wanted.limit.unwrap_or(subject.recent_episodes);
-    let at_damage = match subject.safe_mode_reason() {
-        Some(_) => AtDamage::End,
-        None => AtDamage::Fail,
-    };
-    let entries = |from| entries_since(&reader, from, at_damage);
-    let mut episodes = from_rows(rows, entries, limit)?;
+    let mut episodes = last_episodes(&reader, limit, flaw.as_deref())?;
     if wanted.missing_lines == MissingLines::Shown {
-        add_content(&mut episodes, rows, |artifact| {
-            reader.artifact(artifact).ok().flatten()
-        })?;
+        let artifact = |artifact| reader.artifact(artifact).ok().flatten();
+        for episode in &mut episodes {
+            let has_prompt = !episode.prompt.is_empty();
+            episode.words = has_prompt.then(|| prompt_words(&episode.prompt, artifact));
+        }
+        missing::find_missing_lines(refused_proposals(&mut episodes), &reader, artifact)?;
     }
-    Ok(episodes)
-}
-
-/// Adds content, which the page is without: the first words of prompts, and the missing lines of refusals for missing code.
-///
-/// # Errors
-/// When the rows can't be read.
-pub(crate) fn add_content(
-    episodes: &mut [EpisodeReport],
-    rows: RowSource<'_>,
-    artifact: impl Fn(ArtifactHash) -> Option<Vec<u8>>,
-) -> Result<(), LedgerError> {
-    for episode in &mut *episodes {
-        let has_prompt = !episode.prompt.is_empty();
-        episode.words = has_prompt.then(|| prompt_words(&episode.prompt, &artifact));
-    }
-    missing::find_missing_lines(refused_proposals(episodes), rows, artifact)
+    Ok(VouchedPage {
+        page: episodes,
+        flaw,
+    })
 }
 
 /// The proposals that were refused for missing code.
@@ -110,43 +96,32 @@ fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>>
     refused
 }
 
-/// What to do about an event that can't be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AtDamage {
-    /// Show nothing.
-    Fail,
-    /// Show what happened before it: somebody else says that the ledger is damaged.
-    End,
-}
-
-/// What happened in episodes from this position on.
-///
-/// # Errors
-/// When an event can't be read, and nobody else says so.
-pub(crate) fn entries_since(
+/// The entries of episodes from a position on. Where the ledger is known to be damaged, those before the damage.
+fn entries_since(
     reader: &LedgerReader,
     from: Seq,
-    at_damage: AtDamage,
+    flaw: Option<&str>,
 ) -> Result<EpisodeEntries, LedgerError> {
     let mut entries = EpisodeEntries::default();
-    let read = reader.read_without_contents(from, &mut |recorded| entries.apply(recorded));
-    match (read, at_damage) {
-        (Err(error), AtDamage::Fail) => Err(error),
-        (Ok(()), _) | (Err(_), AtDamage::End) => Ok(entries),
+    let read = reader.read_without(&[EventKind::Content], from, &mut |stored, event| {
+        entries.apply(&stored.recorded(event));
+    });
+    match (read, flaw) {
+        (Err(error), None) => Err(error),
+        (Ok(()), _) | (Err(_), Some(_)) => Ok(entries),
     }
 }
 
-/// The episodes out of the rows of projections' tables, with the entries from a position on.
-pub(crate) fn from_rows(
-    rows: RowSource<'_>,
-    entries_since: impl Fn(Seq) -> Result<EpisodeEntries, LedgerError>,
+fn last_episodes(
+    reader: &LedgerReader,
     limit: usize,
+    flaw: Option<&str>,
 ) -> Result<Vec<EpisodeReport>, LedgerError> {
     let mut audits: BTreeMap<EpisodeId, Vec<AuditRow>> = BTreeMap::new();
-    for row in rows.rows::<AuditRow>()? {
+    for row in reader.rows::<AuditRow>()? {
         audits.entry(row.episode).or_default().push(row);
     }
-    let mut episodes = rows.rows::<EpisodeRow>()?;
+    let mut episodes = reader.rows::<EpisodeRow>()?;
     // It has number 0, so it is the first row; it is shown at the time of its last act.
     if episodes.first().is_some_and(is_outside) {
         let outside = episodes.remove(0);
@@ -164,7 +139,7 @@ pub(crate) fn from_rows(
         row.seq.0.saturating_sub(before)
     };
     let entries = match episodes.iter().map(first_event).min() {
-        Some(from) => entries_since(Seq(from.max(1)))?,
+        Some(from) => entries_since(reader, Seq(from.max(1)), flaw)?,
         None => EpisodeEntries::default(),
     };
     let episodes = episodes.into_iter().rev().map(|row| EpisodeReport {

@@ -13,11 +13,13 @@ use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::startup::StartError;
 
-use crate::out::{visible_json, visible_text};
+use crate::out::visible_text;
 
 use super::DiagnosedSubject;
-use super::row_source::RowSource;
+use super::disk_now::DiskChanges;
+use super::vouched::{self, VouchedPage};
 use crate::channel::StateQuery;
 use crate::evidence::moments::utc_moment;
 
@@ -84,23 +86,39 @@ impl EntityState {
     }
 }
 
-/// Entities of one `/state`, which says where to go on.
-const PAGE_ENTITIES_MAX: usize = 2000;
+/// Entities of one page, which says where to go on.
+pub const PAGE_ENTITIES_MAX: usize = 2000;
 
-/// The time at which an event was recorded.
-pub(crate) type RecordedAt<'r> = &'r dyn Fn(Seq) -> Option<UnixMillis>;
+/// The moment whose disk contents a page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsOf {
+    /// The last look on record.
+    Recorded,
+    /// Now: the page's files are looked at, and nothing is recorded.
+    Now,
+}
 
-/// The page: by index, only what it shows is read, and only the files that it names are looked at. It ends at
-/// [`PAGE_ENTITIES_MAX`] or the wanted limit, and says then where to go on. `None` if what it is to come after isn't there.
+/// A part of the State Map.
+#[derive(Debug, Default)]
+pub struct StatePage {
+    /// In the order of path and symbol.
+    pub entities: Vec<EntityState>,
+    /// The last of them, if there are more.
+    pub next: Option<String>,
+}
+
+/// Reads a page by index: only what it shows is read, and only the files that it names are looked at. It ends at
+/// [`PAGE_ENTITIES_MAX`] or the wanted limit. `None` if what it is to come after isn't there.
 ///
 /// # Errors
 /// When the ledger can't be read.
 pub fn state_page(
     subject: &DiagnosedSubject,
     wanted: &StateQuery,
-    unverified: Option<&str>,
-) -> Result<Option<Vec<u8>>, LedgerError> {
+    as_of: AsOf,
+) -> Result<Option<VouchedPage<StatePage>>, StartError> {
     let reader = subject.readers.open()?;
+    let mut flaw = vouched::flaw_of_tables(subject, &reader)?;
     let after = match &wanted.after {
         None => None,
         Some(name) => match true_entity_named(&reader, name)? {
@@ -129,18 +147,52 @@ pub fn state_page(
         }
         ControlFlow::Continue(())
     })?;
-    let next = shown
-        .last()
-        .filter(|_| has_more)
-        .map(|row| row.entity.to_string());
+    flaw = flaw.or_else(|| {
+        let mut rows = shown.iter();
+        rows.find_map(|row| vouched::flaw_of_row(&reader, row))
+    });
+    let last = shown.last().filter(|_| has_more);
+    let next = last.map(|row| row.entity.to_string());
+    let entities = described(subject, &reader, shown, as_of)?;
+    Ok(Some(VouchedPage {
+        page: StatePage { entities, next },
+        flaw,
+    }))
+}
+
+/// Everything that is true in one file, in the order of the symbols.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub(crate) fn of_file(
+    subject: &DiagnosedSubject,
+    reader: &LedgerReader,
+    path: &RelPath,
+) -> Result<Vec<EntityState>, LedgerError> {
+    let mut shown = Vec::new();
+    reader.visit_rows_from(path.as_str(), &mut |row: StateMapRow| {
+        if row.entity.path != *path {
+            return ControlFlow::Break(());
+        }
+        shown.push(row);
+        ControlFlow::Continue(())
+    })?;
+    described(subject, reader, shown, AsOf::Recorded)
+}
+
+fn described(
+    subject: &DiagnosedSubject,
+    reader: &LedgerReader,
+    shown: Vec<StateMapRow>,
+    as_of: AsOf,
+) -> Result<Vec<EntityState>, LedgerError> {
     let files: BTreeSet<RelPath> = shown.iter().map(|row| row.entity.path.clone()).collect();
     let mut looks = LastLooks::default();
     for path in &files {
-        looks.seen.extend(
-            reader
-                .find_row::<DiskRow>((path.clone(),))?
-                .map(LastLooks::entry),
-        );
+        let seen = reader.find_row::<DiskRow>((path.clone(),))?;
+        looks
+            .seen
+            .extend(seen.map(|row| (row.path, (row.finding, row.seq))));
     }
     for row in &shown {
         let differing = reader.find_row::<StaleRow>((row.entity.clone(),))?;
@@ -148,8 +200,16 @@ pub fn state_page(
             .differing
             .extend(differing.map(|row| (row.entity, row.disk_holds)));
     }
-    looks.add_contested(RowSource::Stored(&reader))?;
-    let changed = subject.changed_on_disk(&reader, &files)?;
+    reader.visit_rows(&mut |row: AuditRow| {
+        if row.status.is_contested() {
+            looks.contested.insert(row.version);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let changed = match as_of {
+        AsOf::Now => subject.changed_on_disk(reader, &files)?,
+        AsOf::Recorded => DiskChanges::default(),
+    };
     let at = |seq| reader.recorded_at(seq).ok().flatten();
     let entities = shown.into_iter().map(|row| {
         let mut entity = looks.describe(row, &at);
@@ -157,16 +217,9 @@ pub fn state_page(
             entity.disk = word;
             entity.looked_at = None;
         }
-        (entity.name(), entity.json_object())
+        entity
     });
-    let map: serde_json::Map<String, Value> = entities.collect();
-    let mut page = json!({ "entities": map });
-    for (name, value) in [("next", next.as_deref()), ("unverified", unverified)] {
-        if let Some(value) = value {
-            page[name] = value.into();
-        }
-    }
-    Ok(Some(visible_json(&page.to_string()).into_bytes()))
+    Ok(entities.collect())
 }
 
 /// The entity of this name of which something is true. A file's name may itself contain `::`.
@@ -185,37 +238,6 @@ fn true_entity_named(reader: &LedgerReader, name: &str) -> Result<Option<EntityI
     Ok(None)
 }
 
-/// The State Map out of the rows of projections' tables: every entity whose path begins so, in the order of path and symbol.
-pub(crate) fn from_rows(
-    rows: RowSource<'_>,
-    at: RecordedAt<'_>,
-    path_begins: &str,
-) -> Result<Vec<EntityState>, LedgerError> {
-    let is_wanted = |path: &RelPath| path.as_str().starts_with(path_begins);
-    let mut looks = LastLooks::default();
-    rows.visit(&mut |row: StaleRow| {
-        if is_wanted(&row.entity.path) {
-            looks.differing.insert(row.entity, row.disk_holds);
-        }
-        ControlFlow::Continue(())
-    })?;
-    rows.visit(&mut |row: DiskRow| {
-        if is_wanted(&row.path) {
-            looks.seen.extend([LastLooks::entry(row)]);
-        }
-        ControlFlow::Continue(())
-    })?;
-    looks.add_contested(rows)?;
-    let mut entities = Vec::new();
-    rows.visit(&mut |row: StateMapRow| {
-        if is_wanted(&row.entity.path) {
-            entities.push(looks.describe(row, at));
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(entities)
-}
-
 /// What the last looks on record say of entities, and what audits do.
 #[derive(Default)]
 struct LastLooks {
@@ -227,20 +249,11 @@ struct LastLooks {
 }
 
 impl LastLooks {
-    fn entry(row: DiskRow) -> (RelPath, (PathFinding, Seq)) {
-        (row.path, (row.finding, row.seq))
-    }
-
-    fn add_contested(&mut self, rows: RowSource<'_>) -> Result<(), LedgerError> {
-        rows.visit(&mut |row: AuditRow| {
-            if row.status.is_contested() {
-                self.contested.insert(row.version);
-            }
-            ControlFlow::Continue(())
-        })
-    }
-
-    fn describe(&mut self, row: StateMapRow, at: RecordedAt<'_>) -> EntityState {
+    fn describe(
+        &mut self,
+        row: StateMapRow,
+        at: &dyn Fn(Seq) -> Option<UnixMillis>,
+    ) -> EntityState {
         let (seen_word, looked_at) = match self.seen.get(&row.entity.path) {
             None => ("not_checked", None),
             Some((finding, seq)) => {
@@ -265,21 +278,25 @@ impl LastLooks {
 
 /// The page.
 #[must_use]
-pub fn state_json(entities: &[EntityState], unread: &[String]) -> Value {
+pub fn state_json(page: &StatePage, unread: &[String]) -> Value {
+    let entities = page.entities.iter();
     let map: serde_json::Map<String, Value> = entities
-        .iter()
         .map(|entity| (entity.name(), entity.json_object()))
         .collect();
-    let mut page = json!({ "entities": map });
-    if !unread.is_empty() {
-        page["unread"] = unread.into();
+    let mut json = json!({ "entities": map });
+    if let Some(next) = &page.next {
+        json["next"] = next.as_str().into();
     }
-    page
+    if !unread.is_empty() {
+        json["unread"] = unread.into();
+    }
+    json
 }
 
 /// The page for people.
 #[must_use]
-pub fn state_lines(path_begins: &str, entities: &[EntityState], unread: &[String]) -> Vec<String> {
+pub fn state_lines(path_begins: &str, page: &StatePage, unread: &[String]) -> Vec<String> {
+    let StatePage { entities, next } = page;
     let unread = unread.iter();
     let unread = unread.map(|file| format!("not read, and so never true: {file}"));
     if entities.is_empty() {
@@ -313,6 +330,12 @@ pub fn state_lines(path_begins: &str, entities: &[EntityState], unread: &[String
             &disk,
         ]);
     }
+    let more = next.as_ref().map(|next| {
+        format!(
+            "there is more: `tslp state --after '{next}'` goes on, `tslp state PATH` shows less"
+        )
+    });
     let lines = table.trim_fmt();
-    lines.lines().map(str::to_owned).chain(unread).collect()
+    let lines = lines.lines().map(str::to_owned);
+    lines.chain(more).chain(unread).collect()
 }

@@ -2,15 +2,16 @@
 
 use serde_json::{Map, Value, json};
 use tslp_core::entity::EntityId;
-use tslp_core::event::Event;
-use tslp_projections::state::State;
+use tslp_core::event::{Event, EventKind};
+use tslp_core::ids::Seq;
+use tslp_projections::tombstones::TombstoneRow;
 use tslp_replay::log::Stored;
 use tslp_store::evidence::line::event_line;
-use tslp_store::evidence::scan::LedgerScan;
 use tslp_store::startup::StartError;
 
-use super::row_source::RowSource;
+use super::DiagnosedSubject;
 use super::state::{self, EntityState};
+use super::vouched::{self, VouchedPage};
 
 use crate::evidence::log::{filter, log_line};
 use crate::evidence::moments::utc_moment;
@@ -27,15 +28,31 @@ pub struct EntityHistory {
     is_tombstoned: bool,
 }
 
-/// Folds the ledger and collects the entity's history, up to the flaw if there is one, which is returned as well.
+/// Kinds of events that are about no entity, or change nothing about one: nearly all bytes of a ledger are theirs.
+pub(crate) const LEFT_OUT: &[EventKind] = &[
+    EventKind::Content,
+    EventKind::PromptReceived,
+    EventKind::PromptComposed,
+    EventKind::PromptAmended,
+    EventKind::PromptSent,
+    EventKind::ReplySegment,
+    EventKind::ReplyPart,
+];
+
+/// Collects the entity's history, up to the flaw if there is one, which is returned as well: each event that is shown is held against
+/// the one before it.
+///
+/// # Errors
+/// When the tables can't be read.
 pub fn entity_history(
-    scan: &mut LedgerScan,
+    subject: &DiagnosedSubject,
     entity: &EntityId,
-) -> (EntityHistory, Option<StartError>) {
-    let mut events = Vec::new();
+) -> Result<VouchedPage<EntityHistory>, StartError> {
+    let reader = subject.readers.open()?;
+    let mut flaw = vouched::flaw_of_tables(subject, &reader)?;
+    let mut events: Vec<(Stored, Event)> = Vec::new();
     let mut captured = None;
-    let mut state = State::default();
-    let folded = scan.fold_rest(&mut state, |stored, event| match &event {
+    let read = reader.read_without(LEFT_OUT, Seq(1), &mut |stored, event| match &event {
         // A capture doesn't name its entities: its resolution, which comes next, does.
         Event::ArtifactCaptured(_) => captured = Some((stored, event)),
         Event::ArtifactResolved(_) => {
@@ -48,26 +65,32 @@ pub fn entity_history(
                 events.push((stored, event));
             }
         }
-        // What prompts show changes nothing, and there are many of them.
-        Event::PromptComposed(_) | Event::PromptAmended(_) => {}
         _ if filter::is_about(&event, entity) => events.push((stored, event)),
         _ => {}
     });
-    let recorded_at = |seq| scan.reader().recorded_at(seq).ok().flatten();
-    let path = entity.path.as_str();
-    let mut now = state::from_rows(RowSource::Folded(&state), &recorded_at, path)
-        .expect("a state's rows are in memory");
-    now.retain(|now| {
-        let of = &now.row.entity;
-        of.path == entity.path && (entity.symbol.is_none() || of.symbol == entity.symbol)
-    });
-    let history = EntityHistory {
-        entity: entity.clone(),
-        events,
-        now,
-        is_tombstoned: state.tombstones().contains(entity),
-    };
-    (history, folded.err())
+    flaw = flaw.or(read.err().map(|error| error.to_string()));
+    for at in 0..events.len() {
+        let seq = events[at].0.seq;
+        if !reader.is_linked(&events[at].0)? {
+            events.truncate(at);
+            flaw.get_or_insert_with(|| format!("event {seq} doesn't fit the hash chain"));
+            break;
+        }
+    }
+    let mut now = state::of_file(subject, &reader, &entity.path)?;
+    now.retain(|now| entity.symbol.is_none() || now.row.entity.symbol == entity.symbol);
+    let mut rows = now.iter();
+    flaw = flaw.or_else(|| rows.find_map(|now| vouched::flaw_of_row(&reader, &now.row)));
+    let tombstone = reader.find_row::<TombstoneRow>((entity.clone(),))?;
+    Ok(VouchedPage {
+        page: EntityHistory {
+            entity: entity.clone(),
+            events,
+            now,
+            is_tombstoned: tombstone.is_some(),
+        },
+        flaw,
+    })
 }
 
 impl EntityHistory {

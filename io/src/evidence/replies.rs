@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    DirectiveGiven, Event, PromptMeasured, PromptReceived, Recorded, ReplyOutcome, Verb,
+    DirectiveGiven, Event, EventKind, PromptMeasured, PromptReceived, Recorded, ReplyOutcome, Verb,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
@@ -16,7 +16,6 @@ use tslp_store::ledger::{LedgerError, LedgerReader};
 use super::describe::{outcome_words, reason_words};
 use crate::acts;
 use crate::diagnostics::missing::{self, MissingCode, RefusedProposal};
-use crate::diagnostics::row_source::RowSource;
 
 /// Longest beginning of a prompt that is shown, in characters.
 const WORDS_MAX: usize = 60;
@@ -124,9 +123,9 @@ impl ReplyReporter {
         let mut told = Vec::new();
         let (reader, next, replies) = (&self.reader, &mut self.next, &mut self.replies);
         let artifact = |hash| reader.artifact(hash).ok().flatten();
-        reader.read_without_contents(*next, &mut |recorded| {
-            *next = recorded.seq.next();
-            replies.apply(recorded, artifact, &mut told);
+        reader.read_without(&[EventKind::Content], *next, &mut |stored, event| {
+            *next = stored.seq.next();
+            replies.apply(&stored.recorded(event), artifact, &mut told);
         })?;
         // A reply's end, what is decided about it and what it cost are appended together.
         replies.end_all_but(None, &mut told);
@@ -184,7 +183,7 @@ impl ReplyReporter {
         });
         let proposals = proposals.collect();
         let artifact = |hash| self.reader.artifact(hash).ok().flatten();
-        missing::find_missing_lines(proposals, RowSource::Stored(&self.reader), artifact)?;
+        missing::find_missing_lines(proposals, &self.reader, artifact)?;
         let told = refused.iter().zip(&lost).map(|((entity, reason), lost)| {
             let name = short_name(entity);
             match lost.as_ref().map(|lost| lost.lines.len() + lost.more) {

@@ -3,32 +3,12 @@
 use std::collections::BTreeSet;
 
 use tslp_core::entity::EntityId;
-use tslp_store::evidence::scan::LedgerScan;
-use tslp_store::startup::StartError;
 
 use super::log::filter;
 use crate::config::table::nearest_name;
 
 /// Most names that are offered.
 const OFFERED_MAX: usize = 5;
-
-/// Adds every entity of the ledger.
-///
-/// # Errors
-/// When the ledger can't be read or believed to its end; those before the flaw are added.
-pub fn collect_entities(
-    scan: &mut LedgerScan,
-    known: &mut BTreeSet<EntityId>,
-) -> Result<(), StartError> {
-    while let Some((_, event)) = scan.next_event()? {
-        filter::visit_entities(&event, &mut |entity| {
-            if !known.contains(entity) {
-                known.insert(entity.clone());
-            }
-        });
-    }
-    Ok(())
-}
 
 /// The entity that a person means: by its full name, or by a bare one that only one entity bears.
 #[must_use]

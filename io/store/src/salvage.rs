@@ -1,6 +1,7 @@
 //! `tslp salvage`: the longest valid part of a damaged ledger, as a new one.
 
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use tslp_core::ids::Seq;
@@ -100,32 +101,59 @@ pub fn copy_prefix(
     }
     let mut opened = options.open(to, workspace)?;
     assert_eq!(opened.log.head()?.seq, Seq(0), "a copy begins empty");
-    let mut chain = ChainCheck::default();
     let mut waiting: Vec<Stored> = Vec::new();
-    let mut written = Ok(());
-    let read = startup::visit_all(
-        |visit| from.read(Seq(1), visit),
-        |stored| {
-            chain.step_decoded(stored, tslp_migrations::decode)?;
-            waiting.push(stored.clone());
-            if waiting.len() == EVENTS_PER_BATCH && written.is_ok() {
-                written = append_waiting(&mut opened.log, &mut waiting);
-            }
-            Ok(())
-        },
-    );
-    written.and_then(|()| append_waiting(&mut opened.log, &mut waiting))?;
-    let head = chain.head().seq;
+    let (head, flaw) = read_valid(from, |stored| {
+        waiting.push(stored.clone());
+        if waiting.len() == EVENTS_PER_BATCH {
+            append_waiting(&mut opened.log, &mut waiting)?;
+        }
+        Ok(())
+    })?;
+    append_waiting(&mut opened.log, &mut waiting)?;
     let rebuilt = startup::rebuild_tables(&mut opened.log, bar);
     rebuilt.map_err(|error| SalvageError::Rebuild(Box::new(error)))?;
-    let result = SalvageResult {
-        head,
-        flaw: read.err().map(|error| match error {
-            StartError::Damaged(flaw) => flaw.to_string(),
-            other => other.to_string(),
-        }),
-    };
-    Ok((result, opened))
+    let flaw = flaw.map(|error| match error {
+        StartError::Damaged(flaw) => flaw.to_string(),
+        other => other.to_string(),
+    });
+    Ok((SalvageResult { head, flaw }, opened))
+}
+
+/// Hands `take` every event that follows from the one before, and returns the last one with the flaw behind it. In a damaged file a
+/// later commit may have taken a page for free that held events: those are still in the file, and the later ones in its WAL.
+///
+/// # Errors
+/// The first of `take`.
+pub fn read_valid(
+    from: &LedgerReader,
+    mut take: impl FnMut(&Stored) -> Result<(), SalvageError>,
+) -> Result<(Seq, Option<StartError>), SalvageError> {
+    let without_wal = from.without_wal();
+    let views = || iter::once(from).chain(without_wal.as_ref().ok());
+    let mut chain = ChainCheck::default();
+    loop {
+        let before = chain.head().seq;
+        let mut flaw = None;
+        for view in views() {
+            let next = chain.head().seq.next();
+            let mut taken = Ok(());
+            let read = startup::visit_all(
+                |visit| view.read(next, visit),
+                |stored| {
+                    chain.step_decoded(stored, tslp_migrations::decode)?;
+                    if taken.is_ok() {
+                        taken = take(stored);
+                    }
+                    Ok(())
+                },
+            );
+            taken?;
+            flaw = flaw.or(read.err());
+        }
+        if chain.head().seq == before {
+            return Ok((before, flaw));
+        }
+    }
 }
 
 fn append_waiting(log: &mut SqliteLog, waiting: &mut Vec<Stored>) -> Result<(), SalvageError> {

@@ -1,8 +1,8 @@
 //! The scrub: after a start that took the state from the tables, it reads everything that the start didn't.
 //!
-//! First every page of the file, then the whole ledger ([`crate::ledger::history`]). The first commit waits for both
-//! ([`crate::ledger::soundness`]), so the scrub never yields. A flaw turns on safe mode, as it would at a start, and is noted on disk,
-//! so that the next start checks everything itself.
+//! First every page of the file, then the whole ledger ([`crate::ledger::history`]). No commit waits for it: until every page is
+//! checked, what is committed stays in the WAL ([`crate::ledger::soundness`]). A flaw turns on safe mode, as it would at a start, and is
+//! noted on disk, so that the next start checks everything itself.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -69,17 +69,12 @@ impl SharedProgress {
     }
 }
 
-/// The checks that a scrub has claimed; `None` for one that was made before.
-struct ClaimedChecks {
-    pages: Option<CheckInProgress>,
-    events: Option<CheckInProgress>,
-}
-
 /// The checks that a start left undone.
 pub struct Scrub {
     reader: LedgerReader,
     soundness: Soundness,
-    claimed: Option<ClaimedChecks>,
+    /// The claim of the check of pages, once it is made.
+    pages: Option<CheckInProgress>,
     disk: Arc<dyn Disk>,
     doubt: PathBuf,
     /// The ledger's end and the tables' digests, if the start took the state from the tables.
@@ -103,10 +98,11 @@ impl Scrub {
         } else {
             None
         };
+        let soundness = opened.log.soundness().clone();
         Ok(Self {
             reader,
-            soundness: opened.log.soundness().clone(),
-            claimed: None,
+            pages: None,
+            soundness,
             disk: Arc::clone(&options.disk),
             doubt: DataFiles::of(data_dir).doubt,
             unverified,
@@ -126,17 +122,9 @@ impl Scrub {
         &self.reader
     }
 
-    /// Claims the checks in advance, so that a writer waits for their result.
-    pub fn claim_checks(&mut self) {
-        let claimed = self.claimed.take();
-        self.claimed = Some(claimed.unwrap_or_else(|| self.new_claim()));
-    }
-
-    fn new_claim(&self) -> ClaimedChecks {
-        ClaimedChecks {
-            pages: self.soundness.pages.begin_check(),
-            events: self.soundness.events.begin_check(),
-        }
+    /// Claims the check of pages in advance, so that nobody else makes it.
+    pub fn claim_pages(&mut self) {
+        self.pages = self.pages.take().or_else(|| self.soundness.begin_check());
     }
 
     /// Makes the checks; `course` is asked between two pieces of work. After a flaw the ledger takes nothing more.
@@ -148,9 +136,9 @@ impl Scrub {
         course: impl FnMut() -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, ScrubFlaw> {
         // Held until the outcome is known: when a claim is dropped, a waiting writer makes the check itself.
-        let claimed = self.claimed.take();
-        let mut claimed = claimed.unwrap_or_else(|| self.new_claim());
-        let outcome = match self.begin_check(&mut claimed, course) {
+        self.claim_pages();
+        let mut pages = self.pages.take();
+        let outcome = match self.check_all(&mut pages, course) {
             Err(flaw) if flaw.is_interruption() => Ok(ControlFlow::Break(())),
             outcome => outcome,
         };
@@ -170,24 +158,22 @@ impl Scrub {
         history::condemn_ledger(&self.soundness, &*self.disk, &self.doubt, &reason);
     }
 
-    fn begin_check(
+    fn check_all(
         &self,
-        claimed: &mut ClaimedChecks,
+        pages: &mut Option<CheckInProgress>,
         mut course: impl FnMut() -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, ScrubFlaw> {
         // Pages first: reading events through a broken tree could call a sound event damaged.
         let begun = Instant::now();
-        if claimed.pages.is_some() {
+        if pages.is_some() {
             self.reader.check_pages()?;
-            claimed
-                .pages
+            pages
                 .take()
                 .into_iter()
                 .for_each(CheckInProgress::report_sound);
             tracing::info!(took = ?begun.elapsed(), "every page of the ledger's file is sound");
         }
-        let unverified = self.unverified.as_ref();
-        let Some((end, tables)) = unverified.filter(|_| claimed.events.is_some()) else {
+        let Some((end, tables)) = &self.unverified else {
             return Ok(ControlFlow::Continue(()));
         };
         let read = |from, visit: &mut StoredVisitor<'_>| self.reader.read(from, visit);
@@ -197,11 +183,6 @@ impl Scrub {
             course()
         })?;
         if verified.is_continue() {
-            claimed
-                .events
-                .take()
-                .into_iter()
-                .for_each(CheckInProgress::report_sound);
             tracing::info!(events = end.seq.0, took = ?begun.elapsed(), "every event is sound, and the tables are what they say");
         }
         Ok(verified)

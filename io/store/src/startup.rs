@@ -12,7 +12,7 @@ use tslp_projections::state::{State, StateRestorer};
 use tslp_projections::table::{TableDigest, Value};
 use tslp_projections::{EventAt, TABLES};
 use tslp_replay::fold::{ChainCheck, Replay, ReplayError};
-use tslp_replay::log::{Log, Stored};
+use tslp_replay::log::{Head, Log, Stored};
 
 use crate::ledger::archive_check::{ArchiveCheck, ArchiveResult};
 use crate::ledger::history::{self, ScrubFlaw, StoredVisitor};
@@ -50,6 +50,7 @@ pub fn start(
     let state = match restored {
         Ok(state) => {
             if opened.tables == TablesState::Current {
+                verify_tail(&opened.readers.open()?)?;
                 opened.log.goes_on_from_tables();
             } else {
                 opened.log.trust_tables()?;
@@ -60,6 +61,34 @@ pub fn start(
     };
     opened.log.make_durable()?;
     Ok((opened, state))
+}
+
+/// Events at the ledger's end that are verified before anything follows them; the scrub reads the others.
+const TAIL_EVENTS: u64 = 16;
+
+/// Verifies the last events, link by link, and returns the last one.
+///
+/// # Errors
+/// When they can't be read or believed.
+pub fn verify_tail(reader: &LedgerReader) -> Result<Seq, StartError> {
+    let head = reader.head()?.seq;
+    let before = Seq(head.0.saturating_sub(TAIL_EVENTS));
+    let Some(chain) = reader.chain_at(before)? else {
+        return Err(ReplayError::Gap {
+            after: before.0.saturating_sub(1),
+            found: before.0 + 1,
+        }
+        .into());
+    };
+    let mut tail = ChainCheck::from(Head { seq: before, chain });
+    visit_all(
+        |visit| reader.read(before.next(), visit),
+        |stored| {
+            let decoded = tail.step_decoded(stored, tslp_migrations::decode);
+            decoded.map(drop)
+        },
+    )?;
+    Ok(tail.head().seq)
 }
 
 /// The state that the tables hold, or why they can't be believed.
@@ -287,7 +316,7 @@ fn show_progress(progress: &WalkProgress, seq: Seq) {
 ///
 /// # Errors
 /// When it can't be read or believed.
-pub fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
+pub(crate) fn verify_chain(reader: &LedgerReader) -> Result<Seq, StartError> {
     let mut chain = ChainCheck::default();
     visit_all(
         |visit| reader.read(Seq(1), visit),

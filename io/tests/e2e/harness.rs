@@ -289,7 +289,7 @@ impl<'p> Tslp<'p> {
                 let check = checks.iter().find(|check| check["check"] == name)?;
                 check["detail"].as_str().map(str::to_owned)
             };
-            let events = detail("hash chain")?.split(' ').next()?.to_owned();
+            let events = detail("events")?.split(',').next()?.to_owned();
             let anchored = detail("head anchor")?.ends_with(&format!("#{events}"));
             let scrubbed = detail("scrub")?.ends_with("sound");
             (anchored && scrubbed).then_some(())

@@ -9,7 +9,7 @@ use tslp_projections::table::TableDigest;
 use tslp_store::ledger::{DataFiles, OpenOptions, ReaderFactory};
 
 use crate::durability::past_the_triggers;
-use crate::harness::{CHAT, JSON, Places, RING, RING_BETTER, Tslp, fenced, prompt};
+use crate::harness::{CHAT, JSON, Places, RING, RING_BETTER, Tslp, eventually, fenced, prompt};
 use crate::ledger_file::{self, damage, doubt};
 use crate::upstream::Upstream;
 
@@ -28,6 +28,8 @@ fn with_history(places: &Places, upstream: &Upstream) -> (Value, Value) {
     upstream.will_say(fenced("src/ring.c", RING_BETTER));
     tslp.say("improve `ring_put`");
     tslp.say(ONCE);
+    // The last events are read by each start.
+    (0..4).for_each(|_| drop(tslp.say("hello")));
     tslp.at_rest();
     let pages = (tslp.state(), tslp.page("/recent"));
     tslp.stop();
@@ -132,7 +134,7 @@ fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
     let (before, events) = (database(), ledger_file::events(&places.data));
     let tslp = Tslp::start(places, upstream);
     assert!(tslp.log().contains(FROM_TABLES), "{}", tslp.log());
-    // The first prompt waits for the look at everything, however soon it comes.
+    eventually(|| (tslp.page("/doctor")["checks"][0]["check"] == "safe mode").then_some(()));
     let body = prompt("hello").to_string();
     let refused = tslp.request("POST", CHAT, &[JSON], body.as_bytes());
     assert_eq!(refused.status(), 503);
@@ -146,7 +148,8 @@ fn check_found_behind(places: &Places, upstream: &Upstream, flaw: &str) {
     assert!(tslp.page("/state")["unverified"].is_string());
     tslp.kill();
     assert!(database() == before, "evidence was written to");
-    assert_eq!(ledger_file::events(&places.data), events);
+    // What came in before the flaw was found follows what was there.
+    assert!(ledger_file::events(&places.data) >= events);
     assert!(
         doubt_file(places).exists(),
         "the next start must look at everything"
@@ -164,21 +167,17 @@ fn an_event_that_was_changed_before_it_is_found_behind_the_start() {
 }
 
 #[test]
-fn nothing_is_appended_on_the_command_line_before_every_event_was_verified() {
+fn an_act_on_the_command_line_waits_for_no_look_and_leaves_the_file_as_it_was() {
     let (places, upstream) = (Places::new(), Upstream::start());
     with_history(&places, &upstream);
     damage(&places.data, ONCE);
     let database = || std::fs::read(places.data.join("ledger.db")).unwrap();
     let before = database();
     places.write("src/ring.c", RING);
-    for (command, code) in [(["accept", "src/ring.c"], 3), (["adopt", "."], 1)] {
-        let refused = places.in_workspace(&command).output().unwrap();
-        assert_eq!(refused.status.code(), Some(code), "{refused:?}");
-        let words = String::from_utf8_lossy(&refused.stderr);
-        assert!(words.contains("doesn't fit the hash chain"), "{words}");
-        assert!(database() == before, "evidence was written to");
-        std::fs::remove_file(doubt_file(&places)).unwrap();
-    }
+    let accepted = places.in_workspace(&["accept", "src/ring.c"]).output();
+    assert!(accepted.unwrap().status.success());
+    assert!(database() == before, "pages were moved into it unchecked");
+    check_found_behind(&places, &upstream, "doesn't fit the hash chain");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! SQLite connections set up for the ledger, and the reads that writer and reader share.
 
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,6 +75,35 @@ impl Database {
             Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, flags, vfs),
             None => Connection::open_with_flags(&self.path, flags),
         }
+    }
+
+    /// Connects to the database as it is without its WAL, read-only.
+    pub(crate) fn connect_without_wal(&self) -> Result<Connection, LedgerError> {
+        let mut uri = String::from("file:");
+        for byte in self.path.as_os_str().as_bytes() {
+            // Only these mean the same in a path and in a URI.
+            match byte {
+                b'/' | b'.' | b'-' | b'_' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                    uri.push(char::from(*byte));
+                }
+                byte => uri.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        // SQLite looks for no WAL beside a file of which it is told that nobody changes it.
+        uri.push_str("?immutable=1");
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_URI;
+        let connected = match self.disk.vfs() {
+            Some(vfs) => Connection::open_with_flags_and_vfs(&uri, flags, vfs),
+            None => Connection::open_with_flags(&uri, flags),
+        };
+        connected
+            .and_then(|connection| {
+                configure_connection(&connection, AccessKind::Read)?;
+                Ok(connection)
+            })
+            .map_err(self.sqlite_error("open"))
     }
 
     /// Makes everything durable that was written to the database and its WAL, by whatever process.
@@ -225,13 +255,15 @@ pub(crate) fn visit_events(
     visit_selected(connection, "true", from, visit)
 }
 
-/// Hands every event from `from` on to `visit`, except contents, whose bytes aren't read. Their links can't be checked so.
-pub(crate) fn visit_without_contents(
+/// Hands every event from `from` on to `visit`, except those of some kinds, whose bytes aren't read.
+pub(crate) fn visit_without(
     connection: &Connection,
+    left_out: &[EventKind],
     from: Seq,
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
-    let condition = format!("kind NOT IN ({})", numbers_of(EventKind::Content));
+    let numbers: Vec<String> = left_out.iter().copied().map(numbers_of).collect();
+    let condition = format!("kind NOT IN ({})", numbers.join(", "));
     visit_selected(connection, &condition, from, visit)
 }
 

@@ -269,6 +269,18 @@ impl LedgerReader {
             .map_err(self.database.sqlite_error("read"))
     }
 
+    /// The same ledger as its file is without the WAL: what was committed before the last checkpoint, and nothing else.
+    ///
+    /// # Errors
+    /// When the file can't be opened.
+    pub fn without_wal(&self) -> Result<Self, LedgerError> {
+        Ok(Self {
+            connection: self.database.connect_without_wal()?,
+            database: self.database.clone(),
+            tables: self.tables.clone(),
+        })
+    }
+
     /// Hands every event from a position on to `visit`, in order, decoded.
     ///
     /// # Errors
@@ -278,35 +290,51 @@ impl LedgerReader {
         from: Seq,
         visit: &mut dyn FnMut(&Recorded),
     ) -> Result<(), LedgerError> {
-        self.decoding(visit, |each| {
-            connection::visit_events(&self.connection, from, each)
-        })
+        self.decoding(
+            &mut |stored, event| visit(&stored.recorded(event)),
+            |each| connection::visit_events(&self.connection, from, each),
+        )
     }
 
-    /// As [`Self::read_events`], except contents, which may be large.
+    /// Hands every event from a position on to `visit`, in order, decoded, except those of some kinds, which aren't read. So no link
+    /// is checked on the way: see [`Self::is_linked`].
     ///
     /// # Errors
     /// As [`Self::read_events`].
-    pub fn read_without_contents(
+    pub fn read_without(
         &self,
+        left_out: &[EventKind],
         from: Seq,
-        visit: &mut dyn FnMut(&Recorded),
+        visit: &mut dyn FnMut(Stored, Event),
     ) -> Result<(), LedgerError> {
         self.decoding(visit, |each| {
-            connection::visit_without_contents(&self.connection, from, each)
+            connection::visit_without(&self.connection, left_out, from, each)
         })
+    }
+
+    /// Whether an event's bytes and number are those that the chain says, next to the event before it.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn is_linked(&self, stored: &Stored) -> Result<bool, LedgerError> {
+        let Some(before) = stored.seq.0.checked_sub(1) else {
+            return Ok(false);
+        };
+        let chain = self.chain_at(Seq(before))?;
+        let extended = chain.map(|chain| chain.extended(stored, stored.kind, &stored.payload));
+        Ok(extended == Some(stored.chain))
     }
 
     fn decoding(
         &self,
-        visit: &mut dyn FnMut(&Recorded),
+        visit: &mut dyn FnMut(Stored, Event),
         read: impl FnOnce(&mut dyn FnMut(Stored) -> ControlFlow<()>) -> rusqlite::Result<()>,
     ) -> Result<(), LedgerError> {
         let mut decoded = Ok(());
         let read = read(
             &mut |stored| match tslp_migrations::decode(stored.kind, &stored.payload) {
                 Ok(event) => {
-                    visit(&stored.recorded(event));
+                    visit(stored, event);
                     ControlFlow::Continue(())
                 }
                 Err(error) => {
@@ -380,7 +408,8 @@ impl LedgerReader {
     }
 
     /// An event that a row names, if its link holds.
-    pub(crate) fn event_at(&self, seq: Seq) -> Option<Recorded> {
+    #[must_use]
+    pub fn event_at(&self, seq: Seq) -> Option<Recorded> {
         connection::event_at(&self.connection, seq)
     }
 

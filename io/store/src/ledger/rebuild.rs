@@ -26,6 +26,8 @@ pub struct TableRebuild<'a> {
 
 impl<'a> TableRebuild<'a> {
     fn begin(log: &'a mut SqliteLog) -> Result<Self, LedgerError> {
+        // Dropping a table frees pages, which in a damaged file may be the ledger's.
+        log.check_movable()?;
         let mut batch = log.begin_batch()?;
         // Digests are sums over rows, so those of empty tables are where the new rows start from.
         batch.digests.fill(TableDigest::default());

@@ -1,39 +1,20 @@
-//! Whether a ledger may be written to. Two checks are needed: its pages are laid out consistently, before anything in its file
-//! is moved, and its events match its chain, before another one follows them.
+//! Whether the pages of a ledger's file are laid out consistently. In a damaged file SQLite may put a new row where an old one is, so
+//! nothing is moved into it before every page was looked at: until then commits stay in the WAL, and the file is as it was found.
 //!
-//! Either takes as long as reading the file, so a start doesn't wait for it, but the first commit does. It is made once: by the
-//! scrub, which claims it in advance, or else by the writer.
+//! The look takes as long as reading the file, so neither a start nor a commit waits for it. It is made once: by the scrub, or else by
+//! whoever moves pages first.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::error::LedgerError;
 
-/// The two checks of a ledger, shared by the writer and the scrub.
+/// The check of a ledger's pages, shared by the writer and the scrub.
 #[derive(Clone, Debug, Default)]
-pub struct Soundness {
-    /// The check of its file's pages.
-    pub pages: Arc<CheckedOnce>,
-    /// The check of its events, which is needed if the state was restored from the tables.
-    pub events: Arc<CheckedOnce>,
-}
-
-impl Soundness {
-    /// Marks the ledger as damaged, so that nothing more is written. The first reason is kept.
-    pub fn condemn(&self, reason: &str) {
-        self.pages.condemn(reason);
-        self.events.condemn(reason);
-    }
-
-    /// Whether the ledger was found to be damaged.
-    #[must_use]
-    pub fn is_condemned(&self) -> bool {
-        self.pages.is_condemned()
-    }
-}
+pub struct Soundness(Arc<CheckedOnce>);
 
 /// A check that is made once, by whoever needs it first.
 #[derive(Debug, Default)]
-pub struct CheckedOnce {
+struct CheckedOnce {
     verdict: Mutex<CheckState>,
     changed: Condvar,
 }
@@ -51,28 +32,29 @@ enum CheckState {
     Damaged(String),
 }
 
-/// The claim of a check in progress, for which the writer waits. Dropped without a result, it leaves the check to be made.
+/// The claim of a check in progress. Dropped without a result, it leaves the check to be made.
 #[derive(Debug)]
-pub struct CheckInProgress(Arc<CheckedOnce>);
+pub struct CheckInProgress(Soundness);
 
-impl CheckedOnce {
+impl Soundness {
     /// Claims the check for the caller; `None` if it is made or claimed already.
     #[must_use]
-    pub fn begin_check(self: &Arc<Self>) -> Option<CheckInProgress> {
+    pub fn begin_check(&self) -> Option<CheckInProgress> {
         let mut verdict = self.lock();
         if !matches!(*verdict, CheckState::Unknown) {
             return None;
         }
         *verdict = CheckState::InProgress;
-        Some(CheckInProgress(Arc::clone(self)))
+        Some(CheckInProgress(self.clone()))
     }
 
-    fn condemn(&self, reason: &str) {
+    /// Marks the ledger as damaged, so that nothing more is written. The first reason is kept.
+    pub fn condemn(&self, reason: &str) {
         let mut verdict = self.lock();
         if !matches!(*verdict, CheckState::Damaged(_)) {
             *verdict = CheckState::Damaged(reason.to_owned());
         }
-        self.changed.notify_all();
+        self.0.changed.notify_all();
     }
 
     /// Whether the check was made and found nothing wrong.
@@ -81,24 +63,34 @@ impl CheckedOnce {
         matches!(*self.lock(), CheckState::Sound)
     }
 
-    fn is_condemned(&self) -> bool {
-        matches!(*self.lock(), CheckState::Damaged(_))
+    /// Whether somebody is checking.
+    #[must_use]
+    pub fn is_in_progress(&self) -> bool {
+        matches!(*self.lock(), CheckState::InProgress)
+    }
+
+    /// The reason why nothing may be written, if the ledger was found to be damaged.
+    #[must_use]
+    pub fn flaw(&self) -> Option<String> {
+        match &*self.lock() {
+            CheckState::Damaged(reason) => Some(reason.clone()),
+            _ => None,
+        }
     }
 
     /// Waits for the result, or makes the check with `check` if nobody else does.
     pub(super) fn ensure_checked(
-        self: &Arc<Self>,
+        &self,
         check: impl FnOnce() -> Result<(), LedgerError>,
-    ) -> Result<(), Unsound> {
+    ) -> Result<(), LedgerError> {
         let mut verdict = self.lock();
         loop {
             match &*verdict {
-                // Asked before each commit: from the first verdict on this is one uncontended lock.
                 CheckState::Sound => return Ok(()),
-                CheckState::Damaged(reason) => return Err(Unsound::Damaged(reason.clone())),
+                CheckState::Damaged(reason) => return Err(condemned(reason)),
                 CheckState::Unknown => break,
                 CheckState::InProgress => {
-                    let waited = self.changed.wait(verdict);
+                    let waited = self.0.changed.wait(verdict);
                     verdict = waited.unwrap_or_else(PoisonError::into_inner);
                 }
             }
@@ -106,15 +98,11 @@ impl CheckedOnce {
         // The check reads the whole file, so it runs without the lock; a panic in it drops the claim, and others may try again.
         *verdict = CheckState::InProgress;
         drop(verdict);
-        let looking = CheckInProgress(Arc::clone(self));
-        match check() {
-            Ok(()) => {
-                looking.report_sound();
-                Ok(())
-            }
-            // The dropped claim makes it unknown again: a file that couldn't be read isn't known to be damaged.
-            Err(error) => Err(Unsound::Unread(error)),
-        }
+        let looking = CheckInProgress(self.clone());
+        // After an error the dropped claim makes it unknown again: a file that couldn't be read isn't known to be damaged.
+        check()?;
+        looking.report_sound();
+        Ok(())
     }
 
     fn set_state(&self, found: CheckState) {
@@ -127,11 +115,14 @@ impl CheckedOnce {
         if matches!(*verdict, CheckState::InProgress) {
             *verdict = found;
         }
-        self.changed.notify_all();
+        self.0.changed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, CheckState> {
-        self.verdict.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .verdict
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -148,20 +139,9 @@ impl Drop for CheckInProgress {
     }
 }
 
-/// The reason why the file may not be written to.
-pub(super) enum Unsound {
-    /// It was found to be damaged.
-    Damaged(String),
-    /// The check failed.
-    Unread(LedgerError),
-}
-
-impl From<Unsound> for LedgerError {
-    fn from(unsound: Unsound) -> Self {
-        match unsound {
-            Unsound::Damaged(detail) => Self::Condemned { detail },
-            Unsound::Unread(error) => error,
-        }
+fn condemned(reason: &str) -> LedgerError {
+    LedgerError::Condemned {
+        detail: reason.to_owned(),
     }
 }
 
@@ -169,37 +149,38 @@ impl From<Unsound> for LedgerError {
 mod tests {
     use super::*;
 
-    fn refused(gate: &Arc<CheckedOnce>) -> Option<String> {
-        match gate.ensure_checked(|| Ok(())) {
+    fn refused(soundness: &Soundness) -> Option<String> {
+        match soundness.ensure_checked(|| Ok(())) {
             Ok(()) => None,
-            Err(Unsound::Damaged(reason)) => Some(reason),
-            Err(Unsound::Unread(error)) => Some(error.to_string()),
+            Err(LedgerError::Condemned { detail }) => Some(detail),
+            Err(error) => Some(error.to_string()),
         }
     }
 
     #[test]
-    fn a_writer_waits_for_who_is_looking_and_looks_itself_if_that_gives_up() {
-        let gate = Arc::new(CheckedOnce::default());
-        let looking = gate.begin_check().unwrap();
-        assert!(gate.begin_check().is_none());
+    fn who_moves_pages_waits_for_who_is_looking_and_looks_itself_if_that_gives_up() {
+        let soundness = Soundness::default();
+        let looking = soundness.begin_check().unwrap();
+        assert!(soundness.begin_check().is_none());
+        assert!(soundness.is_in_progress());
         let writer = {
-            let gate = Arc::clone(&gate);
-            std::thread::spawn(move || refused(&gate))
+            let soundness = soundness.clone();
+            std::thread::spawn(move || refused(&soundness))
         };
         drop(looking);
         assert_eq!(writer.join().unwrap(), None);
-        assert!(gate.is_sound());
-        assert!(gate.begin_check().is_none());
+        assert!(soundness.is_sound());
+        assert!(soundness.begin_check().is_none());
     }
 
     #[test]
     fn a_sound_file_that_is_condemned_takes_nothing_more() {
-        let gate = Arc::new(CheckedOnce::default());
-        gate.begin_check().unwrap().report_sound();
-        assert_eq!(refused(&gate), None);
-        gate.condemn("event 7 is gone");
-        gate.condemn("later");
-        assert_eq!(refused(&gate), Some("event 7 is gone".into()));
-        assert!(!gate.is_sound());
+        let soundness = Soundness::default();
+        soundness.begin_check().unwrap().report_sound();
+        assert_eq!(refused(&soundness), None);
+        soundness.condemn("event 7 is gone");
+        soundness.condemn("later");
+        assert_eq!(refused(&soundness), Some("event 7 is gone".into()));
+        assert!(!soundness.is_sound());
     }
 }

@@ -17,7 +17,7 @@ use super::anchor::Anchor;
 use super::connection::{self, Database, to_sql};
 use super::data_files::DOUBT_FILE;
 use super::error::{LedgerError, TableError};
-use super::history::{self, StoredVisitor};
+
 use super::lock::DataDirLock;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
@@ -115,8 +115,10 @@ impl SqliteLog {
     /// # Errors
     /// When the log is poisoned, another program wrote to the ledger, or SQLite fails.
     pub fn begin_batch(&mut self) -> Result<Batch<'_>, LedgerError> {
-        self.check_movable()?;
-        self.check_events()?;
+        self.check_usable()?;
+        if let Some(detail) = self.soundness.flaw() {
+            return Err(self.poison(LedgerError::Condemned { detail }));
+        }
         // Immediate: a deferred transaction that another program overtakes can't be turned into one that writes (SQLITE_BUSY_SNAPSHOT).
         // The head is read inside of it, so that nobody can append between this look and our first row.
         let begun = connection::run_cached(&self.connection, "BEGIN IMMEDIATE")
@@ -242,11 +244,12 @@ impl SqliteLog {
     }
 
     /// Whether pages may be moved into the database file.
-    fn check_movable(&mut self) -> Result<(), LedgerError> {
+    pub(super) fn check_movable(&mut self) -> Result<(), LedgerError> {
         self.check_usable()?;
-        let pages = &self.soundness.pages;
-        let checked = pages.ensure_checked(|| check_pages(&self.connection, &self.database));
-        checked.map_err(|unsound| self.poison(unsound.into()))
+        let checked = self
+            .soundness
+            .ensure_checked(|| check_pages(&self.connection, &self.database));
+        checked.map_err(|error| self.poison(error))
     }
 
     /// Truncates the WAL unless a reader is active: waiting for readers isn't worth it.
@@ -279,35 +282,12 @@ impl SqliteLog {
         run().map_err(self.database.sqlite_error("checkpoint"))
     }
 
-    /// Verifies the events before anything is appended: if the state was restored from the tables, only their digests were checked.
-    fn check_events(&mut self) -> Result<(), LedgerError> {
-        if !self.is_unverified {
-            return Ok(());
-        }
-        let checked = (self.soundness.events).ensure_checked(|| self.verify_events());
-        checked.map_err(|unsound| self.poison(unsound.into()))
-    }
-
-    fn verify_events(&self) -> Result<(), LedgerError> {
-        let read = |from, visit: &mut StoredVisitor<'_>| Log::read(self, from, visit);
-        let verified = history::verify_history(&read, self, &self.digests, self.head, |_| {
-            ControlFlow::Continue(())
-        });
-        verified.map(drop).map_err(|flaw| {
-            let detail = flaw.to_string();
-            let doubt = self.database.path.with_file_name(DOUBT_FILE);
-            // On disk as well, since the process may be restarted at once and would trust the same tables again.
-            history::condemn_ledger(&self.soundness, &*self.database.disk, &doubt, &detail);
-            LedgerError::Condemned { detail }
-        })
-    }
-
-    /// Records that the state was restored from the tables, so that events are verified before anything is appended.
+    /// Records that the state was taken from the tables, so that the events are left to the scrub.
     pub(crate) const fn goes_on_from_tables(&mut self) {
         self.is_unverified = true;
     }
 
-    /// Whether the state was restored from the tables and the events aren't verified.
+    /// Whether the state was taken from the tables, and only the last events are verified.
     #[must_use]
     pub const fn is_unverified(&self) -> bool {
         self.is_unverified
@@ -334,7 +314,7 @@ impl SqliteLog {
         removed.map_err(LedgerError::on_file("remove", &doubt))
     }
 
-    /// The checks that decide whether it may be written to, for sharing with the scrub.
+    /// Whether its pages are sound, for sharing with the scrub.
     #[must_use]
     pub const fn soundness(&self) -> &Soundness {
         &self.soundness

@@ -93,6 +93,8 @@ pub struct WriterLimits {
     pub checkpoint_pages_busy: u64,
     /// Size of the WAL file from which on an idle writer cuts it.
     pub truncate_bytes: u64,
+    /// Size of the WAL file from which on the writer waits until every page of the database is checked.
+    pub unchecked_wal_bytes_max: u64,
     /// Time without a commit after which the writer counts as idle.
     pub idle: Duration,
     /// Interval at which an idle writer checks that its files are still there.
@@ -107,6 +109,7 @@ impl Default for WriterLimits {
             checkpoint_pages: 1024,
             checkpoint_pages_busy: 4 * 1024,
             truncate_bytes: 16 << 20,
+            unchecked_wal_bytes_max: 256 << 20,
             idle: Duration::from_millis(50),
             file_look: Duration::from_secs(5),
         }
@@ -287,7 +290,8 @@ impl Writer {
     fn try_step(&mut self) -> Result<WriterStep, LedgerError> {
         let Ok(commit) = self.commits.try_recv() else {
             // The only look here: a caller that steps has no idle time of its own, so it doesn't wait for `idle`.
-            if self.look_at_wal()?.pages_pending >= self.limits.checkpoint_pages {
+            let wal = self.look_at_wal()?;
+            if wal.pages_pending >= self.limits.checkpoint_pages && self.may_move_pages(wal) {
                 self.checkpoint_idle()?;
             }
             return Ok(WriterStep::Idle);
@@ -307,7 +311,7 @@ impl Writer {
             self.announcer.announce_reached(head.seq);
         }
         // Truncating writes to the database file, which needs every page checked first; a quick stop doesn't wait for that.
-        if self.log.soundness().pages.is_sound() {
+        if self.log.soundness().is_sound() {
             self.log.checkpoint(CheckpointMode::Truncate)?;
         }
         self.log.head()
@@ -327,7 +331,8 @@ impl Writer {
             Err(TryRecvError::Disconnected) => return Ok(None),
             Err(TryRecvError::Empty) => {}
         }
-        if self.bound_wal()?.pages_pending < self.limits.checkpoint_pages {
+        let wal = self.bound_wal()?;
+        if wal.pages_pending < self.limits.checkpoint_pages || !self.may_move_pages(wal) {
             return self.wait_for_commit();
         }
         match self.commits.recv_timeout(self.limits.idle) {
@@ -400,10 +405,16 @@ impl Writer {
     /// Moves the pages of a long WAL although commits may be waiting.
     fn bound_wal(&mut self) -> Result<WalState, LedgerError> {
         let wal = self.look_at_wal()?;
-        if wal.pages_pending < self.limits.checkpoint_pages_busy {
+        if wal.pages_pending < self.limits.checkpoint_pages_busy || !self.may_move_pages(wal) {
             return Ok(wal);
         }
         self.checkpoint(CheckpointMode::Passive)
+    }
+
+    /// While the scrub looks at the file, the WAL takes what is committed, within bounds: nobody waits for the look.
+    fn may_move_pages(&self, wal: WalState) -> bool {
+        wal.file_bytes >= self.limits.unchecked_wal_bytes_max
+            || !self.log.soundness().is_in_progress()
     }
 
     fn checkpoint_idle(&mut self) -> Result<(), LedgerError> {
