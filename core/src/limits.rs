@@ -109,7 +109,7 @@ pub const CONTAINERS_FOLLOWED_MAX: usize = 256;
 
 /// Files looked at because older messages hold code of them; those of the newest messages come first. A look at a file that
 /// didn't change costs some microseconds.
-pub const OLDER_FILES_LOOKED_AT_MAX: usize = 64;
+pub const OLDER_FILES_LOOKED_AT_MAX: usize = 256;
 
 /// Entities of one name whose hashes a definition in an older message is compared with.
 pub const NAMESAKES_COMPARED_MAX: usize = 64;

@@ -77,9 +77,6 @@ const REPLIES_KEPT_BYTES_MAX: usize = 4 << 20;
 /// Longest header with answers to directives, in characters.
 const ANSWERS_MAX: usize = 1000;
 
-/// STALE files of which the log speaks at one time.
-const STALE_LINES_MAX: usize = 64;
-
 /// The engine thread's channels, clock and counters.
 pub struct EngineWiring {
     /// Messages from the network loop and the auditor.
@@ -400,8 +397,10 @@ impl EngineThread {
             .wait_for(self.last_transition)
             .map_err(PromptRefusal::Ledger)?;
         let mut pending = self.engine.receive(self.wiring.clock.now(), request);
+        let findings = self.check_files(std::mem::take(&mut pending.checks));
+        self.engine.read_changed(&mut pending, &findings);
         let answers = DiskAnswers {
-            findings: self.check_files(std::mem::take(&mut pending.checks)),
+            findings,
             texts: pending
                 .reads
                 .iter()
@@ -782,31 +781,42 @@ impl EngineThread {
         paths.into_iter().zip(self.observer.check(checks)).collect()
     }
 
-    /// Logs once for each file that it became STALE, and how to accept it.
-    fn warn_of_stale(&mut self, path: &RelPath) {
-        let stale = self.engine.stale_in(path);
-        if stale == 0 {
-            self.told_stale.remove(path);
-            return;
-        }
-        if self.told_stale.len() < STALE_LINES_MAX && self.told_stale.insert(path.clone()) {
-            let refused = self.engine.refused_on_disk(path);
-            for entity in &refused {
+    /// Logs once that files became STALE, and how to accept them: one line for a commit's worth of files.
+    fn warn_of_stale(&mut self, looked_at: Vec<RelPath>) {
+        let mut changed = Vec::new();
+        for path in looked_at {
+            let stale = self.engine.stale_in(&path);
+            if stale == 0 {
+                self.told_stale.remove(&path);
+                continue;
+            }
+            if !self.told_stale.insert(path.clone()) {
+                continue;
+            }
+            let refused = self.engine.refused_on_disk(&path);
+            // A whole file that was refused is one change.
+            let file = refused.iter().find(|entity| entity.symbol.is_none());
+            for entity in file.map_or(&refused[..], core::slice::from_ref) {
                 tracing::warn!(
                     "the model's change of {entity} was refused, and your file has it: `tslp undo` prints the way back, \
                      `tslp accept {entity}` keeps it"
                 );
             }
-            if refused.len() == stale {
-                return;
+            if refused.len() < stale {
+                changed.push((path, stale));
             }
-            tracing::warn!(
+        }
+        match &changed[..] {
+            [] => {}
+            [(path, stale)] => tracing::warn!(
                 "{path} changed on disk: {stale} of its entities are STALE and withheld from the model; \
                  the line `@tslp accept {path}` in a prompt takes what it holds now"
-            );
-            if self.told_stale.len() == STALE_LINES_MAX {
-                tracing::warn!("more STALE files are only shown by `tslp state`");
-            }
+            ),
+            [(path, _), others @ ..] => tracing::warn!(
+                "{path} and {} more files changed on disk, and what they hold is withheld from the model: `tslp state` lists \
+                 them, `tslp accept PATH` takes what one holds now",
+                others.len()
+            ),
         }
     }
 
@@ -817,6 +827,7 @@ impl EngineThread {
             batch.recorded.is_sorted_by(|one, next| one.seq < next.seq),
             "positions rise within a batch"
         );
+        let mut looked_at = Vec::new();
         for recorded in &batch.recorded {
             self.wiring
                 .metrics
@@ -830,9 +841,7 @@ impl EngineThread {
                         self.told_stale.remove(path);
                     }
                 }
-                Event::DiskObserved(observed) => {
-                    self.warn_of_stale(&observed.path);
-                }
+                Event::DiskObserved(observed) => looked_at.push(observed.path.clone()),
                 Event::NoticeIssued(notice) if notice.reason.halts_all_tools() => {
                     self.stop_tools();
                     self.tell_mode();
@@ -847,6 +856,7 @@ impl EngineThread {
                 _ => {}
             }
         }
+        self.warn_of_stale(looked_at);
         let commit = Commit {
             recorded: batch.recorded,
             changes: batch.changes,

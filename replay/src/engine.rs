@@ -163,6 +163,27 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.examine(request, received, work)
     }
 
+    /// Adds to the files that are read those in which the look found something new: it may be what the conversation shows, or a
+    /// formatter's work, and then it is no divergence.
+    pub fn read_changed(&self, pending: &mut PendingPrompt, findings: &[FileFinding]) {
+        let RequestKind::Prompt(_, examined) = &pending.kind else {
+            return;
+        };
+        if !self.policy.reading_acknowledges && self.policy.on_stale != OnStale::Follow {
+            return;
+        }
+        let view = self.view();
+        for (path, finding) in findings {
+            let mut pasted = examined.pasted.iter();
+            let is_left = pending.aftermath.contains(path)
+                || pending.reads.contains(path)
+                || pasted.any(|it| it.found.usable_path() == Some(path));
+            if !is_left && self.tracks(path) && observe::is_news(&view, path, finding) {
+                pending.aftermath.push(path.clone());
+            }
+        }
+    }
+
     /// Composes a prompt, once its files have been looked at. The user's code becomes true first.
     pub fn compose(&mut self, pending: PendingPrompt, answers: DiskAnswers) -> ComposedPrompt {
         let PendingPrompt {
@@ -519,13 +540,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 Some(taken) => taken,
                 // A file that was written since the look is the next prompt's.
                 None if !view.disk_finding(&path).is_some_and(is_observed) => None,
+                // What a model left out of a file isn't taken by being read.
+                None if propose::is_listing_of_model(&view, &found) => None,
                 None if self.policy.on_stale == OnStale::Follow => {
-                    TakenFromDisk::of(&view, &found, request.tools, &|_| true)
+                    TakenFromDisk::of(&view, &found, request.tools, None)
                 }
                 None => {
                     let shown =
                         shown.get_or_insert_with(|| ShownLines::of_request(request, history));
-                    TakenFromDisk::of(&view, &found, request.tools, &|code| shown.show(code))
+                    TakenFromDisk::of(&view, &found, request.tools, Some(&|code| shown.show(code)))
                 }
             };
             let (Some(taken), ids) = (taken, work.ids()) else {

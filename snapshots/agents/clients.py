@@ -71,6 +71,10 @@ class Client:
         self.turns += 1
         return output
 
+    def begin(self):
+        """What is said next begins a new conversation."""
+        self.turns = 0
+
     def run(self, command):
         process = subprocess.Popen(
             command,
@@ -194,10 +198,14 @@ class Cline(Client):
             return 1, str(error)
         return 0, json.dumps(answer)
 
-    def close(self):
-        """The agent, and the background hub if one was started."""
+    def begin(self):
         if self.agent is not None:
             self.agent.close()
+        self.agent = None
+
+    def close(self):
+        """The agent, and the background hub if one was started."""
+        self.begin()
         for path in (self.home / ".cline").rglob("*.json"):
             try:
                 found = json.loads(path.read_text(encoding="utf-8"))
@@ -332,6 +340,10 @@ class Aider(Client):
                 return self.seen.decode("utf-8", "replace")
         raise TimeoutError
 
+    def begin(self):
+        self.close()
+        self.process = None
+
     def close(self):
         if self.process is not None:
             try:
@@ -364,7 +376,14 @@ class Aider(Client):
     def files(self):
         """All of the project's source, as its user would have added it."""
         names = [path.relative_to(self.workspace) for path in self.workspace.rglob("*") if path.is_file()]
-        return sorted(str(name) for name in names if name.suffix in (".c", ".h", ".py"))
+        return sorted(str(name) for name in names if name.suffix in (".c", ".h", ".py", ".ts"))
+
+
+class AiderWhole(Aider):
+    """aider's default for a model that it doesn't know."""
+
+    name = "aider-whole"
+    form = "whole"
 
 
 class AiderUdiff(Aider):
@@ -448,6 +467,7 @@ ALL = {
         ClaudeCode,
         Codex,
         Aider,
+        AiderWhole,
         AiderUdiff,
         AiderOllama,
     )

@@ -45,11 +45,17 @@ class Proxy:
             return json.load(response)
 
     def events(self):
-        """The whole ledger: (kind, event) in order."""
+        """The whole ledger: (kind, event with its episode) in order."""
         command = [self.binary, "export", *self.common]
         done = subprocess.run(command, env=self.environment, check=True, capture_output=True)
         rows = [json.loads(line) for line in done.stdout.splitlines()[1:]]
-        return [(row["kind"].partition(".")[0], row["event"]) for row in rows]
+        return [(row["kind"].partition(".")[0], row["event"] | {"episode": row["episode"]}) for row in rows]
+
+    def run(self, command):
+        """What a command of tslp prints, and what it says on standard error."""
+        command = [self.binary, command, *self.common]
+        done = subprocess.run(command, env=self.environment, cwd=self.common[1], capture_output=True)
+        return done.stdout, done.stderr.decode("utf-8", "replace")
 
     def close(self):
         self.process.terminate()

@@ -24,23 +24,27 @@ CONTEXT = 131072
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cache", default="~/.cache/tslp-agents", help="where install.sh put the clients")
-    parser.add_argument("--tslp", default=str(HERE.parents[1] / "target/release/tslp"), help="the proxy's binary")
-    parser.add_argument("--work", default="/tmp/tslp-agents-work", help="scratch folder; its path shows in prompts")
-    parser.add_argument("--client", action="append", choices=list(clients.ALL), help="default: all")
+    add_common_arguments(parser)
     parser.add_argument("--session", action="append", help="a folder of sessions/; default: c and py")
     parser.add_argument("--short", action="store_true", help="only the first two turns")
     parser.add_argument("--turns", type=int, help="only so many turns")
     parser.add_argument("--damage", action="store_true", help="play the damaging edits, too")
     parser.add_argument("--outside", action="store_true", help="change files between turns, as an editor would")
-    parser.add_argument("--context", type=int, default=CONTEXT, help="the model's context in tokens, for the clients")
     parser.add_argument("--adopt", action="store_true", help="run `tslp adopt .` first")
     parser.add_argument("--no-direct", action="store_true", help="skip the run without the proxy")
-    parser.add_argument("--flag", action="append", default=[], help="one more flag for `tslp serve`")
     parser.add_argument("--record", metavar="DIR", help="write what the clients sent, for replays without them")
+    return parser.parse_args()
+
+
+def add_common_arguments(parser):
+    parser.add_argument("--cache", default="~/.cache/tslp-agents", help="where install.sh put the clients")
+    parser.add_argument("--tslp", default=str(HERE.parents[1] / "target/release/tslp"), help="the proxy's binary")
+    parser.add_argument("--work", default="/tmp/tslp-agents-work", help="scratch folder; its path shows in prompts")
+    parser.add_argument("--client", action="append", choices=list(clients.ALL), help="default: all")
+    parser.add_argument("--context", type=int, default=CONTEXT, help="the model's context in tokens, for the clients")
+    parser.add_argument("--flag", action="append", default=[], help="one more flag for `tslp serve`")
     parser.add_argument("--logs", metavar="DIR", help="write every request, direct, sent and received, as JSON Lines")
     parser.add_argument("--verbose", action="store_true", help="print each step, edit and the clients' output")
-    return parser.parse_args()
 
 
 def fresh(folder, session):
@@ -86,6 +90,7 @@ class Run:
         self.outputs = []
         self.trees = []
         self.codes = []
+        self.problems = []
 
     def play(self):
         options = self.options
@@ -109,10 +114,9 @@ class Run:
             client.prepare(url)
             for number, turn in enumerate(self.session.turns):
                 for action in turn.outside:
-                    path = workspace / action.path
-                    now = {action.path: path.read_text(encoding="utf-8")}
-                    script.apply(now, action)
-                    path.write_text(now[action.path], encoding="utf-8")
+                    self.outside(action, tslp)
+                if turn.fresh:
+                    client.begin()
                 code, output = client.say(turn.text)
                 self.codes.append(code)
                 self.outputs.append(output)
@@ -137,6 +141,24 @@ class Run:
         self.sent = front.log if front is not None else server.log
         self.after = tree(workspace)
         return self
+
+
+    def outside(self, action, tslp):
+        """What somebody else does to the files."""
+        path = self.workspace / action.path
+        now = {action.path: path.read_text(encoding="utf-8")} if path.exists() else {}
+        if action.kind == "undo" and tslp is not None:
+            patch, said = tslp.run("undo")
+            done = subprocess.run(["patch", "-p1"], cwd=self.workspace, input=patch, capture_output=True)
+            if path.read_text(encoding="utf-8") != action.new:
+                self.problems.append(f"undo didn't bring {action.path} back: {done.stdout!r} {said}")
+            return
+        script.apply(now, action)
+        if action.path in now:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(now[action.path], encoding="utf-8")
+        else:
+            path.unlink()
 
 
 def on_disk(run):

@@ -11,17 +11,18 @@ HERE = pathlib.Path(__file__).resolve().parent
 class Action:
     """One thing that the model (or the user's editor) does."""
 
-    kind: str  # read, edit, write, run, say, damage, outside
+    kind: str  # read, edit, write, run, say, damage, gut (a lossy write), outside, put, undo
     path: str = ""
     symbols: typing.Tuple[str, ...] = ()
     old: str = ""
     new: str = ""
     text: str = ""  # the command, or what is said
     number: int = 0
+    whole: str = ""  # the file after it, where the script says so
 
     @property
     def changes(self):
-        return self.kind in ("edit", "write", "damage")
+        return self.kind in ("edit", "write", "damage", "gut")
 
     @property
     def entities(self):
@@ -35,6 +36,7 @@ class Turn:
     text: str
     replies: list  # lists of actions
     outside: list
+    fresh: bool = False  # begins a new conversation
 
 
 @dataclasses.dataclass
@@ -42,6 +44,8 @@ class Session:
     name: str
     project: pathlib.Path
     turns: list
+    tree: dict = None  # the project's files, where there is no folder
+    divergences: int = 0
 
     def actions(self):
         return [action for turn in self.turns for reply in turn.replies for action in reply]
@@ -123,6 +127,8 @@ def _action(word, rest, body):
 
 def files(session):
     """The project's files at the start."""
+    if session.tree is not None:
+        return dict(session.tree)
     return {
         path.relative_to(session.project).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(session.project.rglob("*"))
@@ -132,8 +138,11 @@ def files(session):
 
 def apply(tree, action):
     """Do one change to the files."""
-    if action.kind == "write":
-        tree[action.path] = action.new
+    if action.kind in ("write", "gut", "put", "undo"):
+        if action.new is None:
+            tree.pop(action.path, None)
+        else:
+            tree[action.path] = action.new
     elif action.kind in ("edit", "damage", "outside"):
         count = tree[action.path].count(action.old)
         lines = f"\n{tree[action.path]}".count(f"\n{action.old}\n")

@@ -80,7 +80,7 @@ def _path(function, key, path, workspace):
 def call(tools, action, workspace):
     """The name and arguments of the client's tool for this action, or None if it has none."""
     known = functions(tools)
-    kind = "edit" if action.kind == "damage" else action.kind
+    kind = {"damage": "edit", "gut": "write"}.get(action.kind, action.kind)
     function = _tool(known, kind) if kind in NAMES else None
     if function is None and kind == "read":
         return call(tools, script.Action("run", text=f"cat {action.path}"), workspace)
@@ -144,7 +144,7 @@ def search_replace(action):
 
 def patch(action):
     """The text of `apply_patch`."""
-    if action.kind == "write":
+    if action.kind in ("write", "gut"):
         lines = "".join(f"+{line}\n" for line in action.new.splitlines())
         return f"*** Begin Patch\n*** Add File: {action.path}\n{lines}*** End Patch"
     rows = difflib.ndiff(action.old.splitlines(), action.new.splitlines())
@@ -153,7 +153,9 @@ def patch(action):
 
 
 def aider_block(action, form):
-    """One change in aider's edit format `diff` or `udiff`."""
+    """One change in aider's edit format `whole`, `diff` or `udiff`."""
+    if form == "whole" or action.kind == "gut":
+        return f"{action.path}\n```\n{action.whole or action.new}```\n"
     old = "" if action.kind == "write" else action.old + "\n"
     new = action.new if action.kind == "write" else action.new + "\n"
     if form == "diff":

@@ -377,9 +377,11 @@ impl Stage {
         if self.memory == EngineMemory::Nothing {
             self.engine.forget_texts();
         }
-        let pending = self.engine.receive(at, request);
+        let mut pending = self.engine.receive(at, request);
+        let findings = self.disk.findings(&pending.checks);
+        self.engine.read_changed(&mut pending, &findings);
         let answers = DiskAnswers {
-            findings: self.disk.findings(&pending.checks),
+            findings,
             texts: pending
                 .reads
                 .iter()

@@ -13,7 +13,7 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
-use super::outside::{self, OutsideFacts, ToldChanges};
+use super::outside::{self, ToldChanges};
 use super::prompt_facts::Prompt;
 use super::recent_context::recent_context;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
@@ -92,6 +92,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         system = clean;
     }
     hydration.notify_stale(view, prompt, withheld);
+    hydration.gather_by_file(view);
     hydration.notify_paste_without_path(prompt);
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(
@@ -193,42 +194,50 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
             let parts = noticed.flat_map(|(_, entity)| hydrate::parts_of(view, entity));
             let is_noticed = |part: &EntityId| {
                 let notice = hydrate::divergence_notice(view, part);
-                notice.is_some_and(|notice| seen.noticed.contains(&notice))
+                notice.is_some_and(|(reason, part)| seen.has_noticed(&part, |it| it == reason))
             };
             withheld.chain(parts.filter(is_noticed)).collect()
         }
-        None => withholding.misleading.clone(),
+        None => sight.misleading(&at, &may_change, &added),
     };
     hydration.notify_stale(view, prompt, misleading);
     hydration.notify_paste_without_path(prompt);
     // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
     hydration.notices.retain(|notice| {
-        let is_no_news = |entity: &EntityId| {
-            // What the model itself has written the user needn't resolve.
-            let is_models_own = || match prompt.on_record {
-                Some(seen) => !seen.noticed.iter().any(|(_, noticed)| noticed == entity),
-                None => sight.is_own_edit(entity),
-            };
-            view.divergence(entity).is_some() && is_models_own()
-                || injected.has_said_since_shown(entity, &first_sentence(view, prompt, notice))
+        // What the model itself has written the user needn't resolve.
+        let is_models_own = |entity: &EntityId| match prompt.on_record {
+            Some(seen) => !seen.has_noticed(entity, |_| true),
+            None => sight.is_own_edit(entity),
         };
-        is_due(notice) && !notice.entity.as_ref().is_some_and(is_no_news)
+        let is_own_change =
+            |entity: &EntityId| view.divergence(entity).is_some() && is_models_own(entity);
+        is_due(notice) && !notice.entity.as_ref().is_some_and(is_own_change)
     });
     if prompt.request.tools == Tools::Offered && target.is_some() {
-        let shown_at = |entity: &EntityId| sight.last_shown(entity).map(at);
         let misleading = || sight.misleading(&at, &is_older, &added);
-        let is_own = |entity: &EntityId| sight.is_own_edit(entity);
-        let facts = OutsideFacts {
-            misleading: &misleading,
-            shown_at: &shown_at,
-            shows_truth: &|entity| sight.shows_truth(entity),
-            is_own: &is_own,
-        };
-        injected
-            .outside
-            .replace_notices(view, prompt, &mut hydration, &facts);
+        let outside = &injected.outside;
+        outside.replace_notices(view, prompt, &mut hydration, (&sight, &at), &misleading);
     }
+    hydration.gather_by_file(view);
+    hydration.notices.retain(|notice| {
+        let is_said = |entity: &EntityId| {
+            let file = EntityId::file(entity.path.clone());
+            let of_file = Some(file).filter(|_| notice.reason.is_divergence());
+            let mut abouts = of_file.into_iter().chain([entity.clone()]);
+            abouts.any(|about| {
+                let is_refused = notice.reason == Reason::DiskHoldsRefused;
+                let refusal = notice::refusal_opening(&format!("{about}"));
+                let said = NoticeIssued {
+                    entity: Some(about),
+                    ..notice.clone()
+                };
+                injected.has_said_since_shown(entity, &first_sentence(view, prompt, &said))
+                    || is_refused && injected.has_said(&refusal)
+            })
+        };
+        !notice.entity.as_ref().is_some_and(is_said)
+    });
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(
         view,
@@ -399,9 +408,11 @@ impl InjectedTexts {
 
     /// Whether the model was given this sentence and hasn't been shown the entity's code since.
     fn has_said_since_shown(&self, entity: &EntityId, sentence: &str) -> bool {
-        let line = format!("{}\n", hydrate::entity_line(entity));
+        let line = hydrate::entity_line(entity);
+        let lines = [format!("{line}\n"), format!("{line}::")];
         let said = self.all.iter().rposition(|text| text.contains(sentence));
-        let shown = self.all.iter().rposition(|text| text.contains(&line));
+        let is_shown = |text: &String| lines.iter().any(|line| text.contains(line));
+        let shown = self.all.iter().rposition(is_shown);
         said.is_some() && said >= shown
     }
 
@@ -627,7 +638,7 @@ fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
             view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
                 || !view.state.state_map().tracks(&entity.path)
         }
-        (reason, _) if reason.is_divergence() => view.divergence(entity).is_none(),
+        (reason, _) if reason.is_divergence() => hydrate::divergence_within(view, entity).is_none(),
         (Reason::UnsavedElsewhere, _) => !view.state.stale().is_unsaved(entity),
         _ => false,
     };

@@ -1,6 +1,6 @@
 //! Hydration: the true code that a prompt brings along, and the reasons why other code stays out (spec §8.1, §15.6).
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,8 +25,8 @@ use tslp_projections::stale::Divergence;
 use tslp_projections::state_map::CurrentVersion;
 
 /// Entities that may be hydrated for this prompt, in the order of admission, each with its reason. Where the client has
-/// tools, a file that is named alone is left to them: the model reads it with the line numbers that its edits need, and
-/// a copy of ours would only be read twice.
+/// tools, a file that is named, and a definition that is named with it, are left to them: the model reads the file with the line
+/// numbers that its edits need, and a copy of ours would only be read twice. What was refused is shown anyway.
 #[must_use]
 pub fn hydration_candidates(
     view: &StateView<'_>,
@@ -52,7 +52,14 @@ pub fn hydration_candidates(
         add(entity.clone(), Reason::AmbiguousName);
     }
     for entity in &mentions.symbols {
-        add(entity.clone(), Reason::Mentioned);
+        let is_read = tools == Tools::Offered
+            && mentions.files.contains(&entity.path)
+            && view.proposals_for(entity).is_empty();
+        let reason = match is_read {
+            true => Reason::LeftToTools,
+            false => Reason::Mentioned,
+        };
+        add(entity.clone(), reason);
     }
     for proposal in view.proposals_in(session) {
         // An edit that didn't apply is a proposal for the whole file, and the model needs the file to try again.
@@ -150,7 +157,8 @@ pub(super) fn hydrate(
         let Some(current) = view.current_version(&entity) else {
             continue;
         };
-        if matches!(reason, Reason::LeftToTools | Reason::AmbiguousName) {
+        let is_file_left = reason == Reason::LeftToTools && entity.symbol.is_none();
+        if is_file_left || reason == Reason::AmbiguousName {
             hydration.drop_candidate(prompt, entity, reason);
             continue;
         }
@@ -164,6 +172,9 @@ pub(super) fn hydrate(
                 tokens: 0,
             }),
             Err(refusal) => hydration.drop_candidate(prompt, entity, refusal),
+            Ok(_) if reason == Reason::LeftToTools => {
+                hydration.drop_candidate(prompt, entity, reason);
+            }
             Ok((text, tokens)) => {
                 debug_assert!(
                     tokens <= tokens_left + covered,
@@ -266,6 +277,33 @@ impl Hydration {
         }
     }
 
+    /// Makes the notices that say the same of several definitions of a file one, about the file. What each refused definition has lost
+    /// is said of it, unless the whole file was refused.
+    pub(super) fn gather_by_file(&mut self, view: &StateView<'_>) {
+        let mut said: BTreeMap<(Reason, EntityId), usize> = BTreeMap::new();
+        let about = |notice: &NoticeIssued| {
+            let entity = notice.entity.as_ref();
+            let is_outside = notice.reason == Reason::NoLongerCurrent;
+            let entity = entity.filter(|_| is_outside || notice.reason.is_divergence())?;
+            let file = EntityId::file(entity.path.clone());
+            let is_one =
+                notice.reason != Reason::DiskHoldsRefused || !view.proposals_for(&file).is_empty();
+            is_one.then_some((notice.reason, file))
+        };
+        for about in self.notices.iter().filter_map(about) {
+            *said.entry(about).or_default() += 1;
+        }
+        let mut gathered = BTreeSet::new();
+        self.notices.retain_mut(|notice| {
+            let of_several = about(notice).filter(|about| said[about] > 1);
+            let Some((reason, file)) = of_several else {
+                return true;
+            };
+            notice.entity = Some(file.clone());
+            gathered.insert((reason, file))
+        });
+    }
+
     /// Adds a notice about an entity.
     pub(super) fn add_notice(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
         let mut noticed = self.notices.iter();
@@ -349,7 +387,7 @@ pub(super) const fn divergence_reason(divergence: Divergence) -> Reason {
 
 /// The divergence of disk from an entity or, for a whole file, from a definition in it: no prompt may show code that its
 /// notices call withheld.
-fn divergence_within(view: &StateView<'_>, entity: &EntityId) -> Option<Divergence> {
+pub(super) fn divergence_within(view: &StateView<'_>, entity: &EntityId) -> Option<Divergence> {
     let own = view.divergence(entity);
     if own.is_some() || entity.symbol.is_some() {
         return own;

@@ -480,8 +480,13 @@ fn unapplied_edit_text(name: &str, why: &str) -> String {
     format!("{UNLINKED}\nThe edit of {name} does not apply to its authoritative version: {why}.")
 }
 
+/// How the notice of a refusal begins.
+pub(crate) fn refusal_opening(name: &str) -> String {
+    format!("The last change to {name} was not accepted:")
+}
+
 fn refused_text(name: &str, why: &str) -> String {
-    format!("The last change to {name} was not accepted: {why}.")
+    format!("{} {why}.", refusal_opening(name))
 }
 
 #[cfg(test)]

@@ -14,13 +14,14 @@ use tslp_projections::stale::Divergence;
 /// The event for a look at the disk; `None` if it found nothing new.
 #[must_use]
 pub fn observe(view: &StateView<'_>, path: RelPath, finding: DiskFinding) -> Option<Event> {
-    if view
-        .disk_finding(&path)
-        .is_some_and(|known| says_the_same(known, &finding))
-    {
-        return None;
-    }
-    Some(Event::DiskObserved(DiskObserved { path, finding }))
+    is_news(view, &path, &finding).then_some(Event::DiskObserved(DiskObserved { path, finding }))
+}
+
+/// Whether a look at the disk found something new.
+#[must_use]
+pub fn is_news(view: &StateView<'_>, path: &RelPath, finding: &DiskFinding) -> bool {
+    let known = view.disk_finding(path);
+    known.is_none_or(|known| !says_the_same(known, finding))
 }
 
 /// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds, or whose

@@ -9,11 +9,13 @@ use tslp_projections::state::StateView;
 
 use super::hydrate::{self, Hydration};
 use super::prompt_facts::Prompt;
+use super::sight::Sight;
 use tslp_core::delimiter::{NOTICE_CLOSE, NOTICE_OPEN};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFinding, NoticeIssued};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_projections::stale::Divergence;
 
 /// What comes before and after the names of what was changed.
 const CHANGED: (&str, &str) = (
@@ -23,18 +25,6 @@ const CHANGED: (&str, &str) = (
 
 /// What comes before and after the names of what is again as the model has read it.
 const RESTORED: (&str, &str) = ("As you read it before, unchanged: ", ".");
-
-/// What a conversation shows of entities.
-pub(super) struct OutsideFacts<'f> {
-    /// Of which an older message shows what doesn't hold any more.
-    pub(super) misleading: &'f dyn Fn() -> BTreeSet<EntityId>,
-    /// The position of the last message that shows a known version.
-    pub(super) shown_at: &'f dyn Fn(&EntityId) -> Option<u32>,
-    /// Whether that version is the true one.
-    pub(super) shows_truth: &'f dyn Fn(&EntityId) -> bool,
-    /// Whether what holds is the model's own edit in this conversation.
-    pub(super) is_own: &'f dyn Fn(&EntityId) -> bool,
-}
 
 /// What a conversation was told before.
 #[derive(Default)]
@@ -74,8 +64,10 @@ impl ToldChanges {
         view: &StateView<'_>,
         prompt: &Prompt<'_>,
         hydration: &mut Hydration,
-        facts: &OutsideFacts<'_>,
+        (sight, position): (&Sight<'_>, &dyn Fn(usize) -> u32),
+        misleading: &dyn Fn() -> BTreeSet<EntityId>,
     ) {
+        let shown_at = |entity: &EntityId| sight.last_shown(entity).map(position);
         let mut changed = BTreeSet::new();
         hydration.notices.retain(|notice| {
             let is_change = matches!(notice.reason, Reason::Stale | Reason::DiskHoldsSuperseded)
@@ -90,25 +82,24 @@ impl ToldChanges {
                 outside.cloned().collect()
             }
             None => {
-                changed.extend((facts.misleading)());
-                // What is gone can't be read again, and what was never read here will be read as it is.
+                changed.extend(misleading());
+                // What is gone can't be read again, what was never read here will be read as it is, and what was refused isn't from outside.
                 changed.retain(|entity| {
                     let parts = hydrate::parts_of(view, entity);
-                    let was_shown = |part: &EntityId| (facts.shown_at)(part).is_some();
+                    let was_shown = |part: &EntityId| shown_at(part).is_some();
                     view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
+                        && view.divergence(entity) != Some(Divergence::Refused)
                         && (parts.is_empty() || parts.iter().any(was_shown))
                 });
-                let restored = self.restored(view, &changed, facts);
+                let restored = self.restored(view, &changed, sight, &shown_at);
                 changed.retain(|entity| {
                     let told = self.told_at(entity);
-                    !(facts.is_own)(entity) && (told.is_none() || (facts.shown_at)(entity) > told)
+                    !sight.is_own_edit(entity) && (told.is_none() || shown_at(entity) > told)
                 });
                 let restored = restored.into_iter().map(|it| (Reason::DiskAgrees, it));
-                by_file(changed)
-                    .into_iter()
-                    .map(|it| (Reason::NoLongerCurrent, it))
-                    .chain(restored)
-                    .collect()
+                let changed = changed.into_iter();
+                let changed = changed.map(|it| (Reason::NoLongerCurrent, it));
+                changed.chain(restored).collect()
             }
         };
         for (reason, entity) in about {
@@ -121,18 +112,19 @@ impl ToldChanges {
         &self,
         view: &StateView<'_>,
         changed: &BTreeSet<EntityId>,
-        facts: &OutsideFacts<'_>,
+        sight: &Sight<'_>,
+        shown_at: &dyn Fn(&EntityId) -> Option<u32>,
     ) -> Vec<EntityId> {
         let told = self.last.iter().filter(|(_, (_, is_change))| *is_change);
         let mut restored = Vec::new();
         for (entity, (at, _)) in told {
             let parts = hydrate::parts_of(view, entity);
             let is_as_shown = |part: &EntityId| {
-                (facts.shown_at)(part).is_none_or(|shown| {
-                    shown <= *at && !changed.contains(part) && (facts.shows_truth)(part)
+                shown_at(part).is_none_or(|shown| {
+                    shown <= *at && !changed.contains(part) && sight.shows_truth(part)
                 }) && view.divergence(part).is_none()
             };
-            let is_shown = |part: &EntityId| (facts.shown_at)(part).is_some();
+            let is_shown = |part: &EntityId| shown_at(part).is_some();
             if parts.iter().all(is_as_shown) && parts.iter().any(is_shown) {
                 restored.push(entity.clone());
             }
@@ -149,20 +141,6 @@ fn entity_named(name: &str) -> EntityId {
         }
         None => EntityId::file(RelPath::from_normalised(name)),
     }
-}
-
-/// Of a file with several changes the file alone.
-fn by_file(changed: BTreeSet<EntityId>) -> BTreeSet<EntityId> {
-    let file_of = |entity: &EntityId| EntityId::file(entity.path.clone());
-    let mut count: BTreeMap<EntityId, u32> = BTreeMap::new();
-    for entity in &changed {
-        *count.entry(file_of(entity)).or_default() += 1;
-    }
-    let named = changed.into_iter().map(|entity| {
-        let file = file_of(&entity);
-        if count[&file] > 1 { file } else { entity }
-    });
-    named.collect()
 }
 
 /// One notice for all that was changed, and one for all that is as it was.

@@ -222,22 +222,29 @@ impl<'r> PromptReader<'r> {
         };
         let mut add_all = || {
             let sessions = view.state.sessions();
-            let exchanges = sessions.recent_exchanges(self.received.session);
-            if receive::history_mode(policy) == History::Window && !exchanges.is_empty() {
-                for exchange in exchanges.iter().rev() {
-                    for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
-                        if let Some(text) = code.artifact_content(*piece) {
-                            add_files(*piece, &String::from_utf8_lossy(&text))?;
-                        }
-                    }
+            let mut exchanges = sessions.recent_exchanges(self.received.session);
+            let shown_from = match receive::history_mode(policy) {
+                History::Window if !exchanges.is_empty() => self.current_from(),
+                _ => {
+                    exchanges.clear();
+                    0
                 }
-                let system = self.request.system_text();
-                return add_files(ArtifactHash::of(system.as_bytes()), &system);
-            }
-            for message in self.request.messages.iter().rev() {
+            };
+            for message in self.request.messages.iter().skip(shown_from).rev() {
                 for (text, hash) in message.texts().zip(message.text_hashes()) {
                     add_files(*hash, text)?;
                 }
+            }
+            for exchange in exchanges.iter().rev() {
+                for piece in exchange.assistant.iter().chain(&exchange.user).rev() {
+                    if let Some(text) = code.artifact_content(*piece) {
+                        add_files(*piece, &String::from_utf8_lossy(&text))?;
+                    }
+                }
+            }
+            if shown_from > 0 {
+                let system = self.request.system_text();
+                add_files(ArtifactHash::of(system.as_bytes()), &system)?;
             }
             ControlFlow::Continue(())
         };

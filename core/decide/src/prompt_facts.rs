@@ -54,3 +54,14 @@ pub struct RecordedSight {
     /// True if no message was unsent.
     pub nothing_new: bool,
 }
+
+impl RecordedSight {
+    /// Whether a notice was about the entity or all of its file.
+    pub(super) fn has_noticed(&self, entity: &EntityId, is_meant: impl Fn(Reason) -> bool) -> bool {
+        let mut noticed = self.noticed.iter();
+        noticed.any(|(reason, about)| {
+            let is_of_file = about.symbol.is_none() && about.path == entity.path;
+            is_meant(*reason) && (about == entity || is_of_file)
+        })
+    }
+}

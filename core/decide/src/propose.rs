@@ -129,22 +129,27 @@ pub fn is_listing_of_model(view: &StateView<'_>, found: &FoundCode) -> bool {
     if !is_on_disk || !found.is_clean() || !symbols.iter().any(is_lost) {
         return false;
     }
-    let symbols = symbols
-        .into_iter()
-        .map(|symbol| EntityId::symbol(path.clone(), symbol));
-    let current = symbols.filter_map(|entity| view.current_version(&entity));
-    let current = current
-        .filter(|it| it.origin == Origin::Model)
-        .map(|it| it.artifact);
-    let proposed = view.proposals_under(path).into_iter();
-    let proposed = proposed
-        .filter(|it| it.origin == Origin::Model)
-        .map(|it| it.artifact);
-    let artifacts: BTreeSet<ArtifactHash> = current.chain(proposed).collect();
-    artifacts.into_iter().any(|artifact| {
-        artifact == found.artifact
-            || view.with_content(artifact, slice::hash_of_whole) == Some(found.whole)
-    })
+    let mut proposed = view.proposals_under(path).into_iter();
+    if proposed.any(|it| it.origin == Origin::Model && it.artifact == found.artifact) {
+        return true;
+    }
+    // A reply that only quotes what is true proposes nothing, and is a listing all the same.
+    let is_written = view.vault_holds(found.artifact) && !view.vault_holds_message(found.artifact);
+    let entities = symbols.into_iter().map(Some).chain([None]);
+    let mut entities = entities.map(|symbol| EntityId {
+        path: path.clone(),
+        symbol,
+    });
+    is_written && !entities.any(|entity| was_users(view, &entity, found.artifact))
+}
+
+/// Whether some version of the entity is the user's, in this very text.
+fn was_users(view: &StateView<'_>, entity: &EntityId, artifact: ArtifactHash) -> bool {
+    let current = view.current_version(entity).into_iter();
+    let current = current.map(|it| (it.origin, it.artifact));
+    let former = view.former_versions(entity).into_iter();
+    let mut known = current.chain(former.map(|it| (it.origin, it.artifact)));
+    known.any(|known| known == (Origin::User, artifact))
 }
 
 /// Decides about one block of the model's.

@@ -37,19 +37,20 @@ pub struct TakenFromDisk {
 }
 
 impl TakenFromDisk {
-    /// Of everything in a file, what isn't as it is true, as far as `is_shown` goes and no refusal keeps it out. A client with tools
+    /// Of everything in a file, what isn't as it is true, as far as it is `shown` (`None`: all of it) and no refusal keeps it out. A client with tools
     /// that shows what an unsaved change replaces didn't apply the change.
     #[must_use]
     pub fn of(
         view: &StateView<'_>,
         found: &FoundCode,
         tools: Tools,
-        is_shown: &dyn Fn(&str) -> bool,
+        shown: Option<&dyn Fn(&str) -> bool>,
     ) -> Option<Self> {
         let path = found.usable_path()?;
         let Ok(extraction) = &found.extraction else {
             return None;
         };
+        let is_shown = |text: &str| shown.is_none_or(|is_shown| is_shown(text));
         let code = &*found.code;
         let text_of = |entity: &EntityId| {
             let own = extraction.definitions.iter();
@@ -93,9 +94,18 @@ impl TakenFromDisk {
                 slice::differ_in_layout_alone(&truth, texts.join("\n").as_bytes())
             })
         };
+        // Who is shown what the file lacks isn't shown the file.
+        let shows_lost = |entity: &EntityId| {
+            let current = view.current_version(entity);
+            let truth = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
+            let truth = truth.and_then(|truth| String::from_utf8(truth).ok());
+            let is_told = |truth: String| shown.is_some_and(|is_shown| is_shown(&truth));
+            text_of(entity).is_empty() && truth.is_some_and(is_told)
+        };
         // What can't be parsed of a file goes along with it; what a whole file lacks is gone only where all of it can be.
-        let is_whole =
-            is_free && (is_shown(code) || is_reformatted(&EntityId::file(path.clone()), &[code]));
+        let is_whole = is_free
+            && (is_shown(code) || is_reformatted(&file, &[code]))
+            && !all.iter().any(shows_lost);
         if is_whole {
             let new = found
                 .symbols()

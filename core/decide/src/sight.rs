@@ -137,8 +137,6 @@ struct CurrentCode {
 pub(super) struct Withholding {
     /// Versions that are withheld for the first time.
     pub(super) new: BTreeSet<Withheld>,
-    /// What is shown as it isn't any more: it is withheld for the first time, or its block stays, since that shows other code, too.
-    pub(super) misleading: BTreeSet<EntityId>,
     /// The texts that change, with what they say instead.
     pub(super) rewritten: BTreeMap<(usize, TextSlot), String>,
 }
@@ -294,7 +292,26 @@ impl<'v> Sight<'v> {
         may_change: &dyn Fn(usize) -> bool,
         added: &BTreeSet<EntityId>,
     ) -> Withholding {
+        let cuts = self.cuts(position, may_change, added);
         let mut withholding = Withholding::default();
+        for shown in texts {
+            let place = (shown.message, shown.slot);
+            if let Some(cuts) = cuts.get(&place)
+                && let Some(text) = text_without(shown.text, cuts, false, &mut withholding.new)
+            {
+                withholding.rewritten.insert(place, text);
+            }
+        }
+        withholding
+    }
+
+    /// What is to go out of each text.
+    fn cuts(
+        &self,
+        position: &dyn Fn(usize) -> u32,
+        may_change: &dyn Fn(usize) -> bool,
+        added: &BTreeSet<EntityId>,
+    ) -> BTreeMap<(usize, TextSlot), Vec<Cut>> {
         let mut cuts: BTreeMap<(usize, TextSlot), Vec<Cut>> = BTreeMap::new();
         for sighting in &self.sightings {
             let version_of = |fit: &Fit| &self.versions[fit.version];
@@ -312,8 +329,6 @@ impl<'v> Sight<'v> {
                 slice: version_of(fit).slice,
                 position: position(sighting.message),
             });
-            let misleading = new.as_ref().map(|new| new.entity.clone());
-            withholding.misleading.extend(misleading);
             let place = (sighting.message, sighting.slot);
             cuts.entry(place).or_default().push(Cut {
                 string: sighting.string,
@@ -321,25 +336,18 @@ impl<'v> Sight<'v> {
                 new,
             });
         }
-        for shown in texts {
-            let place = (shown.message, shown.slot);
-            if let Some(cuts) = cuts.get(&place)
-                && let Some(text) = text_without(shown.text, cuts, false, &mut withholding.new)
-            {
-                withholding.rewritten.insert(place, text);
-            }
-        }
-        withholding
+        cuts
     }
 
-    /// The symbols of which a message that `is_older` shows a version that misleads.
+    /// The symbols of which a message that `is_older` shows a version that misleads, and wasn't withheld before.
     pub(super) fn misleading(
         &self,
         position: &dyn Fn(usize) -> u32,
         is_older: &dyn Fn(usize) -> bool,
         added: &BTreeSet<EntityId>,
     ) -> BTreeSet<EntityId> {
-        let older = self.sightings.iter().filter(|it| is_older(it.message));
+        let older = self.sightings.iter();
+        let older = older.filter(|it| it.withheld_as.is_none() && is_older(it.message));
         let fits = older.filter_map(|it| self.misleading_fit(it, position, added));
         fits.map(|fit| self.versions[fit.version].entity.clone())
             .collect()
@@ -405,7 +413,7 @@ impl<'v> Sight<'v> {
         !real.any(|other| self.last_whole[other].is_some_and(|last| last > message))
     }
 
-    /// The text without anything that isn't true now (`window` history, which is strict), whatever else shows it. The entities
+    /// The text without anything that doesn't hold now (`window` history, which is strict), whatever else shows it. The entities
     /// whose code goes are added to `withheld`.
     pub(super) fn withhold_strictly(
         view: &StateView<'_>,
@@ -421,26 +429,10 @@ impl<'v> Sight<'v> {
             hash: ArtifactHash::of(text.as_bytes()),
         }];
         let sight = Sight::new(view, session, index, [], &shown, &|_, _, _| false);
-        let is_true = |version: &KnownVersion| {
-            let current = view.current_version(&version.entity);
-            current.is_some_and(|current| current.slice == version.slice)
-                && view.divergence(&version.entity).is_none()
-        };
-        let mut cuts = Vec::new();
-        for sighting in &sight.sightings {
-            let mut fits = sighting.best();
-            let is_true_here = |fit: &Fit| is_true(&sight.versions[fit.version]);
-            if let Some(first) = fits.clone().next()
-                && !fits.any(is_true_here)
-            {
-                withheld.insert(sight.versions[first.version].entity.clone());
-                cuts.push(Cut {
-                    string: sighting.string,
-                    bytes: first.bytes.clone(),
-                    new: None,
-                });
-            }
-        }
+        let (after_all_edits, nothing) = (|_| u32::MAX, BTreeSet::new());
+        withheld.extend(sight.misleading(&after_all_edits, &|_| true, &nothing));
+        let cuts = sight.cuts(&after_all_edits, &|_| true, &nothing);
+        let cuts: Vec<Cut> = cuts.into_values().flatten().collect();
         text_without(text, &cuts, true, &mut BTreeSet::new())
     }
 }
@@ -469,12 +461,11 @@ pub fn shown_as_true(
         let Some(current) = view.current_version(entity) else {
             return false;
         };
-        let mut known = sight.versions_of(entity).peekable();
-        if known.peek().is_some() {
-            let is_true = |version: &usize| sight.versions[*version].slice == current.slice;
-            return known
-                .filter(is_true)
-                .any(|version| sight.last_whole[version].is_some());
+        if sight.versions_of(entity).next().is_some() {
+            return sight.versions_of(entity).any(|version| {
+                sight.versions[version].slice == current.slice
+                    && sight.last_whole[version].is_some()
+            });
         }
         // A file without definitions, or an operator: there is no name to look for.
         let code = view.artifact_slices(current.artifact, &current.spans);

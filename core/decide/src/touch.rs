@@ -7,12 +7,10 @@ use alloc::vec::Vec;
 use super::code_reader::CodeReader;
 use super::found_code::FoundCode;
 use crate::mention;
-use crate::shown;
 use tslp_core::capture;
 use tslp_core::limits::TOUCHED_FILES_MAX;
-use tslp_core::message::{Role, ToolCall};
+use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
-use tslp_core::request::Request;
 
 /// Unknown files that a prompt names.
 #[must_use]
@@ -28,37 +26,6 @@ pub fn by_path(reader: CodeReader<'_>, written: &str) -> Option<RelPath> {
     let mut touched = TouchedFiles::new(reader);
     touched.add_if_unknown(RelPath::parse(written, reader.root).ok()?);
     touched.files.pop()
-}
-
-/// Known files that the newest messages may show: what follows the last reply names them, or one of its tool calls does.
-#[must_use]
-pub fn by_newest_messages(reader: CodeReader<'_>, request: &Request) -> Vec<RelPath> {
-    let view = reader.view;
-    let mut files: Vec<RelPath> = Vec::new();
-    let mut add_paths_in = |text: &str| {
-        for word in mention::path_words(text) {
-            let path = RelPath::parse(mention::path_in(word), reader.root);
-            let known = path
-                .ok()
-                .filter(|path| view.state.state_map().tracks(path) && !files.contains(path));
-            if files.len() < TOUCHED_FILES_MAX {
-                files.extend(known);
-            }
-        }
-    };
-    let last_reply = request
-        .messages
-        .iter()
-        .rfind(|it| it.role == Role::Assistant);
-    for call in last_reply.iter().flat_map(|reply| &reply.tool_calls) {
-        for string in capture::short_strings(&call.arguments) {
-            add_paths_in(&string);
-        }
-    }
-    for text in shown::newest_texts(request) {
-        add_paths_in(text);
-    }
-    files
 }
 
 /// Unknown files that a reply names: as a call's path, in a command, as the path of its code, or in the model's own prose. The client acts on

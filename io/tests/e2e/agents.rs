@@ -89,7 +89,7 @@ fn what_was_put_in_stays_where_it_was_after_a_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);
     let tslp = Tslp::start(&places, &upstream);
-    let mut messages = vec![user("What does `ring_put` in src/ring.c do?")];
+    let mut messages = vec![user("What does `src/ring.c::ring_put` do?")];
     let read = json!({"path": "src/ring.c"});
     upstream.will(calls("read", &read));
     tslp.chat(&request(&messages));
@@ -100,7 +100,7 @@ fn what_was_put_in_stays_where_it_was_after_a_restart() {
         "{words}"
     );
     assert!(
-        words.ends_with("\n\nWhat does `ring_put` in src/ring.c do?"),
+        words.ends_with("\n\nWhat does `src/ring.c::ring_put` do?"),
         "{words}"
     );
     tslp.stop();

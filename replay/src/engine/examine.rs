@@ -103,13 +103,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             Tools::Offered => view.state.sessions().refused_files(received.session),
             Tools::None => Vec::new(),
         };
+        let differs = |path: &RelPath| {
+            let mut entities = self.entities_of(path).into_iter();
+            entities.any(|it| view.divergence(&it).is_some() || view.state.stale().is_unsaved(&it))
+        };
         if self.policy.reading_acknowledges {
-            aftermath.extend(touch::by_newest_messages(self.code_reader(&view), &request));
-            let is_stale = |path: &RelPath| self.stale_in(path) > 0;
-            aftermath.extend(in_messages.into_iter().filter(is_stale));
+            aftermath.extend(in_messages.into_iter().filter(differs));
         }
         if self.policy.on_stale == OnStale::Follow {
-            aftermath.extend(named.into_iter().filter(|path| self.tracks(path)));
+            aftermath.extend(named.into_iter().filter(differs));
         }
         let mut seen = BTreeSet::new();
         // What the user pastes or accepts is decided about as that.

@@ -62,6 +62,7 @@ fn saved_and_undone() {
         disk src/a.c
         | int a(int x) { return x + 1; }
         | int b(int x) { return x + 2; }
+        new
         user
         | And a() now?
         ",
@@ -161,6 +162,31 @@ const UNDONE_AND_READ: &str = "
         | 2: int b(int x) { return x + 2; }
         again
 ";
+
+#[test]
+fn formatted_between_two_turns() {
+    story(
+        "formatted_between_two_turns",
+        "A formatter ran over a file that the next prompt doesn't name: the state follows at the first look, and nobody hears of it.",
+        &[
+            AGENT_AT_WORK,
+            "
+        disk src/a.c
+        | int a(int x) {
+        |     return x + 7;
+        | }
+        |
+        | int b(int x) {
+        |     return x + 2;
+        | }
+        user
+        | What is left to do?
+        model
+        | Nothing.
+        ",
+        ],
+    );
+}
 
 #[test]
 fn undone_and_read() {
@@ -518,6 +544,18 @@ fn a_listing_that_begins_in_the_middle() {
         &[&LISTED_IN_PART.replace(
             "class Cart:\n        |     def add(self, item):\n        |         if",
             "class Basket:\n        |     def add(self, item):\n        |         if",
+        )],
+    );
+}
+
+#[test]
+fn a_quote_that_became_the_file() {
+    story(
+        "a_quote_that_became_the_file",
+        "A reply quotes a class as it is, and the client writes that as the whole file: what the quote left out is lost, too.",
+        &[&LISTED_IN_PART.replace(
+            "        if item not in self.items:\n        |             self.items.append(item)\n",
+            "        self.items.append(item)\n",
         )],
     );
 }
