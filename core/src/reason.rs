@@ -266,6 +266,10 @@ reasons! {
     ToolsResumed = "tools_resumed",
     /// The user stopped all tools.
     ToolsStopped = "tools_stopped",
+    /// The user stopped all agents, and with them all tools.
+    AgentsStopped = "agents_stopped",
+    /// A breach of the sandbox is lifted at a terminal only, and nothing is granted until then.
+    BreachStands = "breach_stands",
     /// A tool used a grant that is no longer valid.
     CapabilityEscalation = "capability_escalation",
     /// A tool named a path that is protected or outside of the workspace.
@@ -282,6 +286,8 @@ reasons! {
     SandboxBreach = "sandbox_breach",
     /// The model wrote a tool's result itself.
     ForgedResult = "forged_result",
+    /// The model asked for a tool where none is run.
+    ToolNotRun = "tool_not_run",
     /// The version that is shown was accepted in another conversation, and its file doesn't hold it yet.
     UnsavedElsewhere = "unsaved_elsewhere",
     /// Disk holds a change of the model's that was refused.
@@ -399,6 +405,8 @@ impl Reason {
                 | Self::CapabilityRevoked
                 | Self::NotGrantable
                 | Self::ToolsStopped
+                | Self::AgentsStopped
+                | Self::BreachStands
                 | Self::ToolsResumed
         )
     }
@@ -409,6 +417,7 @@ impl Reason {
         matches!(
             self,
             Self::ToolsStopped
+                | Self::AgentsStopped
                 | Self::CapabilityEscalation
                 | Self::ScopeBreach
                 | Self::CommandClassViolation
@@ -422,7 +431,10 @@ impl Reason {
     /// Whether that halts the tools of every session, and not of one alone.
     #[must_use]
     pub const fn halts_all_tools(self) -> bool {
-        matches!(self, Self::ToolsStopped | Self::SandboxBreach)
+        matches!(
+            self,
+            Self::ToolsStopped | Self::AgentsStopped | Self::SandboxBreach
+        )
     }
 }
 

@@ -43,8 +43,6 @@ mod walk;
 
 mod patterns;
 
-pub mod shell;
-
 pub use parse::{MARKS_MAX, TOKENS_MAX};
 
 use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, LanguageId};

@@ -7,7 +7,6 @@ use tslp_core::extract::ExtractError;
 
 use crate::language::Language;
 use crate::readable::Readable;
-use tslp_core::guardian::SplitError;
 
 /// Deepest nesting of brackets that is parsed. Each open level costs a parser about 300 bytes in any reading it
 /// considers; code that people write nests a few dozen deep.
@@ -44,14 +43,6 @@ pub(crate) fn parse_bounded(
 ) -> Result<Tree, ExtractError> {
     let bytes_per_call = BYTES_PER_CALL * (1 + nesting as usize / NESTING_PER_SHARE);
     within_budget(&(language.grammar)(), text, bytes_per_call).ok_or(ExtractError::Unparsable)
-}
-
-/// Parses a command line.
-///
-/// # Errors
-/// [`SplitError::Syntax`] when the budget is spent.
-pub(crate) fn parse_line(grammar: &tree_sitter::Language, line: &str) -> Result<Tree, SplitError> {
-    within_budget(grammar, line.as_bytes(), BYTES_PER_CALL).ok_or(SplitError::Syntax)
 }
 
 fn within_budget(

@@ -9,6 +9,7 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::Reason;
+use tslp_decide::tools::LIFTS_BREACH;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_projections::store::{EmptyStore, Store};
@@ -32,8 +33,13 @@ pub enum Act {
     OnCode(Verb, Vec<String>),
     /// A grant that is made or taken back, in this session or in that of the last prompt.
     OnGrant(Verb, String, Option<SessionId>),
-    /// All tools are stopped, or may run again.
-    OnTools(Verb),
+    /// All agents and tools are stopped, or may go on.
+    OnTools {
+        /// Stop or resume.
+        verb: Verb,
+        /// Whether a breach of the sandbox is lifted, too.
+        lifts_breach: bool,
+    },
     /// A policy profile is put in force.
     ApprovePolicy {
         /// The profile's text.
@@ -101,18 +107,19 @@ pub fn decide_act<S: Store>(
             };
             Vec::from([(*verb, grant.clone(), session)])
         }
-        Act::OnTools(verb) => {
+        Act::OnTools { verb, lifts_breach } => {
             // A session may have been halted for a reason of its own.
             let halted = engine.state().guardian().halted_sessions();
             let mut sessions: Vec<SessionId> = match verb {
                 Verb::Resume => halted.map(|(session, _)| session).collect(),
                 _ => Vec::new(),
             };
-            if sessions.is_empty() {
-                sessions.push(ALL_SESSIONS);
-            }
+            // First, because nothing is resumed before a breach is lifted.
+            sessions.retain(|session| *session != ALL_SESSIONS);
+            sessions.insert(0, ALL_SESSIONS);
+            let target = if *lifts_breach { LIFTS_BREACH } else { "" };
             let sessions = sessions.into_iter();
-            let given = sessions.map(|session| (*verb, String::new(), session));
+            let given = sessions.map(|session| (*verb, target.to_owned(), session));
             given.collect()
         }
         Act::ApprovePolicy { text } => return approve_policy(engine, at, text),
@@ -128,7 +135,7 @@ pub fn decide_act<S: Store>(
             None => batch,
         });
     }
-    if matches!(act, Act::OnTools(_)) {
+    if matches!(act, Act::OnTools { .. }) {
         results.dedup();
     }
     (results, done)
@@ -215,6 +222,7 @@ pub const fn is_carried_out(reason: Reason) -> bool {
             | Reason::CapabilityGranted
             | Reason::CapabilityRevoked
             | Reason::ToolsStopped
+            | Reason::AgentsStopped
             | Reason::ToolsResumed
     )
 }
@@ -243,7 +251,13 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
             "can't be granted: name BUILD_EXEC or SHELL_EXEC, with `for 15m` or less"
         }
         (_, Reason::ToolsStopped) => "tools are stopped until `tslp resume`",
-        (_, Reason::ToolsResumed) => "tools may run again",
+        (_, Reason::AgentsStopped) => {
+            "stopped: running replies and tools end, and requests are refused until `tslp resume`"
+        }
+        (_, Reason::BreachStands) => {
+            "a tool tried to get out of the sandbox (`tslp log --kind tool_ran`): `tslp resume --breach` at a terminal lifts that"
+        }
+        (_, Reason::ToolsResumed) => "agents and tools may go on",
         (_, Reason::FileMissing) => "there is no such file",
         (_, Reason::SymbolMissing) => "the file has no such definition, or it doesn't parse",
         (_, Reason::FileUnreadable) => "the file can't be read",

@@ -8,6 +8,7 @@ use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::held_calls::DeniedCalls;
 use tslp_workspace::tree::reading::ReadFile;
 
 use crate::acts::{Act, ActResult};
@@ -158,12 +159,12 @@ pub enum ToLoop {
         /// The text, as if the model had written it.
         text: String,
     },
-    /// Don't let the client have the calls of its own tools that a reply holds.
+    /// Don't let the client have some of the calls of its own tools that a reply holds.
     KeepCallsBack {
         /// The exchange to act on.
         exchange: ExchangeId,
-        /// The text that the client receives in their place.
-        text: String,
+        /// The calls, and the text that the client receives in the place of each.
+        denied: DeniedCalls,
     },
     /// The reply goes on: ask the model server again.
     NextRound {
@@ -192,6 +193,8 @@ pub enum ToLoop {
     Durable(Seq),
     /// The guardian's mode has changed, or is reported for the first time.
     Mode(Mode),
+    /// All agents are stopped, or may go on.
+    Stopped(bool),
     /// The ledger failed: chat requests are refused from now on, and exchanges that wait for durability end with this.
     LedgerFailed {
         /// What happened and what to do.

@@ -157,6 +157,12 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
+    /// Answer a client that asks before it runs a tool: a `PreToolUse` hook of Claude Code or Codex, JSON in and out
+    Hook {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Accept what the workspace's files hold as true, as if you had pasted it
     Accept(TargetArgs),
     /// Make the model's version of a definition true, which was refused or waits for you
@@ -167,10 +173,17 @@ pub enum CliCommand {
     Allow(GrantArgs),
     /// Take back what was granted
     Revoke(GrantArgs),
-    /// End the model's tools that are running, and let none run
+    /// End all agents' replies and the model's tools, and refuse requests until `tslp resume`
     Stop(ActArgs),
-    /// Let the model's tools run again, also after a halt
-    Resume(ActArgs),
+    /// Let agents and the model's tools go on, also after a halt
+    Resume {
+        /// Lift a breach of the sandbox, too; in a terminal only
+        #[arg(long)]
+        breach: bool,
+        /// As for all acts.
+        #[command(flatten)]
+        act: ActArgs,
+    },
     /// Accept a whole tree of files as true, as if you had pasted each; can be interrupted and repeated
     Adopt {
         /// Folders and files, from here or from the workspace's root; folders as git sees them: without ignored and hidden files
@@ -635,13 +648,16 @@ mod tests {
                 with(&format!("backup {}", to.display()), &flags.0, None)
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
+            CliCommand::Hook { flags } => with("hook", &flags.0, None),
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),
             CliCommand::Allow(args) => grant("allow", args),
             CliCommand::Revoke(args) => grant("revoke", args),
             CliCommand::Stop(args) => act("stop", args),
-            CliCommand::Resume(args) => act("resume", args),
+            CliCommand::Resume { breach, act: args } => {
+                act(if *breach { "resume breach" } else { "resume" }, args)
+            }
             CliCommand::Adopt {
                 paths,
                 dry_run,

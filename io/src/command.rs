@@ -3,6 +3,7 @@
 mod acting;
 mod evidence;
 mod guardian;
+mod hook;
 mod run;
 mod tool;
 
@@ -195,13 +196,14 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             let (_, layers) = read_config(&flags.0)?;
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
+        CliCommand::Hook { flags } => hook::run_hook(&flags.0),
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
         CliCommand::Reject(on) => acting::act_on_code(Verb::Reject, &on),
         CliCommand::Allow(of) => acting::act_on_grant(Verb::Allow, &of),
         CliCommand::Revoke(of) => acting::act_on_grant(Verb::Revoke, &of),
-        CliCommand::Stop(act) => acting::act_on_tools(Verb::Stop, &act),
-        CliCommand::Resume(act) => acting::act_on_tools(Verb::Resume, &act),
+        CliCommand::Stop(act) => acting::act_on_tools(Verb::Stop, false, &act),
+        CliCommand::Resume { breach, act } => acting::act_on_tools(Verb::Resume, breach, &act),
         CliCommand::Adopt {
             paths,
             dry_run,

@@ -117,6 +117,8 @@ pub struct EngineThread {
     tools: Option<Box<ToolLoop>>,
     /// The guardian's mode as last sent to the network loop.
     mode: Option<Mode>,
+    /// Whether the loop was told that all agents are stopped.
+    is_stopped: bool,
 }
 
 /// A reply under way.
@@ -214,6 +216,7 @@ impl EngineThread {
             told_stale: BTreeSet::new(),
             tools: None,
             mode: None,
+            is_stopped: false,
         }
     }
 

@@ -17,6 +17,7 @@ mod memory_budget;
 pub mod net;
 mod replies;
 mod rounds;
+mod stopping;
 mod upstreams;
 
 use std::io;
@@ -167,6 +168,8 @@ pub struct MainLoop {
     room_waiters: Vec<usize>,
     /// The guardian's mode, as the engine reported it last.
     mode: Mode,
+    /// Whether the user has stopped all agents.
+    is_stopped: bool,
     /// Whether the last attempt to reach the default model server failed.
     upstream_is_down: bool,
     scratch: Vec<u8>,
@@ -239,6 +242,7 @@ impl MainLoop {
             room_waiters: Vec::new(),
             config,
             mode: Mode::Boot,
+            is_stopped: false,
             upstream_is_down: false,
             scratch: vec![0; SCRATCH_BYTES],
             again: Vec::new(),

@@ -89,6 +89,7 @@ impl ToolLoopConfig {
                 workspace: config.workspace.clone(),
                 hidden,
                 toolchains: there.collect(),
+                home: std::env::home_dir(),
             },
             policy: policy.clone(),
             shell_fences: *shell_fences,

@@ -38,6 +38,8 @@ mod faults;
 #[cfg(target_os = "linux")]
 #[path = "e2e/full_disk.rs"]
 mod full_disk;
+#[path = "e2e/guardian.rs"]
+mod guardian;
 #[path = "e2e/hydration.rs"]
 mod hydration;
 #[path = "e2e/kills.rs"]

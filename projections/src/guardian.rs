@@ -10,9 +10,7 @@ use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
     Recorded, ToolRan,
 };
-use tslp_core::guardian::{
-    BudgetAmounts, BudgetItem, Capability, Class, Decision, Door, GrantToken, Risk,
-};
+use tslp_core::guardian::{Capability, Class, Decision, Door, GrantToken};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::limits::{SESSIONS_KEPT, TOOL_EPISODES_KEPT};
@@ -38,7 +36,7 @@ row! {
 
 row! {
     /// `grants`: the last grant of each capability in each session, whether it still holds or not.
-    pub struct GrantRow in table "grants", version 1;
+    pub struct GrantRow in table "grants", version 2;
     key {
         /// The session.
         session: SessionId,
@@ -48,18 +46,12 @@ row! {
     values {
         /// The event that changed the grant last.
         seq: Seq,
-        /// The highest risk of what it allows.
-        risk: Risk,
         /// The root of what it allows.
         scope_root: ArtifactHash,
         /// The time from which it holds.
         issued_at: UnixMillis,
         /// The time at which it ends.
         expires_at: UnixMillis,
-        /// The number of renewals.
-        renewed: u32,
-        /// The last of them.
-        last_renewed_at: Option<UnixMillis>,
         /// Whether it was taken back.
         revoked: bool,
     }
@@ -67,7 +59,7 @@ row! {
 
 row! {
     /// `tool_sessions`: the halt of each session's tools and what counts against its limits since they were last resumed.
-    /// Session 0 means all sessions.
+    /// Session 0 means all sessions, the highest one all agents.
     pub struct ToolSessionRow in table "tool_sessions", version 1;
     key {
         /// The session.
@@ -113,6 +105,9 @@ row! {
 /// The session id under which a halt of all sessions is kept.
 const ALL_SESSIONS: SessionId = SessionId(0);
 
+/// The session id under which a stop of all agents is kept: it and a breach are lifted apart.
+const ALL_AGENTS: SessionId = SessionId(i64::MAX as u64);
+
 /// What is known of a session's tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolSession {
@@ -120,8 +115,8 @@ pub struct ToolSession {
     pub halt: Option<Reason>,
     /// What was granted, whether it still holds or not.
     pub grants: Vec<GrantToken>,
-    /// What was spent since the Operator last resumed them.
-    pub spent: BudgetAmounts,
+    /// Builds that ran since the Operator last resumed them.
+    pub builds: u64,
     /// Denials by class since then.
     pub class_violations: u32,
 }
@@ -234,12 +229,10 @@ impl GuardianState {
             session: changed.session,
             capability: changed.capability,
             seq,
-            risk: changed.risk,
             scope_root: changed.scope_root,
-            issued_at: changed.issued_at,
+            // A grant of an earlier tslp may have been prolonged, which counts from then on.
+            issued_at: changed.last_renewed_at.unwrap_or(changed.issued_at),
             expires_at: changed.expires_at,
-            renewed: changed.renewed_count,
-            last_renewed_at: changed.last_renewed_at,
             revoked: changed.change == GrantChange::Revoked,
         };
         changes.put(|| grant.clone());
@@ -258,14 +251,20 @@ impl GuardianState {
             reason, session, ..
         } = notice;
         if reason.halts_tools() {
-            let session = if reason.halts_all_tools() {
-                ALL_SESSIONS
-            } else {
-                *session
+            let session = match reason {
+                Reason::AgentsStopped => ALL_AGENTS,
+                reason if reason.halts_all_tools() => ALL_SESSIONS,
+                _ => *session,
             };
-            self.change_tally(session, changes, |tally| tally.halt = Some(*reason));
+            // No other halt of all tools takes a breach's place: it would be lifted more easily.
+            let stays = session == ALL_SESSIONS && self.is_breached();
+            if !stays {
+                self.change_tally(session, changes, |tally| tally.halt = Some(*reason));
+            }
         } else if *reason == Reason::ToolsResumed {
-            for session in [ALL_SESSIONS, *session] {
+            // A stop of all agents ends by a word outside of all sessions only: no agent can say one.
+            let agents = Some(ALL_AGENTS).filter(|_| *session == ALL_SESSIONS);
+            for session in [ALL_SESSIONS, *session].into_iter().chain(agents) {
                 if self.sessions.remove(&session).is_some() {
                     changes.remove::<ToolSessionRow>(|| (session,));
                 }
@@ -284,7 +283,7 @@ impl GuardianState {
         act(tally);
         changes.put(|| tally.clone());
         // Neither the halt of all sessions nor the session that has just changed is forgotten.
-        let is_old = |old: &SessionId| *old != ALL_SESSIONS && *old != session;
+        let is_old = |old: &SessionId| ![ALL_SESSIONS, ALL_AGENTS, session].contains(old);
         if self.sessions.len() > SESSIONS_KEPT
             && let Some(oldest) = self.sessions.keys().copied().find(is_old)
         {
@@ -304,25 +303,39 @@ impl GuardianState {
     pub fn tool_session(&self, session: SessionId) -> ToolSession {
         let own = self.sessions.get(&session).cloned();
         let own = own.unwrap_or_else(|| ToolSessionRow::fresh(session));
-        let everywhere = self
-            .sessions
-            .get(&ALL_SESSIONS)
-            .and_then(|tally| tally.halt);
+        let everywhere = self.halt_of(ALL_SESSIONS).or(self.halt_of(ALL_AGENTS));
         let grants = self
             .grants
             .range((session, Capability::FsRead)..=(session, Capability::ShellExec));
         ToolSession {
             halt: everywhere.or(own.halt),
             grants: grants.map(|(_, grant)| grant.into()).collect(),
-            spent: BudgetAmounts::default().with_amount(BudgetItem::Builds, own.builds),
+            builds: own.builds,
             class_violations: own.violations,
         }
     }
 
-    /// The sessions whose tools are halted, and why; session 0 means all.
+    fn halt_of(&self, session: SessionId) -> Option<Reason> {
+        self.sessions.get(&session)?.halt
+    }
+
+    /// Whether a tool tried to get out of the sandbox, and nobody has lifted that.
+    #[must_use]
+    pub fn is_breached(&self) -> bool {
+        self.halt_of(ALL_SESSIONS) == Some(Reason::SandboxBreach)
+    }
+
+    /// Whether the user has stopped all agents.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.halt_of(ALL_AGENTS).is_some()
+    }
+
+    /// The sessions whose tools are halted, and why; session 0 means all. A stop of all agents isn't among them.
     pub fn halted_sessions(&self) -> impl Iterator<Item = (SessionId, Reason)> {
         let sessions = self.sessions.iter();
-        sessions.filter_map(|(session, tally)| Some((*session, tally.halt?)))
+        let real = sessions.filter(|(session, _)| **session != ALL_AGENTS);
+        real.filter_map(|(session, tally)| Some((*session, tally.halt?)))
     }
 
     /// A call of the last episodes that made any.
@@ -416,15 +429,11 @@ impl Keeps<ToolCallRow> for GuardianState {
 impl From<&GrantRow> for GrantToken {
     fn from(row: &GrantRow) -> Self {
         Self {
-            id: row.seq.0,
             goal: Some(row.session.0),
             capability: row.capability,
-            risk: row.risk,
             scope_root: row.scope_root,
             issued_at: row.issued_at,
             expires_at: row.expires_at,
-            renewed_count: row.renewed,
-            last_renewed_at: row.last_renewed_at,
             revoked: row.revoked,
         }
     }

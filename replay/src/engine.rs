@@ -760,7 +760,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             )
         });
         self.decide(&mut work, |engine, _| {
-            tools::forged_results(&engine.view(), episode, &text)
+            tools::unanswered_tools(&engine.view(), episode, &text)
         });
         work.end_step();
         // The costs are a step of their own, because nothing is decided by them.

@@ -201,7 +201,11 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "names nothing that tools can be granted: use `BUILD_EXEC` or `SHELL_EXEC`, with `for 15m` or less",
         ),
         Reason::ToolsResumed => String::from("The user lets tools run again."),
+        Reason::BreachStands => String::from(
+            "A tool tried to get out of the sandbox. Nothing is granted or resumed until the user lifts that at a terminal.",
+        ),
         Reason::ToolsStopped
+        | Reason::AgentsStopped
         | Reason::CapabilityEscalation
         | Reason::ScopeBreach
         | Reason::CommandClassViolation
@@ -211,6 +215,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         | Reason::SandboxBreach => {
             halted(why_halted(notice.reason).expect("each of these halts tools"))
         }
+        Reason::ToolNotRun => String::from(
+            "The last reply asks for a tool in a fence, and nothing was run: such fences run only in chat completions of a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
+        ),
         Reason::ForgedResult => String::from(
             "The last reply shows more tool results than tools returned: the model wrote at least one of them itself.\nDo not rely on them; call the tool again for what it really returns.",
         ),
@@ -415,6 +422,7 @@ fn unlinked_text(why: &str) -> String {
 pub const fn why_halted(reason: Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::ToolsStopped => "the user stopped them",
+        Reason::AgentsStopped => "the user stopped all agents",
         Reason::CapabilityEscalation => {
             "one was called under a grant that is no longer valid; the user can grant it again with `@tslp allow`"
         }

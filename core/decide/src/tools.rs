@@ -13,8 +13,8 @@ use tslp_core::event::{
     NoticeIssued, ToolOutcome, ToolRan, Verb,
 };
 use tslp_core::guardian::{
-    ACTION_MINUTES, Capability, Class, Decision, Door, GrantLimit, GrantToken, Jail, JudgedLine,
-    LineContext, SimpleCommand, Step, ToolProfile, judge_line, minutes_after,
+    ACTION_MINUTES, CallPart, Capability, Class, Decision, Door, GrantToken, Jail, JudgedLine,
+    LineContext, SimpleCommand, Step, ToolProfile, judge_client_call, judge_line, minutes_after,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
@@ -24,6 +24,9 @@ use tslp_projections::guardian::ToolSession;
 
 /// Denials by class after which a session's tools are halted.
 pub const CLASS_VIOLATIONS_MAX: u32 = 3;
+
+/// What `tslp resume` says where it lifts a breach.
+pub const LIFTS_BREACH: &str = "--breach";
 
 /// How often a reply may make the same call and get the same output.
 pub const SAME_RESULTS_MAX: usize = 3;
@@ -68,6 +71,27 @@ pub fn judge_request(
     if let Some(flaw) = &request.flaw {
         return denied(Step::Invariants, "NOT-RUN", flaw.clone());
     }
+    if let Some(parts) = client_parts(request) {
+        let (judged, _) = denied(Step::Rules, "", String::new());
+        let found = judge_client_call(&parts, judging.jail);
+        let denials = found.into_iter().map(|(harm, why)| Denial {
+            command: 0,
+            step: Step::Rules,
+            code: harm.as_str().to_string(),
+            why,
+        });
+        let denials: Vec<Denial> = denials.collect();
+        let decision = match denials.is_empty() {
+            true => Decision::Allow,
+            false => Decision::Deny,
+        };
+        let judged = ActionJudged {
+            decision,
+            denials,
+            ..judged
+        };
+        return (judged, None);
+    }
     if let Some(halt) = judging.session.halt {
         let why = format!("tools are halted ({halt}) until the user says `@tslp resume`");
         return denied(Step::Mode, "HALTED", why);
@@ -90,7 +114,7 @@ pub fn judge_request(
             now: at,
             goal: Some(session.0),
             grants: &judging.session.grants,
-            spent: judging.session.spent,
+            builds: judging.session.builds,
             jail: judging.jail,
             leads_to: &leads_to,
         },
@@ -119,10 +143,22 @@ pub fn judge_request(
         decision: line.strictest_decision(),
         denials,
         timeout_seconds: line.timeout_seconds(),
-        rule: deciding.and_then(|judged| judged.report.rule.clone()),
+        rule: deciding.and_then(|judged| judged.report.rule.map(Into::into)),
         policy: judging.policy,
     };
     (judged, Some(line))
+}
+
+/// The parts of a call of the client's own tools, if that is what is asked; an earlier tslp recorded command lines only.
+fn client_parts(request: &ActionRequested) -> Option<Vec<(CallPart, &str)>> {
+    let parts = request.commands.iter().map(|command| {
+        let [part, text] = &command.words[..] else {
+            return None;
+        };
+        Some((CallPart::of_word(part)?, text.as_str()))
+    });
+    let parts: Option<Vec<_>> = parts.collect();
+    parts.filter(|parts| request.door == Door::Client && !parts.is_empty())
 }
 
 /// The halt that follows from a decision on a call, if one does. The state has folded the decision already: its violation counts.
@@ -230,25 +266,30 @@ fn tool_notice(episode: EpisodeId, session: SessionId, reason: Reason) -> Event 
     })
 }
 
-/// A notice if a reply shows more results than it made calls: the model made some up. `text` is the whole reply.
+/// A notice if a reply shows more results than it made calls, since the model made some up; or if it asks for tools and none was
+/// judged, since none runs there. `text` is the whole reply.
 #[must_use]
-pub fn forged_results(view: &StateView<'_>, episode: EpisodeId, text: &str) -> Vec<Event> {
-    if !text.contains(capture::RESULT_FENCE) {
+pub fn unanswered_tools(view: &StateView<'_>, episode: EpisodeId, text: &str) -> Vec<Event> {
+    // The word stands in both kinds of fences, and most replies hold none.
+    if !text.contains("tool") {
         return Vec::new();
     }
-    let fences = capture::tool_text(text).fences.into_iter();
-    let shown = fences.filter(|fence| fence.is_result).count();
+    let talk = capture::tool_text(text);
+    let shown = talk.fences.iter().filter(|fence| fence.is_result).count();
     // Only episodes of long ago have no known session, and their replies are over.
     let Some(session) = view.state.sessions().of(episode) else {
         return Vec::new();
     };
     let calls = view.state.guardian().calls_of(episode).into_iter();
     let answered = calls.filter(|call| call.door == Door::Bridge).count();
-    if shown > answered {
-        Vec::from([tool_notice(episode, session, Reason::ForgedResult)])
+    let reason = if shown > answered {
+        Reason::ForgedResult
+    } else if answered == 0 && !talk.calls.is_empty() && !talk.is_cut {
+        Reason::ToolNotRun
     } else {
-        Vec::new()
-    }
+        return Vec::new();
+    };
+    Vec::from([tool_notice(episode, session, reason)])
 }
 
 /// Carries out a directive about tools.
@@ -260,6 +301,13 @@ pub fn carry_out_for_tools(
     (episode, session): (EpisodeId, SessionId),
     (verb, target): (Verb, &str),
 ) -> Vec<Event> {
+    let guardian = view.state.guardian();
+    // Only a terminal's act belongs to no session: who sits there has seen what happened.
+    let is_at_terminal = session == SessionId(0);
+    let is_lifted = verb == Verb::Resume && is_at_terminal && target == LIFTS_BREACH;
+    if guardian.is_breached() && matches!(verb, Verb::Allow | Verb::Resume) && !is_lifted {
+        return Vec::from([tool_notice(episode, session, Reason::BreachStands)]);
+    }
     let mut words = target.split_whitespace();
     let capability = words.next().and_then(|word| {
         let word = word.to_ascii_uppercase();
@@ -268,19 +316,19 @@ pub fn carry_out_for_tools(
     let (change, reason) = match (verb, capability) {
         (Verb::Allow, Some(capability)) => match grant_minutes(words) {
             Some(minutes) => {
-                let granted = grant_or_renew(view, policy, at, session, capability, minutes);
+                let scope_root = ArtifactHash::of(policy.workspace_root.as_bytes());
+                let token = GrantToken {
+                    expires_at: minutes_after(at, minutes),
+                    ..GrantToken::issue_for_session(capability, scope_root, at)
+                };
+                let granted = capability_changed(session, GrantChange::Granted, &token);
                 (Some(granted), Reason::CapabilityGranted)
             }
             None => (None, Reason::NotGrantable),
         },
         (Verb::Revoke, Some(capability)) => {
-            let held = view
-                .state
-                .guardian()
-                .tool_session(session)
-                .grants
-                .into_iter();
-            let mut held = held.filter(|token| token.capability == capability && !token.revoked);
+            let held = guardian.tool_session(session).grants.into_iter();
+            let mut held = held.filter(|it| it.capability == capability && !it.revoked);
             match held.next() {
                 Some(token) => {
                     let revoked = capability_changed(session, GrantChange::Revoked, &token);
@@ -289,6 +337,7 @@ pub fn carry_out_for_tools(
                 None => (None, Reason::NothingToDo),
             }
         }
+        (Verb::Stop, _) if is_at_terminal => (None, Reason::AgentsStopped),
         (Verb::Stop, _) => (None, Reason::ToolsStopped),
         (Verb::Resume, _) => (None, Reason::ToolsResumed),
         _ => (None, Reason::NotGrantable),
@@ -316,47 +365,17 @@ fn grant_minutes<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<u32> {
     (minutes > 0 && words.next().is_none()).then_some(minutes.min(ACTION_MINUTES))
 }
 
-/// Renews a valid grant; issues a new one otherwise.
-fn grant_or_renew(
-    view: &StateView<'_>,
-    policy: &Policy,
-    at: UnixMillis,
-    session: SessionId,
-    capability: Capability,
-    minutes: u32,
-) -> Event {
-    let held = view
-        .state
-        .guardian()
-        .tool_session(session)
-        .grants
-        .into_iter();
-    let mut held = held.filter(|token| token.capability == capability);
-    let renewed = held
-        .find_map(|token| token.renewed_until(at, minutes, GrantLimit::default()))
-        .map(|token| capability_changed(session, GrantChange::Renewed, &token));
-    renewed.unwrap_or_else(|| {
-        let scope_root = ArtifactHash::of(policy.workspace_root.as_bytes());
-        let token = GrantToken {
-            goal: Some(session.0),
-            expires_at: minutes_after(at, minutes),
-            ..GrantToken::issue_for_session(0, capability, scope_root, at)
-        };
-        capability_changed(session, GrantChange::Granted, &token)
-    })
-}
-
 fn capability_changed(session: SessionId, change: GrantChange, token: &GrantToken) -> Event {
     Event::CapabilityChanged(CapabilityChanged {
         session,
         change,
         capability: token.capability,
-        risk: token.risk,
+        risk: token.capability.least_risk(),
         scope_root: token.scope_root,
         issued_at: token.issued_at,
         expires_at: token.expires_at,
-        renewed_count: token.renewed_count,
-        last_renewed_at: token.last_renewed_at,
+        renewed_count: 0,
+        last_renewed_at: None,
     })
 }
 
@@ -392,7 +411,7 @@ mod tests {
         let scope_root = ArtifactHash::of(b"/w");
         let token = GrantToken {
             goal: Some(session),
-            ..GrantToken::issue_for_session(1, Capability::BuildExec, scope_root, AT(0))
+            ..GrantToken::issue_for_session(Capability::BuildExec, scope_root, AT(0))
         };
         ToolSession {
             grants: Vec::from([token]),
@@ -407,13 +426,7 @@ mod tests {
             ..Jail::default()
         };
         let strict = ToolProfile {
-            grants: Vec::from([(
-                Capability::BuildExec,
-                GrantLimit {
-                    minutes: 5,
-                    renewals: 0,
-                },
-            )]),
+            grants: Vec::from([(Capability::BuildExec, 5)]),
             ..ToolProfile::built_in()
         };
         let check = |at, session: &ToolSession, profile: &ToolProfile, expected: &str| {

@@ -10,6 +10,9 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
 use tslp_core::reason::Reason;
 
+/// Said where a reply asks for a tool in vain.
+const NOT_RUN: &str = "The model asks for a tool, and nothing was run: `tool` fences run in chat completions of a client without tools of its own, where `tools.run` is on.";
+
 /// What the user of a conversation has to hear with a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserNews {
@@ -17,6 +20,8 @@ pub struct UserNews {
     withheld: BTreeMap<EntityId, Reason>,
     /// Why what the reply makes of the entities isn't taken over.
     refused: BTreeMap<EntityId, Reason>,
+    /// Whether the reply asks for a tool where none is run.
+    asks_in_vain: bool,
 }
 
 impl UserNews {
@@ -36,6 +41,7 @@ impl UserNews {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
                 self.refused.insert(refused.entity.clone(), reason);
             }
+            Event::NoticeIssued(notice) => self.asks_in_vain |= notice.reason == Reason::ToolNotRun,
             _ => {}
         }
     }
@@ -46,7 +52,9 @@ impl UserNews {
         let (entity, why, can) = match self.refused.iter().next() {
             Some((entity, reason)) => (entity, refusal_text(*reason), refusal_remedy(*reason)),
             None => {
-                let (entity, reason) = self.withheld.iter().next()?;
+                let Some((entity, reason)) = self.withheld.iter().next() else {
+                    return self.asks_in_vain.then(|| delimiter::user_line(NOT_RUN));
+                };
                 let why = match reason {
                     Reason::FileGone => "doesn't exist any more: its file was deleted",
                     Reason::DiskHoldsRefused => {

@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::class::Class;
-use super::sed_script;
 
 /// The table that tslp brings.
 const BUILT_IN: &str = include_str!("commands.txt");
@@ -226,7 +225,7 @@ impl<'r> ArgumentReader<'r> {
             .rules
             .iter()
             .any(|rule| matches!(rule, ArgumentRule::SedScript));
-        if is_script && !sed_script::only_prints(text) {
+        if is_script && !only_prints(text) {
             self.raise_class(Class::Shell, text);
         }
     }
@@ -308,6 +307,21 @@ impl ArgumentRule {
             _ => None,
         }
     }
+}
+
+/// Whether a sed script does no more than print or drop lines by their numbers, or replace text on its way: it writes no file
+/// and runs no program.
+fn only_prints(script: &str) -> bool {
+    let mut parts = script.strip_prefix('s').into_iter().flat_map(|rest| {
+        let delimiter = rest.chars().next().filter(char::is_ascii_punctuation);
+        rest.splitn(4, delimiter.unwrap_or('/'))
+    });
+    let flags = parts.nth(3).filter(|_| !script.contains(['\\', '\n', ';']));
+    let is_replacement = flags.is_some_and(|flags| flags.chars().all(|c| "gpI".contains(c)));
+    is_replacement
+        || script
+            .chars()
+            .all(|c| c.is_ascii_digit() || "$,;!=pdq ".contains(c))
 }
 
 /// The parts of a word that may be paths: all of it, an option's value, what follows `=`, `:`, `,` or `@`. What begins with
@@ -412,6 +426,12 @@ mod tests {
         check("find . -name *.c", Class::Read, None);
         check("find . -exec rm {} ;", Class::System, Some("-exec"));
         check("sed -n 1,5p a.c", Class::Read, None);
+        check("sed s/a/b/g a.c", Class::Read, None);
+        check("sed s/a/b/e a.c", Class::Shell, Some("s/a/b/e"));
+        check("sed s/a/b/w_x a.c", Class::Shell, Some("s/a/b/w x"));
+        check("sed s/a/b/;w_x a.c", Class::Shell, Some("s/a/b/;w x"));
+        check("sed s,a/b,c,;e,x a.c", Class::Shell, Some("s,a/b,c,;e,x"));
+        check("sed r_/etc/passwd a.c", Class::Shell, Some("r /etc/passwd"));
         check("sed -ni 1,5p a.c", Class::FsMutate, Some("-ni"));
         check(
             "sed --in-p=.bak p a.c",

@@ -12,6 +12,8 @@ pub struct Jail {
     pub visible: Vec<String>,
     /// Folders in the workspace that no tool may name: the data directory, git's hooks.
     pub protected: Vec<String>,
+    /// The user's home folder, for calls of the client's own tools; empty if it isn't known.
+    pub home: String,
 }
 
 /// Why a path is refused.
@@ -27,6 +29,7 @@ pub enum PathTrespass {
 const ROOT: &str = "root ";
 const VISIBLE: &str = "visible ";
 const PROTECTED: &str = "protected ";
+const HOME: &str = "home ";
 
 impl Jail {
     /// The jail as text, for the ledger: a path in each line, after its kind. A path with a line break can't be
@@ -35,10 +38,12 @@ impl Jail {
     pub fn to_text(&self) -> Option<String> {
         let visible = self.visible.iter().map(|path| (VISIBLE, path));
         let protected = self.protected.iter().map(|path| (PROTECTED, path));
+        let home = Some((HOME, &self.home)).filter(|(_, home)| !home.is_empty());
         let mut text = String::new();
         for (what, path) in core::iter::once((ROOT, &self.root))
             .chain(visible)
             .chain(protected)
+            .chain(home)
         {
             if path.contains('\n') {
                 return None;
@@ -59,6 +64,8 @@ impl Jail {
                 jail.root = path.to_string();
             } else if let Some(path) = line.strip_prefix(VISIBLE) {
                 jail.visible.push(path.to_string());
+            } else if let Some(path) = line.strip_prefix(HOME) {
+                jail.home = path.to_string();
             } else {
                 jail.protected
                     .push(line.strip_prefix(PROTECTED)?.to_string());
@@ -71,9 +78,11 @@ impl Jail {
     #[must_use]
     pub fn trespass_of(&self, path: &str) -> Option<PathTrespass> {
         let inside = |folder: &String| is_within(path, folder);
+        // A folder that the workspace itself lies in, such as `/tmp`, isn't visible: the sandbox has one of its own.
+        let is_shown = |folder: &String| inside(folder) && !is_within(&self.root, folder);
         if self.protected.iter().any(inside) {
             Some(PathTrespass::Protected)
-        } else if is_within(path, &self.root) || self.visible.iter().any(inside) {
+        } else if is_within(path, &self.root) || self.visible.iter().any(is_shown) {
             None
         } else {
             Some(PathTrespass::Outside)
@@ -121,6 +130,7 @@ mod tests {
             root: "/home/u/w".into(),
             visible: vec!["/usr".into(), "/dev/null".into()],
             protected: vec!["/home/u/w/.git/hooks".into()],
+            home: String::new(),
         };
         let check = |written: &str, expected| {
             let path = absolute_path(written, "/home/u/w/src");
@@ -138,5 +148,14 @@ mod tests {
         check("/", Some(PathTrespass::Outside));
         check("../.git/hooks/pre-commit", Some(PathTrespass::Protected));
         check("../../../../../..", Some(PathTrespass::Outside));
+        let in_tmp = Jail {
+            root: "/tmp/u/w".into(),
+            visible: vec!["/tmp".into()],
+            ..Jail::default()
+        };
+        for outside in ["/tmp", "/tmp/u", "/tmp/etc/passwd", "/tmp/other/w"] {
+            assert_eq!(in_tmp.trespass_of(outside), Some(PathTrespass::Outside));
+        }
+        assert_eq!(in_tmp.trespass_of("/tmp/u/w/a.c"), None);
     }
 }

@@ -4,9 +4,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{
-    Action, ActionGoal, ActionReport, BudgetAmounts, BudgetItem, Class, CommandTable, Decision,
-    Door, GrantToken, Jail, Join, JudgingState, Mode, Risk, SimpleCommand, ToolProfile,
-    absolute_path, judge_action, minutes_after,
+    Action, ActionReport, Class, CommandTable, Decision, Door, GrantToken, Jail, Join,
+    JudgingState, Mode, SimpleCommand, ToolProfile, absolute_path, judge_action, minutes_after,
 };
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
@@ -25,8 +24,8 @@ pub struct LineContext<'c> {
     pub goal: Option<u64>,
     /// What the Operator granted.
     pub grants: &'c [GrantToken],
-    /// What was spent already.
-    pub spent: BudgetAmounts,
+    /// Builds that ran since the Operator last resumed.
+    pub builds: u64,
     /// Where tools may look.
     pub jail: &'c Jail,
     /// Where a path really leads, if symbolic links lead it elsewhere.
@@ -85,8 +84,8 @@ impl JudgedLine {
     /// How long it may take, if a rule says so.
     #[must_use]
     pub fn timeout_seconds(&self) -> Option<u64> {
-        let limits = self.commands.iter().map(|judged| judged.report.limits);
-        limits.filter_map(|limits| limits.timeout_seconds).min()
+        let reports = self.commands.iter().map(|judged| &judged.report);
+        reports.filter_map(|report| report.timeout_seconds).min()
     }
 }
 
@@ -105,20 +104,11 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
         .filter(concerns)
         .map(|token| within_profile(*token, context.profile))
         .collect();
-    let goal = ActionGoal {
-        id: context.goal,
-        // A grant by the Operator's own hand says what is at stake.
-        risk: grants
-            .iter()
-            .map(|token| token.risk)
-            .fold(Risk::Medium, Risk::max),
-        scope_root,
-    };
     let mut state = JudgingState {
         mode: context.mode,
         now: context.now,
         grants,
-        spent: context.spent,
+        builds: context.builds,
         jail: context.jail.clone(),
     };
     let moves = moves_in_front(&commands);
@@ -137,16 +127,8 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
             .iter()
             .filter_map(|target| (context.leads_to)(target));
         action.targets.extend(linked.collect::<Vec<_>>());
-        let report = judge_action(&goal, &action, &state, context.profile);
-        let cost = action.budget_cost();
-        // A line is one call, however many commands it has.
-        for spend in BudgetItem::ALL
-            .iter()
-            .filter(|spend| **spend != BudgetItem::Calls)
-        {
-            let sum = state.spent.amount_of(*spend) + cost.amount_of(*spend);
-            state.spent = state.spent.with_amount(*spend, sum);
-        }
+        let report = judge_action(&action, &state, context.profile);
+        state.builds += u64::from(action.is_build());
         judged.push(JudgedCommand {
             command,
             action,
@@ -162,8 +144,7 @@ pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> Ju
 
 /// The token, expiring no later than the profile allows.
 fn within_profile(token: GrantToken, profile: &ToolProfile) -> GrantToken {
-    let since = token.last_renewed_at.unwrap_or(token.issued_at);
-    let most = minutes_after(since, profile.grant_limit(token.capability).minutes);
+    let most = minutes_after(token.issued_at, profile.grant_minutes(token.capability));
     GrantToken {
         expires_at: token.expires_at.min(most),
         ..token

@@ -3,18 +3,17 @@
 //! [`evaluate`] is pure: the same goal, action, state and profile give the same report, now and when it is verified. It stops
 //! careless programs early; hostile ones are held by the kernel (`io/tools/src/sandbox`).
 
-mod budget;
 mod class;
+mod client;
+mod client_lists;
 mod command;
 mod command_table;
-mod condition;
-mod glob;
 mod grant;
 mod jail;
 mod line;
 mod mode;
 mod profile;
-mod sed_script;
+mod shell;
 #[cfg(test)]
 mod tests;
 
@@ -22,21 +21,17 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-pub use budget::{BudgetAmounts, BudgetItem};
 pub use class::{Capability, Class, Risk};
+pub use client::{CallPart, Harm, HarmFound, JUDGED_BYTES_MAX, call_parts, judge_client_call};
 pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
 pub use command_table::{ClassifiedCommand, CommandTable};
-pub use condition::{Condition, ConditionError};
-pub use glob::{Glob, fits_with_stars};
-pub use grant::{
-    ACTION_MINUTES, GrantLimit, GrantStanding, GrantToken, SESSION_MINUTES, minutes_after,
-};
+pub use grant::{ACTION_MINUTES, GrantStanding, GrantToken, minutes_after};
 pub use jail::{Jail, PathTrespass, absolute_path, is_within};
 pub use line::{JudgedCommand, JudgedLine, LineContext, judge_line};
 pub use mode::{Hindrance, Mode};
-pub use profile::{ActionLimits, PolicyRule, RULES_MAX, RuleEffect, ToolProfile};
+pub use profile::ToolProfile;
+pub use shell::split;
 
-use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
 use crate::stored::stored_words;
 
@@ -50,17 +45,6 @@ stored_words! {
         /// The Operator, by hand.
         Operator = "operator",
     }
-}
-
-/// What the action is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ActionGoal {
-    /// The goal, if one is active.
-    pub id: Option<u64>,
-    /// The highest risk that the Operator accepts for it.
-    pub risk: Risk,
-    /// The workspace.
-    pub scope_root: ArtifactHash,
 }
 
 /// One command that is to be judged.
@@ -106,13 +90,10 @@ impl Action {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// The budget that it uses before it has run.
+    /// Whether it counts as a build: it runs the workspace's own code.
     #[must_use]
-    pub fn budget_cost(&self) -> BudgetAmounts {
-        let builds = u64::from(matches!(self.class, Class::Build | Class::Shell));
-        BudgetAmounts::default()
-            .with_amount(BudgetItem::Calls, 1)
-            .with_amount(BudgetItem::Builds, builds)
+    pub const fn is_build(&self) -> bool {
+        matches!(self.class, Class::Build | Class::Shell)
     }
 }
 
@@ -123,10 +104,10 @@ pub struct JudgingState {
     pub mode: Mode,
     /// The time.
     pub now: UnixMillis,
-    /// All grants.
+    /// The grants that are for this session and workspace.
     pub grants: Vec<GrantToken>,
-    /// What was spent already.
-    pub spent: BudgetAmounts,
+    /// Builds that ran since the Operator last resumed.
+    pub builds: u64,
     /// Where tools may look.
     pub jail: Jail,
 }
@@ -158,8 +139,6 @@ stored_words! {
 pub enum DenialCause {
     /// The command names no program.
     NoProgram,
-    /// Its risk is higher than its goal's.
-    RiskTooHigh(Risk),
     /// Tools don't run now.
     Mode(Mode),
     /// A path leads out of the workspace, or to what is protected.
@@ -172,10 +151,8 @@ pub enum DenialCause {
     ClassDenied(Class),
     /// The profile names the programs that may run, and this isn't one.
     ProgramNotListed,
-    /// Too little of the budget is left.
-    BudgetExhausted(BudgetItem),
-    /// A rule denies it.
-    Denied(String),
+    /// All builds of the budget have run.
+    BudgetExhausted,
     /// No rule allows it.
     NotAllowed,
 }
@@ -191,10 +168,8 @@ impl DenialCause {
             Self::NotGranted(_) => "CAPABILITY-MISSING",
             Self::GrantInvalid(_, GrantStanding::Revoked) => "CAPABILITY-REVOKED",
             Self::GrantInvalid(..) => "CAPABILITY-ESCALATION",
-            Self::BudgetExhausted(_) => "BUDGET-EXHAUSTED",
-            Self::RiskTooHigh(_) | Self::ProgramNotListed | Self::Denied(_) | Self::NotAllowed => {
-                "POLICY-VIOLATION"
-            }
+            Self::BudgetExhausted => "BUDGET-EXHAUSTED",
+            Self::ProgramNotListed | Self::NotAllowed => "POLICY-VIOLATION",
         }
     }
 }
@@ -203,9 +178,6 @@ impl fmt::Display for DenialCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProgram => f.write_str("no program is named"),
-            Self::RiskTooHigh(risk) => {
-                write!(f, "its risk is {risk}, which is more than its goal's")
-            }
             Self::Mode(mode) => write!(f, "tools don't run in mode {mode}"),
             Self::Trespass(PathTrespass::Outside, path) => {
                 write!(f, "{path} is outside of the workspace")
@@ -219,9 +191,8 @@ impl fmt::Display for DenialCause {
             }
             Self::GrantInvalid(capability, standing) => {
                 let why = match standing {
-                    GrantStanding::Expired => "has expired",
                     GrantStanding::Revoked => "was revoked",
-                    GrantStanding::RiskTooLow | GrantStanding::Valid => "is for a lower risk class",
+                    GrantStanding::Expired | GrantStanding::Valid => "has expired",
                 };
                 write!(f, "the grant of {capability} {why}")
             }
@@ -231,8 +202,7 @@ impl fmt::Display for DenialCause {
                 class.missing_capability()
             ),
             Self::ProgramNotListed => f.write_str("the profile doesn't list the program"),
-            Self::BudgetExhausted(spend) => write!(f, "no {spend} are left in the budget"),
-            Self::Denied(rule) => write!(f, "rule {rule} denies it"),
+            Self::BudgetExhausted => f.write_str("no builds are left in the budget"),
             Self::NotAllowed => f.write_str("no rule allows it"),
         }
     }
@@ -257,10 +227,10 @@ pub struct ActionReport {
     pub decision: Decision,
     /// Why each step denies it; `None` where it is met. In the order of [`Step::ALL`].
     pub verdicts: [Option<DenialCause>; Step::ALL.len()],
-    /// Bounds if it is allowed.
-    pub limits: ActionLimits,
-    /// The rule that denies it, or the last that allows it.
-    pub rule: Option<String>,
+    /// Its longest run in seconds, if its rule sets one.
+    pub timeout_seconds: Option<u64>,
+    /// The rule that allows it.
+    pub rule: Option<&'static str>,
 }
 
 impl ActionReport {
@@ -272,142 +242,60 @@ impl ActionReport {
     }
 }
 
-/// The facts that conditions can name.
-struct JudgingFacts<'f> {
-    goal: &'f ActionGoal,
-    action: &'f Action,
-    state: &'f JudgingState,
-    left: BudgetAmounts,
-}
-
-impl JudgingFacts<'_> {
-    /// The standing of the best token for a capability; `None` without a token. Reading needs none.
-    fn best_standing(&self, capability: Capability) -> Option<GrantStanding> {
-        let (id, root) = (self.goal.id, self.goal.scope_root);
-        let tokens = self.state.grants.iter();
-        let concerned = tokens.filter(|token| token.is_about(capability, id, root));
-        let best = concerned
-            .map(|token| token.standing_at(self.state.now))
-            .min();
-        match capability {
-            Capability::FsRead => Some(GrantStanding::Valid),
-            Capability::BuildExec | Capability::ShellExec => best,
-        }
-    }
-
-    fn has_capability(&self, capability: Capability) -> bool {
-        self.best_standing(capability) == Some(GrantStanding::Valid)
-    }
-
-    fn first_trespass(&self) -> Option<DenialCause> {
-        let Action { cwd, targets, .. } = self.action;
-        let mut paths = core::iter::once(cwd).chain(targets);
-        paths.find_map(|path| {
-            let trespass = self.state.jail.trespass_of(path)?;
-            Some(DenialCause::Trespass(trespass, path.clone()))
-        })
-    }
-
-    fn not_granted(&self) -> Option<DenialCause> {
-        let capability = self.action.class.needed_capability()?;
-        match self.best_standing(capability) {
-            Some(GrantStanding::Valid) => None,
-            Some(standing) => Some(DenialCause::GrantInvalid(capability, standing)),
-            None => Some(DenialCause::NotGranted(capability)),
-        }
-    }
-
-    fn class_denied(&self, profile: &ToolProfile) -> Option<DenialCause> {
-        let program = self.action.program_name();
-        let listed = &profile.programs;
-        if self.action.class.needed_capability().is_none() {
-            Some(DenialCause::ClassDenied(self.action.class))
-        } else if !listed.is_empty() && !listed.iter().any(|it| it == program) {
-            Some(DenialCause::ProgramNotListed)
-        } else {
-            None
-        }
-    }
-}
-
 /// Judges one action. The first step that isn't met denies it; the others' verdicts are in the report, too.
 #[must_use]
-pub fn judge_action(
-    goal: &ActionGoal,
-    action: &Action,
-    state: &JudgingState,
-    profile: &ToolProfile,
-) -> ActionReport {
-    let left = profile.budget.left_after(&state.spent);
-    let facts = JudgingFacts {
-        goal,
-        action,
-        state,
-        left,
+pub fn judge_action(action: &Action, state: &JudgingState, profile: &ToolProfile) -> ActionReport {
+    let listed = &profile.programs;
+    let is_listed = listed.is_empty() || listed.iter().any(|it| it == action.program_name());
+    let class_denied = match action.class.needed_capability() {
+        None => Some(DenialCause::ClassDenied(action.class)),
+        Some(_) => (!is_listed).then_some(DenialCause::ProgramNotListed),
     };
-    let risk = profile.risk_of(action.class);
-    let is_known = action.class.needed_capability().is_some();
-    let invariants = match action.program_name() {
-        "" => Some(DenialCause::NoProgram),
-        _ if is_known && risk > goal.risk => Some(DenialCause::RiskTooHigh(risk)),
-        _ => None,
-    };
-    let ruling = apply_rules(profile, &facts);
+    let rule = profile.rule_for(action.class);
     let verdicts = [
-        invariants,
+        action
+            .program_name()
+            .is_empty()
+            .then_some(DenialCause::NoProgram),
         (state.mode != Mode::Ready).then_some(DenialCause::Mode(state.mode)),
-        facts.first_trespass(),
-        facts.not_granted(),
-        facts.class_denied(profile),
-        left.lacking_for(&action.budget_cost())
-            .map(DenialCause::BudgetExhausted),
-        ruling
-            .denied_by
-            .map(|id| DenialCause::Denied(id.to_string())),
-        ruling
-            .allowed_by
-            .is_none()
-            .then_some(DenialCause::NotAllowed),
+        first_trespass(action, &state.jail),
+        not_granted(action, state),
+        class_denied,
+        (action.is_build() && state.builds >= profile.builds)
+            .then_some(DenialCause::BudgetExhausted),
+        // No rule of today denies what the steps before allow.
+        None,
+        rule.is_none().then_some(DenialCause::NotAllowed),
     ];
-    let decision = if verdicts.iter().any(Option::is_some) {
-        Decision::Deny
-    } else if ruling.limits == ActionLimits::default() {
-        Decision::Allow
-    } else {
-        Decision::AllowWithLimits
+    let decision = match (verdicts.iter().any(Option::is_some), action.is_build()) {
+        (true, _) => Decision::Deny,
+        (false, false) => Decision::Allow,
+        (false, true) => Decision::AllowWithLimits,
     };
     ActionReport {
         decision,
         verdicts,
-        limits: ruling.limits,
-        rule: ruling.denied_by.or(ruling.allowed_by).map(String::from),
+        timeout_seconds: rule.map(|(_, seconds)| seconds),
+        rule: rule.map(|(id, _)| id),
     }
 }
 
-/// The verdict of all rules together.
-#[derive(Default)]
-struct RulesVerdict<'p> {
-    denied_by: Option<&'p str>,
-    allowed_by: Option<&'p str>,
-    limits: ActionLimits,
+fn first_trespass(Action { cwd, targets, .. }: &Action, jail: &Jail) -> Option<DenialCause> {
+    let mut paths = core::iter::once(cwd).chain(targets);
+    paths.find_map(|path| Some(DenialCause::Trespass(jail.trespass_of(path)?, path.clone())))
 }
 
-/// The first denial counts; of allowing rules the strictest limits add up.
-fn apply_rules<'p>(profile: &'p ToolProfile, facts: &JudgingFacts<'_>) -> RulesVerdict<'p> {
-    let mut ruling = RulesVerdict::default();
-    for rule in profile
-        .rules
+/// Why the capability that an action needs isn't there; reading needs no grant.
+fn not_granted(action: &Action, state: &JudgingState) -> Option<DenialCause> {
+    let needed = action.class.needed_capability();
+    let capability = needed.filter(|it| *it != Capability::FsRead)?;
+    let tokens = state
+        .grants
         .iter()
-        .filter(|rule| rule.when.holds_for(facts))
-    {
-        match rule.effect {
-            RuleEffect::Deny if ruling.denied_by.is_none() => ruling.denied_by = Some(&rule.id),
-            RuleEffect::Deny => {}
-            RuleEffect::Allow(limits) => {
-                ruling.limits = ruling.limits.strictest_with(limits);
-                ruling.allowed_by = Some(&rule.id);
-            }
-        }
+        .filter(|token| token.capability == capability);
+    match tokens.map(|token| token.standing_at(state.now)).min() {
+        Some(GrantStanding::Valid) => None,
+        Some(standing) => Some(DenialCause::GrantInvalid(capability, standing)),
+        None => Some(DenialCause::NotGranted(capability)),
     }
-    ruling
 }

@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::hash::ArtifactHash;
 
 const ROOT: &str = "/home/u/w";
 
@@ -17,17 +18,8 @@ fn action(line: &str) -> Action {
     Action::from_command(&words(line), ROOT, Door::Bridge, &CommandTable::built_in())
 }
 
-fn goal() -> ActionGoal {
-    ActionGoal {
-        id: None,
-        risk: Risk::High,
-        scope_root: ArtifactHash::of(ROOT.as_bytes()),
-    }
-}
-
 fn grant(capability: Capability) -> GrantToken {
-    let root = ArtifactHash::of(ROOT.as_bytes());
-    GrantToken::issue_for_session(1, capability, root, UnixMillis(0))
+    GrantToken::issue_for_session(capability, ArtifactHash::of(b"w"), UnixMillis(0))
 }
 
 fn state() -> JudgingState {
@@ -35,25 +27,13 @@ fn state() -> JudgingState {
         mode: Mode::Ready,
         now: UnixMillis(60_000),
         grants: Vec::new(),
-        spent: BudgetAmounts::default(),
+        builds: 0,
         jail: Jail {
             root: ROOT.into(),
             visible: vec!["/usr".into()],
             protected: vec![format!("{ROOT}/.git/hooks")],
+            home: "/home/u".into(),
         },
-    }
-}
-
-fn profile(rules: &[(&str, &str, RuleEffect)]) -> ToolProfile {
-    let rules = rules.iter().map(|(id, when, effect)| PolicyRule {
-        id: (*id).into(),
-        description: String::new(),
-        when: Condition::parse(when).unwrap(),
-        effect: *effect,
-    });
-    ToolProfile {
-        rules: rules.collect(),
-        ..ToolProfile::built_in()
     }
 }
 
@@ -66,7 +46,7 @@ fn shown(report: &ActionReport) -> String {
 }
 
 fn check(line: &str, state: &JudgingState, expected: &str) {
-    let report = judge_action(&goal(), &action(line), state, &ToolProfile::built_in());
+    let report = judge_action(&action(line), state, &ToolProfile::built_in());
     assert_eq!(shown(&report), expected, "{line}");
     assert_eq!(
         report.decision == Decision::Deny,
@@ -113,15 +93,6 @@ fn each_step_denies_by_itself() {
         &ready,
         "class COMMAND-CLASS-VIOLATION: class UNKNOWN needs a known class; none is granted to tools",
     );
-    let spent = JudgingState {
-        spent: BudgetAmounts::default().with_amount(BudgetItem::Calls, 8),
-        ..state()
-    };
-    check(
-        "ls",
-        &spent,
-        "budget BUDGET-EXHAUSTED: no calls are left in the budget",
-    );
 }
 
 #[test]
@@ -131,13 +102,13 @@ fn a_grant_allows_until_it_ends() {
         ..state()
     };
     check("make", &granted, "ALLOW_WITH_LIMITS");
-    granted.spent = BudgetAmounts::default().with_amount(BudgetItem::Builds, 5);
+    granted.builds = 5;
     check(
         "make",
         &granted,
         "budget BUDGET-EXHAUSTED: no builds are left in the budget",
     );
-    granted.spent = BudgetAmounts::default();
+    granted.builds = 0;
     granted.now = UnixMillis(15 * 60_000);
     check(
         "make",
@@ -153,219 +124,64 @@ fn a_grant_allows_until_it_ends() {
     );
     granted.grants.push(grant(Capability::BuildExec));
     check("make", &granted, "ALLOW_WITH_LIMITS");
-    granted.grants[1].scope_root = ArtifactHash::of(b"/elsewhere");
-    granted.grants.remove(0);
+    granted.grants.clear();
     check(
         "make",
         &granted,
         "capability CAPABILITY-MISSING: it needs BUILD_EXEC; the user grants it with `@tslp allow BUILD_EXEC`, or `--allow BUILD_EXEC`",
     );
-}
-
-#[test]
-fn an_interpreter_needs_a_critical_goal_and_a_critical_grant() {
-    let state = JudgingState {
-        grants: vec![grant(Capability::ShellExec)],
-        ..state()
-    };
+    granted.grants.push(grant(Capability::BuildExec));
     check(
         "perl x",
-        &state,
-        "invariants POLICY-VIOLATION: its risk is CRITICAL, which is more than its goal's",
-    );
-    let critical = ActionGoal {
-        risk: Risk::Critical,
-        ..goal()
-    };
-    let report = judge_action(
-        &critical,
-        &action("perl x"),
-        &state,
-        &ToolProfile::built_in(),
-    );
-    assert_eq!(shown(&report), "ALLOW_WITH_LIMITS");
-    let mut low = state.clone();
-    low.grants[0].risk = Risk::High;
-    let report = judge_action(&critical, &action("perl x"), &low, &ToolProfile::built_in());
-    assert_eq!(
-        shown(&report),
-        "capability CAPABILITY-ESCALATION: the grant of SHELL_EXEC is for a lower risk class"
+        &granted,
+        "capability CAPABILITY-MISSING: it needs SHELL_EXEC; the user grants it with `@tslp allow SHELL_EXEC`, or `--allow SHELL_EXEC`",
     );
 }
 
 #[test]
-fn a_denying_rule_wins_and_limits_add_up() {
-    let limits = |timeout_seconds, files| {
-        RuleEffect::Allow(ActionLimits {
-            timeout_seconds,
-            files,
-            lines: None,
-        })
-    };
-    let rules = profile(&[
-        ("a", r#"action.class == "READ""#, limits(Some(10), None)),
-        (
-            "b",
-            r#"PathMatch(action.targets, "src/**")"#,
-            limits(Some(5), Some(3)),
-        ),
-        ("c", r#"action.program == "cat""#, RuleEffect::Deny),
-        ("d", r#"action.program == "cat""#, RuleEffect::Deny),
-    ]);
-    let report = |line| judge_action(&goal(), &action(line), &state(), &rules);
-    let read = report("grep x src/a.c");
-    assert_eq!(
-        (read.decision, read.rule.as_deref()),
-        (Decision::AllowWithLimits, Some("b"))
-    );
-    assert_eq!(
-        read.limits,
-        ActionLimits {
-            timeout_seconds: Some(5),
-            files: Some(3),
-            lines: None
-        }
-    );
-    assert_eq!(
-        shown(&report("cat src/a.c")),
-        "rules POLICY-VIOLATION: rule c denies it"
-    );
-    let none = judge_action(&goal(), &action("ls"), &state(), &profile(&[]));
-    assert_eq!(
-        shown(&none),
-        "default_deny POLICY-VIOLATION: no rule allows it"
-    );
-}
-
-#[test]
-fn a_profile_can_list_programs_and_raise_risks_but_lift_nothing() {
-    let everything = (
-        "all",
-        "NOT InState(\"BOOT\")",
-        RuleEffect::Allow(ActionLimits::default()),
-    );
-    let mut profile = profile(&[everything]);
-    let shown = |line: &str, profile: &ToolProfile| {
-        shown(&judge_action(&goal(), &action(line), &state(), profile))
-    };
-    assert!(shown("rm x", &profile).starts_with("class"));
-    assert!(shown("cat /etc/passwd", &profile).starts_with("scope"));
-    assert!(shown("make", &profile).starts_with("capability"));
+fn a_profile_can_list_programs_and_lift_nothing() {
+    let mut profile = ToolProfile::built_in();
     profile.programs = vec!["ls".into()];
-    assert_eq!(shown("ls", &profile), "ALLOW");
-    assert!(shown("cat x", &profile).contains("doesn't list"));
-    profile.risks = vec![(Class::Read, Risk::Critical)];
-    assert!(shown("ls", &profile).starts_with("invariants"));
+    let check = |line: &str, expected: &str| {
+        let shown = shown(&judge_action(&action(line), &state(), &profile));
+        assert!(shown.starts_with(expected), "{line}: {shown}");
+    };
+    check("ls", "ALLOW");
+    check("cat x", "class POLICY-VIOLATION: the profile doesn't list");
+    check("rm x", "class COMMAND-CLASS");
+    check("cat /etc/passwd", "scope");
+    check("make", "capability");
 }
 
+/// Calls of clients' tools, one a line: the harm or PASS, the tool, its arguments.
+const CALLS: &str = include_str!("client_calls.txt");
+
 #[test]
-fn conditions_ask_about_everything_that_is_known() {
-    let check = |when: &str, expected| {
-        let rules = profile(&[("r", when, RuleEffect::Deny)]);
-        let state = JudgingState {
-            grants: vec![grant(Capability::BuildExec)],
-            ..state()
+fn clients_calls_are_denied_for_what_they_may_never_do_and_for_nothing_else() {
+    let jail = JudgingState { ..state() }.jail;
+    let mut counts = [0, 0];
+    let mut wrong = Vec::new();
+    for line in CALLS
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        let mut fields = line.splitn(3, ' ');
+        let mut next = || fields.next().unwrap();
+        let (expected, tool, arguments) = (next(), next(), next());
+        let parts = call_parts(tool, arguments);
+        let parts: Vec<(CallPart, &str)> =
+            parts.iter().map(|(part, text)| (*part, &**text)).collect();
+        assert!(!parts.is_empty(), "{line}");
+        let found = judge_client_call(&parts, &jail);
+        counts[usize::from(expected != "PASS")] += 1;
+        let fits = match expected {
+            "PASS" => found.is_empty(),
+            harm => found.iter().any(|(it, _)| it.as_str() == harm),
         };
-        let report = judge_action(
-            &goal(),
-            &action("grep -n http://h/a src/a.c tests/b.c"),
-            &state,
-            &rules,
-        );
-        assert_eq!(report.verdicts[6].is_some(), expected, "{when}");
-    };
-    check(
-        r#"action.class == "READ" AND action.program != "cat""#,
-        true,
-    );
-    check(r#"PathMatch(action.cwd, ".")"#, true);
-    check(r#"PathMatch(action.targets, "tests/**")"#, true);
-    check(r#"NOT PathMatch(action.targets, "!src/**")"#, false);
-    check(r#"UrlMatch(action.urls, "http://h/*")"#, true);
-    check(r#"PathMatch(action.words, "-n")"#, true);
-    check(r#"budget.builds_left >= 5 AND budget.calls_left < 9"#, true);
-    check("budget.tokens_left > 500000", false);
-    check(
-        r#"HasCapability("BUILD_EXEC") AND NOT HasCapability("SHELL_EXEC")"#,
-        true,
-    );
-    check(r#"InState("READY") AND state.mode != "BOOT""#, true);
-    check("goal.active OR goal.active == false", true);
-    check(
-        r#"action.door == "bridge" AND (goal.risk == "LOW" OR goal.risk == "HIGH")"#,
-        true,
-    );
-    // AND binds closer than OR, NOT closest.
-    check(r#"InState("READY") OR goal.active AND goal.active"#, true);
-    check(r#"NOT goal.active AND goal.active"#, false);
-}
-
-#[test]
-fn conditions_are_checked_when_they_are_read() {
-    let check = |when: &str, expected: &str| {
-        assert_eq!(
-            Condition::parse(when).unwrap_err().to_string(),
-            expected,
-            "{when}"
-        );
-    };
-    check("", "expected a condition where it says `the end`");
-    check("action.clas == \"READ\"", "there is no `action.clas`");
-    check("budget.pies_left > 1", "there is no `budget.pies_left`");
-    check("Match(action.cwd, \"x\")", "there is no `Match`");
-    check(
-        "action.program < \"a\"",
-        "`action.program` can't be used with what it is used with",
-    );
-    check(
-        "action.words == \"x\"",
-        "`action.words` can't be used with what it is used with",
-    );
-    check(
-        "action.program == 3",
-        "`action.program` can't be used with what it is used with",
-    );
-    check(
-        "budget.calls_left == \"3\"",
-        "`budget.calls_left` can't be used with what it is used with",
-    );
-    check(
-        "PathMatch(budget.calls_left, \"x\")",
-        "`PathMatch` can't be used with what it is used with",
-    );
-    check(
-        "UrlMatch(action.cwd, \"x\")",
-        "`UrlMatch` can't be used with what it is used with",
-    );
-    check(
-        "PathMatch(action.cwd, \"a**\")",
-        "`a**` can't be used with what it is used with",
-    );
-    check("InState(\"REDAY\")", "there is no `REDAY`");
-    check("HasCapability(\"FS_WRITE\")", "there is no `FS_WRITE`");
-    check(
-        "goal.active goal.active",
-        "expected AND, OR or the end where it says `goal.active`",
-    );
-    check(
-        "action.program == \"x",
-        "expected a closing quote where it says `the end`",
-    );
-    check(
-        "goal.active & goal.active",
-        "expected a name, a text in quotes or a number where it says `&`",
-    );
-    let wrong = Condition::parse("action.class == \"read\"")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        wrong.starts_with("action.class is never \"read\"; it is one of READ, BUILD"),
-        "{wrong}"
-    );
-    let deep = "NOT ".repeat(33) + "goal.active";
-    assert_eq!(Condition::parse(&deep), Err(ConditionError::TooLarge));
-    assert_eq!(
-        Condition::parse(&" ".repeat(5_000)),
-        Err(ConditionError::TooLarge)
-    );
+        if !fits {
+            wrong.push(format!("{line}: {found:?}"));
+        }
+    }
+    assert!(counts[0] >= 60 && counts[1] >= 60, "{counts:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

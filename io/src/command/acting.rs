@@ -1,6 +1,6 @@
 //! Commands that change what is true, or what tools may do: through the door of the proxy that runs, else in this process.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -123,9 +123,19 @@ pub(super) fn act_on_grant(verb: Verb, of: &GrantArgs) -> Result<Exit, CommandFa
 }
 
 /// `tslp stop` and `resume`.
-pub(super) fn act_on_tools(verb: Verb, act: &ActArgs) -> Result<Exit, CommandFailure> {
+pub(super) fn act_on_tools(
+    verb: Verb,
+    lifts_breach: bool,
+    act: &ActArgs,
+) -> Result<Exit, CommandFailure> {
+    // A model's tool has no terminal, unless it makes one, which nobody does by mistake.
+    if lifts_breach && !io::stdin().is_terminal() {
+        let why = "a breach of the sandbox is lifted by a person: run `tslp resume --breach` in a terminal";
+        return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
+    }
     let (config, _) = read_config(&act.flags.0)?;
-    print_results(&carry_out(&config, &Act::OnTools(verb))?, act.output)
+    let act_on_all = Act::OnTools { verb, lifts_breach };
+    print_results(&carry_out(&config, &act_on_all)?, act.output)
 }
 
 /// `tslp policy approve`, of a profile that can be read.

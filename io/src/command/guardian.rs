@@ -1,6 +1,7 @@
 //! `tslp guardian` and `tslp policy approve`: what the Guardian goes by, read from the ledger and asked of the kernel.
 
 use std::fs;
+use std::net::TcpStream;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -20,8 +21,10 @@ use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
+use crate::door::client::RunningProxy;
 use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
+use crate::json_client;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
 /// Calls that people are shown; the JSON has all that are kept.
@@ -42,7 +45,9 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     let mut hindrances = Vec::new();
     hindrances.extend(tested.is_err().then_some(Hindrance::SandboxUnavailable));
     hindrances.extend(is_breached.then_some(Hindrance::SandboxBreach));
-    let mode = Mode::under_hindrances(&hindrances);
+    let own = Mode::under_hindrances(&hindrances);
+    let mode = mode_of_running(&config)?.unwrap_or_else(|| own.to_string());
+    let mode = mode.as_str();
     let why = match &tested {
         Ok(what) => what,
         Err(why) => why,
@@ -53,6 +58,23 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
         || tables.text_lines(mode, why, file),
     )?;
     Ok(Exit::Ok)
+}
+
+/// What the proxy that runs says of itself; `None` if none does.
+fn mode_of_running(config: &ServeConfig) -> Result<Option<String>, CommandFailure> {
+    let Some(running) = RunningProxy::find(&config.data_dir)? else {
+        return Ok(None);
+    };
+    let address = running.address;
+    let token = running
+        .token
+        .map(|token| format!("Authorization: Bearer {}\r\n", token.reveal()));
+    let request = format!(
+        "GET /health HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{}\r\n",
+        token.unwrap_or_default()
+    );
+    let health = json_client::request_json(TcpStream::connect(address)?, request.as_bytes())?;
+    Ok(health["mode"].as_str().map(str::to_owned))
 }
 
 /// Rows of the Guardian's tables.
@@ -105,9 +127,9 @@ impl GuardianTables {
         })
     }
 
-    fn json_page(&self, mode: Mode, why: &str, file: Option<&str>) -> Value {
+    fn json_page(&self, mode: &str, why: &str, file: Option<&str>) -> Value {
         json!({
-            "mode": mode.as_str(),
+            "mode": mode,
             "why": why,
             "policy_file": file,
             "policy": self.policy.first().map(row_object),
@@ -117,7 +139,7 @@ impl GuardianTables {
         })
     }
 
-    fn text_lines(&self, mode: Mode, why: &str, file: Option<&str>) -> Vec<String> {
+    fn text_lines(&self, mode: &str, why: &str, file: Option<&str>) -> Vec<String> {
         let mut lines = vec![format!("mode {mode}: {why}")];
         lines.push(match self.policy.first() {
             None => "profile built-in".to_owned(),
@@ -135,6 +157,7 @@ impl GuardianTables {
         for row in &self.halts {
             let whose = match row.session {
                 SessionId(0) => "all sessions".to_owned(),
+                _ if row.halt == Some(Reason::AgentsStopped) => "all agents".to_owned(),
                 session => session.to_string(),
             };
             let halt = match row.halt {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tslp_core::guardian::{
-    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, RuleEffect, SimpleCommand,
-    SplitError, Step, ToolProfile,
+    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, SimpleCommand, SplitError,
+    Step, ToolProfile,
 };
 use tslp_tools::guardian::profile_file;
 use tslp_tools::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
@@ -60,49 +60,30 @@ pub(super) fn run_policy(command: &PolicyCommand) -> Result<Exit, CommandFailure
     };
     start_logging(&config_layers(&flags.0)?, LedgerUse::Act)?;
     let profile = read_profile(file)?;
-    let rules = || {
-        profile
-            .rules
-            .iter()
-            .map(|rule| (rule, effect_text(rule.effect)))
-    };
+    let ToolProfile {
+        id,
+        name,
+        programs,
+        builds,
+        build_seconds,
+        ..
+    } = &profile;
     let json = || {
-        let rules = rules().map(|(rule, effect)| {
-            json!({ "id": rule.id, "description": rule.description, "effect": effect })
-        });
-        let rules: Vec<Value> = rules.collect();
-        json!({ "profile_id": profile.id, "name": profile.name, "rules": rules }).to_string()
+        json!({ "profile_id": id, "name": name, "programs": programs, "builds": builds, "build_seconds": build_seconds })
+            .to_string()
     };
     let human = || {
-        let mut lines = vec![format!(
-            "{}: {}, {} rules",
-            profile.id,
-            profile.name,
-            profile.rules.len()
-        )];
-        lines.extend(
-            rules()
-                .map(|(rule, effect)| format!("  {:<20} {effect}  {}", rule.id, rule.description)),
-        );
-        lines
+        let programs = match &**programs {
+            [] => "all that tslp knows".to_owned(),
+            named => named.join(", "),
+        };
+        vec![
+            format!("{id}: {name}"),
+            format!("  programs: {programs}"),
+            format!("  builds, where granted: {builds}, {build_seconds} s each at most"),
+        ]
     };
     print_page(*output, json, human)
-}
-
-fn effect_text(effect: RuleEffect) -> String {
-    let limits = match effect {
-        RuleEffect::Deny => return "DENY".to_owned(),
-        RuleEffect::Allow(limits) => limits,
-    };
-    let named = [
-        ("files", limits.files),
-        ("lines", limits.lines),
-        ("seconds", limits.timeout_seconds),
-    ];
-    let named = named
-        .iter()
-        .filter_map(|(name, most)| Some(format!(" {name}≤{}", (*most)?)));
-    format!("ALLOW{}", named.collect::<String>())
 }
 
 fn read_profile(file: &Path) -> Result<ToolProfile, CommandFailure> {
@@ -146,6 +127,7 @@ impl JudgedRequest {
             workspace: config.workspace.clone(),
             hidden,
             toolchains,
+            home: None,
         };
         let sandbox = Sandbox::default();
         let tested = sandbox

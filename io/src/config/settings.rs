@@ -152,9 +152,9 @@ words! {
     #[derive(Default)]
     ClientTools, "choice about client tools" {
         /// Nothing.
-        #[default]
         Off = "off",
-        /// It records a verdict on each command line.
+        /// It records a verdict on each call.
+        #[default]
         Observe = "observe",
         /// What it denies doesn't reach the client.
         Hold = "hold",

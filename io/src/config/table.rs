@@ -264,7 +264,7 @@ keys! {
         "Folders with programs in their `bin` that tools may see and run besides the system's, such as `$(rustc --print sysroot)`.",
         unset "none";
     "guardian.client_tools": Tuning, choice!(ClientTools, tools.client_tools),
-        "`observe` records the Guardian's verdict on each command line that a model has its client run (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a reply's calls back if one is denied, in chat completions of one choice; elsewhere it observes.";
+        "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
     "http.connections_max": Tuning, number!(1..=65_536, "connections", http.connections_max),
         "Client connections at one time.";
     "http.request_head_bytes_max": Tuning, number!(1 << 10..=1 << 20, "bytes", http.request_head_bytes_max),

@@ -6,10 +6,12 @@ use std::ops::ControlFlow;
 use serde_json::{Value, json};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
+use tslp_core::reason::Reason;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::guardian::ToolSessionRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::anchor::{self, AnchorState};
@@ -235,6 +237,20 @@ pub fn examine_without_ledger(subject: &DiagnosedSubject) -> DoctorReport {
     report
 }
 
+/// What the user, or a breach, has stopped.
+fn agents_check(reader: &LedgerReader) -> Result<String, String> {
+    let halts = reader.rows::<ToolSessionRow>();
+    let halts = halts.map_err(|error| error.to_string())?;
+    let is_halted = |reason| halts.iter().any(|row| row.halt == Some(reason));
+    if is_halted(Reason::SandboxBreach) {
+        Err("mode OP_PRESERVE: a tool tried to get out of the sandbox; `tslp resume --breach` in a terminal lifts that".to_owned())
+    } else if is_halted(Reason::AgentsStopped) {
+        Err("stopped by the user; `tslp resume` lets them go on".to_owned())
+    } else {
+        Ok("not stopped".to_owned())
+    }
+}
+
 fn examine_surroundings(subject: &DiagnosedSubject, report: &mut DoctorReport) {
     report.add_check("workspace", workspace_check(subject));
     report.add_check("grammars", grammars_check());
@@ -244,6 +260,7 @@ fn examine_surroundings(subject: &DiagnosedSubject, report: &mut DoctorReport) {
 }
 
 fn examine_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mut DoctorReport) {
+    report.add_warning_check("agents", agents_check(reader));
     report.add_check("journal mode", expect_word("wal", reader.journal_mode()));
     report.add_check("identity", ledger_identity(reader));
     let tail = startup::verify_tail(reader);

@@ -93,15 +93,15 @@ pub const ACTS: &[DoorAct] = &[
     },
     DoorAct {
         name: "stop",
-        meaning: "ends what tools are running, and lets none run",
+        meaning: "ends all replies and tools, and refuses requests until `resume`",
         fields: &[],
-        read: |_| Ok(DoorRequest::Act(Act::OnTools(Verb::Stop))),
+        read: |payload| payload.on_tools(Verb::Stop),
     },
     DoorAct {
         name: "resume",
-        meaning: "lets tools run again",
-        fields: &[],
-        read: |_| Ok(DoorRequest::Act(Act::OnTools(Verb::Resume))),
+        meaning: "lets agents and tools go on; with `breach`, after a breach of the sandbox, too",
+        fields: &["breach"],
+        read: |payload| payload.on_tools(Verb::Resume),
     },
     DoorAct {
         name: "policy.approve",
@@ -123,7 +123,11 @@ pub fn act_payload(act: &Act) -> (&'static str, Value) {
             let session = session.map(|session| session.0);
             (verb.as_str(), json!({ "grant": grant, "session": session }))
         }
-        Act::OnTools(verb) => (verb.as_str(), json!({})),
+        Act::OnTools {
+            verb,
+            lifts_breach: false,
+        } => (verb.as_str(), json!({})),
+        Act::OnTools { verb, .. } => (verb.as_str(), json!({ "breach": true })),
         Act::ApprovePolicy { text } => ("policy.approve", json!({ "text": text })),
     }
 }
@@ -148,6 +152,15 @@ impl Payload<'_> {
 
     fn on_code(&self, verb: Verb) -> Result<DoorRequest, String> {
         Ok(DoorRequest::Act(Act::OnCode(verb, self.targets()?)))
+    }
+
+    fn on_tools(&self, verb: Verb) -> Result<DoorRequest, String> {
+        let lifts_breach = match self.0.get("breach") {
+            None => false,
+            Some(Value::Bool(lifts_breach)) => *lifts_breach,
+            Some(_) => return Err("`payload.breach` must be true or false".to_owned()),
+        };
+        Ok(DoorRequest::Act(Act::OnTools { verb, lifts_breach }))
     }
 
     fn on_grant(&self, verb: Verb) -> Result<DoorRequest, String> {
@@ -362,13 +375,15 @@ mod tests {
     #[test]
     fn an_act_comes_through_as_it_was_given() {
         let targets = vec!["./src/a.c::f".to_owned(), "b.c".to_owned()];
+        let on_tools = |verb, lifts_breach| Act::OnTools { verb, lifts_breach };
         for act in [
             Act::OnCode(Verb::Accept, targets.clone()),
             Act::OnCode(Verb::Confirm, targets),
             Act::OnGrant(Verb::Allow, "SHELL_EXEC".into(), None),
             Act::OnGrant(Verb::Revoke, "SHELL_EXEC".into(), Some(SessionId(4))),
-            Act::OnTools(Verb::Stop),
-            Act::OnTools(Verb::Resume),
+            on_tools(Verb::Stop, false),
+            on_tools(Verb::Resume, false),
+            on_tools(Verb::Resume, true),
             Act::ApprovePolicy {
                 text: "id = \"x\"\n".into(),
             },

@@ -7,24 +7,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
-use serde_json::Value;
-use tslp_core::capture::vocabulary;
 use tslp_core::delimiter;
 use tslp_core::event::{
     ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
     ToolRan,
 };
 use tslp_core::guardian::{
-    BudgetAmounts, Class, Decision, Door, Hindrance, Jail, JudgedLine, LineContext, Mode,
+    self, CallPart, Class, Decision, Door, Hindrance, Jail, Join, JudgedLine, LineContext, Mode,
     SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
-use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_decide::notice;
 use tslp_decide::reply::SegmentExtent;
-use tslp_grammars::shell;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
 use tslp_tools::guardian::profile_file;
@@ -32,6 +28,7 @@ use tslp_tools::sandbox::{
     ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
 };
 use tslp_wire::chat::dialect::Dialect;
+use tslp_wire::chat::held_calls::{ALL_CALLS, DeniedCalls};
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::{EngineThread, take_said};
@@ -41,7 +38,7 @@ use crate::config::settings::{ClientTools, ToolsChoice};
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
-use crate::tool_loop::{FLAWED_BYTES_MAX, ToolLoopConfig, boundary_before};
+use crate::tool_loop::{ToolLoopConfig, boundary_before};
 
 /// The engine's state for tools.
 pub(super) struct ToolLoop {
@@ -201,7 +198,7 @@ impl EngineThread {
         let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
         let is_chat = !matches!(dialect, Dialect::Completions | Dialect::OllamaGenerate);
         if !dialect.continues_replies() {
-            match is_chat && tells_user {
+            match is_chat && (tells_user || self.holds_client_calls()) {
                 true => RoundsAllowed::OneJudged,
                 false => RoundsAllowed::One,
             }
@@ -380,10 +377,12 @@ impl EngineThread {
 
     /// Tells the network loop what tslp is able to do.
     pub(super) fn tell_mode(&mut self) {
-        let is_breached = {
-            let mut halts = self.engine.state().guardian().halted_sessions();
-            halts.any(|(_, reason)| reason == Reason::SandboxBreach)
-        };
+        let guardian = self.engine.state().guardian();
+        let (is_breached, is_stopped) = (guardian.is_breached(), guardian.is_stopped());
+        if self.is_stopped != is_stopped {
+            self.is_stopped = is_stopped;
+            self.wiring.to_loop.send(ToLoop::Stopped(is_stopped));
+        }
         let mode = match &self.tools {
             None => Mode::SafeMode,
             Some(tools) if tools.config.run == ToolsChoice::Off => Mode::SafeMode,
@@ -455,7 +454,7 @@ impl EngineThread {
                 "the tools of a reply may take {} s (`tools.seconds`), which are used up",
                 limit.time.as_secs()
             )),
-            None => shell::split(&line).map_err(|reason| reason.to_string()),
+            None => guardian::split(&line).map_err(|reason| reason.to_string()),
         };
         let commands = match over {
             Ok(commands) => commands,
@@ -732,13 +731,13 @@ impl EngineThread {
         }
         for call in calls.iter().take(JUDGED_CALLS_MAX) {
             if let Some(arguments) = self.engine.text(call.arguments) {
-                self.judge_client_call(episode, &arguments);
+                self.judge_client_call(episode, &call.name, &arguments);
             }
         }
     }
 
-    /// Judges the calls of the client's own tools in a reply that is over. If one is denied, the client gets none of them,
-    /// but a text that says so.
+    /// Judges the calls of the client's own tools in a reply that is over. In the place of each that is denied the client gets a
+    /// text that says so.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
         let running = self.running.get_mut(&exchange);
@@ -746,69 +745,77 @@ impl EngineThread {
         else {
             return false;
         };
+        let all_for = |why: &str| DeniedCalls(vec![(ALL_CALLS, why.to_owned())]);
         if !matches!(ending, ResponseEnd::Complete { status: 200..=299 }) {
             // What wasn't judged didn't reach the client.
-            running.decoder.drop_calls();
+            running.decoder.drop_calls(&all_for(""));
             return false;
         }
         let said = running.decoder.end_message();
         take_said(&mut running.reply, &said);
         if running.decoder.is_given_up() {
-            let text = "The Guardian kept the reply's calls of tools back: they can't be read.\n"
-                .to_owned();
-            self.wiring
-                .to_loop
-                .send(ToLoop::KeepCallsBack { exchange, text });
+            let why = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
+            let denied = all_for(why);
+            let message = ToLoop::KeepCallsBack { exchange, denied };
+            self.wiring.to_loop.send(message);
             return true;
         }
         let (episode, calls) = (running.episode, running.decoder.tool_calls().to_vec());
-        let judged = calls.iter().take(JUDGED_CALLS_MAX);
-        let mut denied: Vec<String> = judged
-            .filter_map(|call| self.judge_client_call(episode, &call.arguments))
-            .collect();
-        if calls.len() > JUDGED_CALLS_MAX {
-            denied.push(format!("more than {JUDGED_CALLS_MAX} calls in one reply"));
+        let numbers = running.decoder.call_numbers().to_vec();
+        // Blocks and items are texts of their own; in a chat completion the text goes on.
+        let is_first = running.reply.tail.is_empty() && running.reply.text.is_empty();
+        let mut gap = match running.decoder.dialect() {
+            Dialect::ChatCompletions if !is_first => "\n\n",
+            _ => "",
+        };
+        let mut denied = DeniedCalls::default();
+        for (at, (number, call)) in numbers.into_iter().zip(&calls).enumerate() {
+            let why = match at < JUDGED_CALLS_MAX {
+                true => self.judge_client_call(episode, &call.name, &call.arguments),
+                false => Some(format!(
+                    "one of more than {JUDGED_CALLS_MAX} calls of a reply"
+                )),
+            };
+            if let Some(why) = why {
+                let why = delimiter::defused(&why).into_owned();
+                let text = format!(
+                    "{gap}The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
+                );
+                denied.0.push((number, text));
+                gap = "";
+            }
         }
-        let Some(running) = self
-            .running
-            .get_mut(&exchange)
-            .filter(|_| !denied.is_empty())
-        else {
+        let running = self.running.get_mut(&exchange);
+        let Some(running) = running.filter(|_| !denied.0.is_empty()) else {
             return false;
         };
-        running.decoder.drop_calls();
-        let others = if calls.len() > denied.len() {
-            " The reply's other calls were kept back with it."
-        } else {
-            ""
-        };
-        let is_first = running.reply.tail.is_empty() && running.reply.text.is_empty();
-        let gap = if is_first { "" } else { "\n\n" };
-        let denied = delimiter::defused(&denied.join("; ")).into_owned();
-        let text = format!("{gap}The Guardian kept back what was to be run: {denied}.{others}\n");
-        running.reply.tail.push_str(&text);
-        self.wiring
-            .to_loop
-            .send(ToLoop::KeepCallsBack { exchange, text });
+        running.decoder.drop_calls(&denied);
+        running.reply.tail.push_str(&denied.joined_text());
+        let message = ToLoop::KeepCallsBack { exchange, denied };
+        self.wiring.to_loop.send(message);
         true
     }
 
-    /// Records a verdict on a call of one of the client's own tools that has a command line; if it is denied, what is, and
-    /// why.
-    fn judge_client_call(&mut self, episode: EpisodeId, arguments: &str) -> Option<String> {
+    /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.
+    fn judge_client_call(
+        &mut self,
+        episode: EpisodeId,
+        tool: &str,
+        arguments: &str,
+    ) -> Option<String> {
         let session = self.engine.session_of(episode)?;
-        let (line, commands) = match command_line(arguments)? {
-            Ok(line) => {
-                let line = redact::without_credentials(&line).into_owned();
-                let commands = shell::split(&line).map_err(|reason| reason.to_string());
-                (line, commands)
-            }
-            Err(flaw) => {
-                let written = redact::without_credentials(arguments);
-                let end = boundary_before(&written, FLAWED_BYTES_MAX);
-                (written[..end].to_owned(), Err(flaw.to_owned()))
-            }
-        };
+        let parts = guardian::call_parts(tool, arguments);
+        let parts: Vec<(CallPart, String)> = parts
+            .into_iter()
+            .map(|(part, text)| (part, redact::without_credentials(&text).into_owned()))
+            .collect();
+        let (_, shown) = parts.iter().find(|(part, _)| *part != CallPart::Folder)?;
+        let shown = shown.clone();
+        let commands = parts.into_iter().map(|(part, text)| SimpleCommand {
+            join: Join::First,
+            words: vec![part.as_str().to_owned(), text],
+            span: 0..0,
+        });
         // Neither the sandbox nor the disk has a part in it.
         let asker = CallOrigin {
             episode,
@@ -817,10 +824,11 @@ impl EngineThread {
             round: 1,
             mode: Mode::Ready,
         };
-        let (batch, judged, _) = self.judge_command_line(&asker, &line, commands, Vec::new());
+        let commands = Ok(commands.collect());
+        let (batch, judged, _) = self.judge_command_line(&asker, &shown, commands, Vec::new());
         self.commit_batch(batch);
         let is_denied = judged.decision == Decision::Deny;
-        is_denied.then(|| format!("`{}` ({})", line_beginning(&line), denial_text(&judged)))
+        is_denied.then(|| format!("`{}` ({})", line_beginning(&shown), denial_text(&judged)))
     }
 
     /// Records a request and decides on it.
@@ -971,53 +979,12 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> B
         now: UnixMillis(0),
         goal: None,
         grants: &[],
-        spent: BudgetAmounts::default(),
+        builds: 0,
         jail,
         leads_to: &leads_to,
     };
     let _ = judge_line(commands.to_vec(), &context);
     named.into_inner()
-}
-
-/// The command line in a call's arguments, as agents' shells take it: a text, a shell with a text for it, or words. What
-/// can't be read as one is said.
-fn command_line(arguments: &str) -> Option<Result<String, &'static str>> {
-    if arguments.trim().is_empty() {
-        return None;
-    }
-    let Ok(arguments) = serde_json::from_str::<Value>(arguments) else {
-        return Some(Err("the call's arguments are no JSON"));
-    };
-    let mut names = vocabulary::COMMAND_LINE.iter();
-    let command = names.find_map(|name| arguments.get(name))?;
-    let words = || {
-        command
-            .as_array()?
-            .iter()
-            .map(Value::as_str)
-            .collect::<Option<Vec<_>>>()
-    };
-    Some(match (command.as_str(), words().as_deref()) {
-        (Some(line), _) => Ok(line.to_owned()),
-        (None, Some([shell, "-c" | "-lc", line])) if matches!(*shell, "bash" | "sh") => {
-            Ok((*line).to_owned())
-        }
-        (None, Some(words)) => {
-            let words = words.iter().map(|word| quoted_text(word));
-            Ok(words.collect::<Vec<_>>().join(" "))
-        }
-        (None, None) => Err("the command is neither a text nor a list of words"),
-    })
-}
-
-/// A word as a line has it.
-fn quoted_text(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\"'\"'"))
-    }
 }
 
 /// The part of a command line that people are shown, between backticks.

@@ -19,7 +19,7 @@ use super::client::{
 };
 use super::deadlines::WHOLE_BODY_IDLE_TIMES;
 use super::memory_budget::{MEMORY_PER_BODY_BYTE, MemoryRoom};
-use super::{LoopPhase, MainLoop};
+use super::{LoopPhase, MainLoop, stopping};
 use crate::channel::{DiagnosticPage, DiagnosticQuery, ExchangeId, OwnAnswer, ToEngine};
 use crate::config::secret::Secret;
 use crate::guard::{Caller, check_chat_content};
@@ -442,7 +442,8 @@ impl MainLoop {
     }
 
     fn check_ledger(&self) -> Result<(), Refusal> {
-        self.durability.refusal().map_or(Ok(()), Err)
+        let stopped = self.is_stopped.then(stopping::refusal);
+        self.durability.refusal().or(stopped).map_or(Ok(()), Err)
     }
 
     /// Answers an exchange that the engine or the diagnostics decided.

@@ -45,9 +45,9 @@ impl MainLoop {
                     main_loop.say_for_model(client, &text)
                 });
             }
-            ToLoop::KeepCallsBack { exchange, text } => {
+            ToLoop::KeepCallsBack { exchange, denied } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
-                    main_loop.keep_calls_back(client, &text)
+                    main_loop.keep_calls_back(client, &denied)
                 });
             }
             ToLoop::NextRound { exchange, request } => {
@@ -79,6 +79,7 @@ impl MainLoop {
                 }
             }
             ToLoop::Mode(mode) => self.mode = mode,
+            ToLoop::Stopped(is_stopped) => self.stop_agents(is_stopped),
             ToLoop::LedgerFailed { message } => self.ledger_failed(message),
         }
     }

@@ -598,7 +598,7 @@ impl MainLoop {
     }
 
     /// The whole response is in the output buffer; the upstream's connection isn't used again.
-    fn end_call(&mut self, client: &mut Client, ending: ResponseEnd) {
+    pub(super) fn end_call(&mut self, client: &mut Client, ending: ResponseEnd) {
         if let Some((id, call, _)) = client.call_parts() {
             self.leave_link(call, LinkUse::Close);
             call.downstream = Downstream::Done;
@@ -663,7 +663,7 @@ impl MainLoop {
 }
 
 /// No round follows, whatever the engine says.
-fn forget_rounds(client: &mut Client) {
+pub(super) fn forget_rounds(client: &mut Client) {
     if let Some(reply) = client.chat() {
         reply.continued = None;
     }

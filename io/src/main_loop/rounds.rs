@@ -1,5 +1,6 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
+use tslp_wire::chat::held_calls::DeniedCalls;
 use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::error::Refusal;
@@ -49,8 +50,8 @@ impl MainLoop {
     }
 
     /// Says something in the place of calls of the client's own tools.
-    pub(super) fn keep_calls_back(&mut self, client: &mut Client, text: &str) {
-        Self::change_rounds(client, |rounds| rounds.keep_calls_back(text));
+    pub(super) fn keep_calls_back(&mut self, client: &mut Client, denied: &DeniedCalls) {
+        Self::change_rounds(client, |rounds| rounds.keep_calls_back(denied));
     }
 
     /// Passes on what a change of the rounds gives.

@@ -1,7 +1,5 @@
 //! A model server: where it is, the way to it, and the connections to it that are kept.
 
-use tslp_core::guardian::fits_with_stars;
-
 use super::pool::ConnectionPool;
 use super::resolve::Resolver;
 use crate::loop_config::{ModelUpstream, UpstreamConfig};
@@ -54,8 +52,33 @@ impl ServerNumber {
 
 /// Whether a name fits a pattern, in which `*` matches any characters, or none; case-insensitive.
 fn fits_pattern(name: &[u8], pattern: &[u8]) -> bool {
-    let is_star = |byte: &u8| *byte == b'*';
-    fits_with_stars(pattern, name, is_star, u8::eq_ignore_ascii_case)
+    // Each part between stars is taken where it comes first; the last one has to be at the end.
+    let mut parts = pattern.split(|byte| *byte == b'*');
+    let first = parts.next().unwrap_or_default();
+    let starts = |text: &[u8], part: &[u8]| {
+        let start = text.get(..part.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(part))
+    };
+    if !starts(name, first) {
+        return false;
+    }
+    let mut rest = &name[first.len()..];
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        let mut places = 0..=rest.len().saturating_sub(part.len());
+        let place = match parts.peek() {
+            Some(_) => places.find(|at| starts(&rest[*at..], part)),
+            None => places.next_back().filter(|at| starts(&rest[*at..], part)),
+        };
+        let Some(at) = place else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    true
 }
 
 #[cfg(test)]

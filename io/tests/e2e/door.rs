@@ -21,6 +21,11 @@ fn say(door: &mut UnixStream, line: &str) -> Value {
     serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
 }
 
+/// An act through the door, as a program may ask for it, and its answer.
+pub(crate) fn through_the_door(places: &Places, kind: &str, payload: &Value) -> Value {
+    say(&mut knock(places), &line(kind, payload))
+}
+
 fn knock(places: &Places) -> UnixStream {
     UnixStream::connect(places.data.join("door")).unwrap()
 }
@@ -85,9 +90,9 @@ fn every_act_is_done_by_the_proxy_that_runs() {
     done(&["revoke", "BUILD_EXEC"], (0, "capability_revoked"));
     done(&["revoke", "BUILD_EXEC"], (1, "nothing_to_do"));
     done(&["allow", "FS_WRITE"], (1, "not_grantable"));
-    done(&["stop"], (0, "tools_stopped"));
+    done(&["stop"], (0, "agents_stopped"));
     let (_, guardian) = places.cli_json(&["guardian", "status"]);
-    assert_eq!(guardian["sessions"][0]["halt"], "tools_stopped");
+    assert_eq!(guardian["sessions"][0]["halt"], "agents_stopped");
     done(&["resume"], (0, "tools_resumed"));
     let (_, guardian) = places.cli_json(&["guardian", "status"]);
     assert_eq!(guardian["sessions"], json!([]));
@@ -95,7 +100,7 @@ fn every_act_is_done_by_the_proxy_that_runs() {
     let (code, deep) = places.cli_json(&["verify", "--deep"]);
     assert_eq!(code, 0, "{deep}");
     // The same without a proxy.
-    done(&["stop"], (0, "tools_stopped"));
+    done(&["stop"], (0, "agents_stopped"));
     done(&["resume"], (0, "tools_resumed"));
     done(&["reject", RING_PUT], (1, "nothing_to_do"));
     let (code, deep) = places.cli_json(&["verify", "--deep"]);

@@ -12,6 +12,7 @@ use tslp_core::guardian::Decision;
 
 use crate::client::Response;
 use crate::deep::forged;
+use crate::door::through_the_door;
 use crate::harness::{
     CHAT, JSON, PATIENCE, Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, prompt, serving,
     user,
@@ -646,12 +647,6 @@ fn a_client_sees_the_text_before_the_tool_ends() {
 /// A profile that lets `grep` read and nothing else.
 const GREP_ONLY: &str = r#"profile_id = "grep-only"
 programs = ["grep"]
-
-[[rule]]
-id = "read"
-description = "looking is harmless"
-when = 'action.class == "READ"'
-effect = "ALLOW"
 "#;
 
 #[test]
@@ -747,7 +742,9 @@ fn the_mode_says_whether_tools_run() {
         "SAFE_MODE"
     );
     upstream.will_say(asks("pwd"));
-    assert_eq!(off.say("Where?").said(), asks("pwd"));
+    let said = off.say("Where?").said();
+    assert!(said.starts_with(&asks("pwd")), "{said}");
+    assert!(said.contains("[tslp] The model asks for a tool"), "{said}");
 }
 
 /// G17.
@@ -858,11 +855,33 @@ fn a_try_to_get_out_halts_everything() {
     // It outlives a restart.
     let tslp = Tslp::start(&places, &upstream);
     eventually(|| (tslp.page("/health")["mode"] == "OP_PRESERVE").then_some(()));
-    tslp.say("@tslp resume\nGo on.");
+    // No prompt lifts it, no command without a terminal does, and nothing is granted meanwhile.
+    tslp.say("@tslp resume\n@tslp allow SHELL_EXEC\nGo on.");
+    let (code, resumed) = places.cli_json(&["resume"]);
+    assert_eq!(
+        (code, &resumed["targets"][0]["outcome"]),
+        (1, &json!("breach_stands"))
+    );
+    let output = places
+        .in_workspace(&["resume", "--breach"])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("in a terminal"));
+    let (code, status) = places.cli_json(&["guardian", "status"]);
+    assert_eq!((code, &status["mode"]), (0, &json!("OP_PRESERVE")));
+    let lifted = through_the_door(&places, "resume", &json!({"breach": true}));
+    assert_eq!(
+        lifted["payload"]["results"][0]["outcome"], "tools_resumed",
+        "{lifted}"
+    );
     eventually(|| (tslp.page("/health")["mode"] == "BOOT").then_some(()));
+    let (_, status) = places.cli_json(&["guardian", "status"]);
+    assert_eq!(status["mode"], "BOOT");
     tslp.stop();
     let events = check_record(&places);
     assert!(notices(&events).contains(&"sandbox_breach"));
+    let granted = of_kind(&events, "capability_changed");
+    assert_eq!(granted.len(), 1, "before the breach");
 }
 
 #[test]
@@ -933,14 +952,14 @@ fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
         request["stream"] = true.into();
         request
     };
-    let (body, events) = calling("rm -rf src");
+    let (body, events) = calling("rm -rf ~");
     upstream.will(json(body));
     let response = tslp.chat(&offering_tools("Clean up."));
     let whole = response.json();
     let choice = &whole["choices"][0];
     let said = choice["message"]["content"].as_str().unwrap();
     assert!(
-        said.starts_with("I tidy up.\n\nThe Guardian kept back what was to be run: `rm -rf src` (DENY, COMMAND-CLASS-VIOLATION: "),
+        said.starts_with("I tidy up.\n\nThe Guardian kept back `rm -rf ~` (DENY, OUTSIDE-WRITE: it deletes all of "),
         "{said}"
     );
     assert_eq!(choice["finish_reason"], "stop");
@@ -971,26 +990,18 @@ fn a_denied_call_of_the_clients_own_tools_never_reaches_it() {
         tslp.chat(&streamed("Look again.")).body,
         events.concat().as_bytes()
     );
-    // What can't be read as a command isn't let through either.
-    let (body, _) = calling("ls");
-    upstream.will(json(body.replace("\\\"ls\\\"", "{}")));
-    assert!(
-        tslp.chat(&offering_tools("Do."))
-            .said()
-            .contains("neither a text nor")
-    );
     tslp.stop();
     let events = check_record(&places);
     let judged = of_kind(&events, "action_judged").into_iter();
     let decisions: Vec<&str> = judged
         .filter_map(|it| it["event"]["decision"].as_str())
         .collect();
-    assert_eq!(decisions, ["DENY", "DENY", "ALLOW", "ALLOW", "DENY"]);
+    assert_eq!(decisions, ["DENY", "DENY", "ALLOW", "ALLOW"]);
     let ended = of_kind(&events, "reply_ended").into_iter();
     let calls: Vec<usize> = ended
         .map(|it| it["event"]["tool_calls"].as_array().map_or(0, Vec::len))
         .collect();
-    assert_eq!(calls, [0, 0, 1, 1, 0], "on record is what the client got");
+    assert_eq!(calls, [0, 0, 1, 1], "on record is what the client got");
 }
 
 #[test]
@@ -1015,10 +1026,10 @@ fn a_call_that_cant_be_judged_isnt_let_through() {
     check(broken, "upstream_broke");
     check(chunks(&"x".repeat(1 << 20)), "calls_not_judged");
     // A stream that says that it is over, and isn't closed.
-    let mut unclosed = chunks("rm -rf src");
+    let mut unclosed = chunks("rm -rf ~");
     let (told, closed) = closing();
     unclosed.push(closed);
-    check(unclosed, "kept back what was to be run");
+    check(unclosed, "The Guardian kept back");
     told.recv_timeout(PATIENCE).unwrap();
     tslp.stop();
     check_record(&places);
@@ -1042,7 +1053,7 @@ fn calls_of_the_clients_own_tools_are_judged_and_passed_on() {
         call(json!({"command": ["bash", "-lc", "ls src"]})),
         call(json!({"path": "src/a.c"})),
         call(json!({"command": "curl http://x"})),
-        call(json!({"command": "git push"})),
+        call(json!({"command": "git push --force"})),
     ]);
     let body = body.to_string();
     upstream.will(Reply::Plain(
@@ -1059,7 +1070,7 @@ fn calls_of_the_clients_own_tools_are_judged_and_passed_on() {
     let decisions: Vec<&str> = judged
         .filter_map(|it| it["event"]["decision"].as_str())
         .collect();
-    assert_eq!(decisions, ["DENY", "ALLOW", "DENY", "DENY"]);
+    assert_eq!(decisions, ["ALLOW", "ALLOW", "ALLOW", "ALLOW", "DENY"]);
     let asked = of_kind(&events, "action_requested");
     assert!(asked.iter().all(|it| it["event"]["door"] == "client"));
     assert!(notices(&events).is_empty(), "nothing is halted");

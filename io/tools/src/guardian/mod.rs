@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tslp_core::guardian::{
-    BudgetAmounts, Capability, Class, Door, GrantToken, Jail, Join, JudgedCommand, JudgedLine,
-    LineContext, Mode, SimpleCommand, SplitError, ToolProfile, judge_line,
+    self, Capability, Class, Door, GrantToken, Jail, Join, JudgedCommand, JudgedLine, LineContext,
+    Mode, SimpleCommand, SplitError, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
-use tslp_grammars::shell;
 
 use crate::sandbox::{
     Pipeline, PlannedProgram, ProgramError, RunCondition, SYSTEM_FOLDERS, SandboxLimits,
@@ -31,6 +30,8 @@ pub struct ToolScope {
     pub hidden: Vec<PathBuf>,
     /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
+    /// The user's home folder.
+    pub home: Option<PathBuf>,
 }
 
 /// The inputs by which a line is judged.
@@ -75,6 +76,7 @@ impl ToolScope {
         Jail {
             visible: visible.chain(self.toolchains.iter().map(shown)).collect(),
             protected,
+            home: self.home.as_ref().map(shown).unwrap_or_default(),
             root,
         }
     }
@@ -84,7 +86,7 @@ impl ToolScope {
     /// # Errors
     /// The reason why the line can't be split without a shell.
     pub fn judge_line(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
-        Ok(self.judge_commands(shell::split(line)?, inputs))
+        Ok(self.judge_commands(guardian::split(line)?, inputs))
     }
 
     /// Judges commands that are split already.
@@ -94,7 +96,7 @@ impl ToolScope {
         let scope_root = ArtifactHash::of(jail.root.as_bytes());
         let granted = inputs.granted.iter();
         let grants: Vec<GrantToken> = granted
-            .map(|it| GrantToken::issue_for_session(0, *it, scope_root, inputs.now))
+            .map(|it| GrantToken::issue_for_session(*it, scope_root, inputs.now))
             .collect();
         let context = LineContext {
             profile: &inputs.profile,
@@ -103,7 +105,7 @@ impl ToolScope {
             now: inputs.now,
             goal: None,
             grants: &grants,
-            spent: BudgetAmounts::default(),
+            builds: 0,
             jail: &jail,
             leads_to: &beyond_links,
         };

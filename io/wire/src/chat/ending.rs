@@ -7,6 +7,7 @@ use memchr::memmem;
 use serde_json::{Value, json};
 
 use super::dialect::Dialect;
+use super::stream_progress::StreamProgress;
 
 /// The response's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +111,73 @@ fn text_event(ending: &str, json: &Value, text: &str) -> Option<Vec<u8>> {
     }
 }
 
+/// The end of a stream that is cut on purpose: a text, and what a client of the dialect takes for a reply's proper end.
+#[must_use]
+pub fn stopped_stream(dialect: Dialect, progress: &StreamProgress, text: &str) -> Vec<u8> {
+    let id = progress.reply_id().unwrap_or("tslp-stopped");
+    match dialect {
+        Dialect::ChatCompletions | Dialect::Completions => {
+            let mut choice = json!({"index": 0, "finish_reason": "stop"});
+            let object = if dialect == Dialect::Completions {
+                choice["text"] = text.into();
+                "text_completion"
+            } else {
+                choice["delta"] = json!({ "content": text });
+                "chat.completion.chunk"
+            };
+            let piece =
+                json!({"id": id, "object": object, "created": 0, "model": "", "choices": [choice]});
+            format!("data: {piece}\n\ndata: [DONE]\n\n").into_bytes()
+        }
+        Dialect::Messages => {
+            let mut out = Vec::new();
+            if let Some(index) = progress.open_block() {
+                let delta = json!({"type": "text_delta", "text": text});
+                let piece = json!({"type": "content_block_delta", "index": index, "delta": delta});
+                let stop = json!({"type": "content_block_stop", "index": index});
+                out.extend(event_bytes("content_block_delta", &piece));
+                out.extend(event_bytes("content_block_stop", &stop));
+            }
+            let delta = json!({"stop_reason": "end_turn", "stop_sequence": null});
+            let last =
+                json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 0}});
+            out.extend(event_bytes("message_delta", &last));
+            out.extend(event_bytes(
+                "message_stop",
+                &json!({"type": "message_stop"}),
+            ));
+            out
+        }
+        Dialect::Responses => {
+            let item = message_item(id, text);
+            let done =
+                json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+            let response =
+                json!({"id": id, "object": "response", "status": "completed", "output": [item]});
+            let last = json!({"type": "response.completed", "response": response});
+            let mut out = event_bytes("response.output_item.done", &done);
+            out.extend(event_bytes("response.completed", &last));
+            out
+        }
+        Dialect::OllamaChat => {
+            let message = json!({"role": "assistant", "content": text});
+            let line =
+                json!({"model": "", "message": message, "done": true, "done_reason": "stop"});
+            format!("{line}\n").into_bytes()
+        }
+        Dialect::OllamaGenerate => {
+            let line = json!({"model": "", "response": text, "done": true, "done_reason": "stop"});
+            format!("{line}\n").into_bytes()
+        }
+    }
+}
+
+/// A message of one text as an item of a response.
+pub(super) fn message_item(id: &str, text: &str) -> Value {
+    let part = json!({"type": "output_text", "text": text, "annotations": []});
+    json!({"id": format!("msg_{id}"), "type": "message", "role": "assistant", "status": "completed", "content": [part]})
+}
+
 /// Adds the text to what one of the last events of a response repeats of it.
 fn append_to_event(json: &mut Value, text: &str) -> Option<()> {
     match json["type"].as_str()? {
@@ -150,13 +218,13 @@ fn last_text(parts: &mut Value) -> Option<&mut Value> {
 }
 
 /// An event of a stream: its bytes, its name and its data's bytes.
-struct Event {
-    bytes: Range<usize>,
-    name: String,
-    data: Option<Range<usize>>,
+pub(super) struct Event {
+    pub(super) bytes: Range<usize>,
+    pub(super) name: String,
+    pub(super) data: Option<Range<usize>>,
 }
 
-fn events(held: &[u8]) -> Vec<Event> {
+pub(super) fn events(held: &[u8]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut event = Event {
         bytes: 0..0,
@@ -188,11 +256,11 @@ fn events(held: &[u8]) -> Vec<Event> {
     events
 }
 
-fn event_bytes(name: &str, json: &Value) -> Vec<u8> {
+pub(super) fn event_bytes(name: &str, json: &Value) -> Vec<u8> {
     format!("event: {name}\ndata: {json}\n\n").into_bytes()
 }
 
-fn json_of(bytes: &[u8]) -> Option<Value> {
+pub(super) fn json_of(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes).ok()
 }
 

@@ -11,6 +11,7 @@ use tslp_core::message::ToolCall;
 
 use super::by_dialect;
 use super::dialect::Dialect;
+use super::held_calls::DeniedCalls;
 use super::json_text::canonical_json;
 use super::reply_content::{ReplyContent, ReplyFlaw};
 
@@ -78,6 +79,12 @@ impl ReplyDecoder {
         said
     }
 
+    /// The dialect that it reads.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
@@ -90,12 +97,15 @@ impl ReplyDecoder {
         &self.content.tool_calls
     }
 
-    /// The client gets none of the calls: the reply ends as one does that made none.
-    pub fn drop_calls(&mut self) {
-        self.content.tool_calls = Vec::new();
-        if let Some(reason) = &mut self.content.finish_reason {
-            "stop".clone_into(reason);
-        }
+    /// The number under which each of them came.
+    #[must_use]
+    pub fn call_numbers(&self) -> &[usize] {
+        self.content.call_numbers()
+    }
+
+    /// The client doesn't get these calls; without any, the reply ends as one does that made none.
+    pub fn drop_calls(&mut self, denied: &DeniedCalls) {
+        self.content.drop_calls(denied);
     }
 
     /// Bytes that are kept until the reply's end, its text left out.

@@ -4,6 +4,8 @@ use serde_json::Value;
 use tslp_core::event::{PartKind, ServerUsage};
 use tslp_core::message::ToolCall;
 
+use super::held_calls::DeniedCalls;
+
 /// JSON of one streamed reply that is read: in chunks that are mostly frame. Far more than any context holds; what is longer
 /// is recorded as broken off. What is kept of it has a bound of its own, which is the caller's.
 const READ_BYTES_MAX: usize = 64 << 20;
@@ -136,6 +138,32 @@ impl ReplyContent {
         if let Some(call) = self.tool_call_at(number) {
             name.clone_into(&mut call.name);
             call.arguments = arguments;
+        }
+    }
+
+    pub(super) fn call_numbers(&self) -> &[usize] {
+        &self.call_numbers
+    }
+
+    /// Forgets calls that the client doesn't get.
+    pub(super) fn drop_calls(&mut self, denied: &DeniedCalls) {
+        let numbers = std::mem::take(&mut self.call_numbers);
+        let calls = std::mem::take(&mut self.tool_calls);
+        for (number, call) in numbers.into_iter().zip(calls) {
+            if denied.text_for(number).is_none() {
+                self.call_numbers.push(number);
+                self.tool_calls.push(call);
+            }
+        }
+        if self.tool_calls.is_empty()
+            && let Some(reason) = &mut self.finish_reason
+        {
+            let instead = match &**reason {
+                "tool_calls" | "function_call" => "stop",
+                "tool_use" => "end_turn",
+                _ => return,
+            };
+            instead.clone_into(reason);
         }
     }
 

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::dialect::Dialect;
 use super::ending;
 pub use super::ending::ResponseForm;
+use super::held_calls::{self, DeniedCalls};
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
 const HELD_BYTES_MAX: usize = 1 << 20;
@@ -83,9 +84,14 @@ impl ResponseRounds {
     /// Whether what is kept back may hold calls of the client's own tools.
     #[must_use]
     pub fn may_hold_calls(&self) -> bool {
+        let is_chat = self.dialect == Dialect::ChatCompletions;
         match self.form {
-            ResponseForm::Stream => StreamEvents(&self.held).any(has_calls),
-            ResponseForm::Whole => body_of(&self.held).is_none_or(|body| calls_in(&body)),
+            ResponseForm::Stream if is_chat => StreamEvents(&self.held).any(has_calls),
+            ResponseForm::Stream => self.has_calls,
+            ResponseForm::Whole => body_of(&self.held).is_none_or(|body| match is_chat {
+                true => calls_in(&body),
+                false => held_calls::body_calls(self.dialect, &body),
+            }),
         }
     }
 
@@ -168,8 +174,9 @@ impl ResponseRounds {
                 true => !ending::resumes(self.dialect, event),
                 false => ending::begins(self.dialect, event),
             };
+            self.has_calls |= held_calls::opens_call(self.dialect, event);
             self.looked_at += length;
-            if !self.ends {
+            if !self.ends && !self.has_calls {
                 passed = self.looked_at;
             }
         }
@@ -206,17 +213,27 @@ impl ResponseRounds {
         passed
     }
 
-    /// The client doesn't get the calls of its own tools that are kept back: it gets the reason and the reply's end.
-    pub fn keep_calls_back(&mut self, why: &str) -> Vec<u8> {
+    /// The client gets a text in the place of each denied call of its own tools, and the other calls as they came.
+    pub fn keep_calls_back(&mut self, denied: &DeniedCalls) -> Vec<u8> {
         if !self.may_hold_calls() {
             return Vec::new();
         }
         let held = std::mem::take(&mut self.held);
         let mut passed = Vec::new();
+        if self.dialect != Dialect::ChatCompletions {
+            self.held = held_calls::without_denied(self.dialect, self.form, &held, denied);
+            return passed;
+        }
         match self.form {
-            ResponseForm::Whole => self.held = body_without_calls(&held),
+            ResponseForm::Whole => self.held = body_without_calls(&held, denied),
             ResponseForm::Stream => {
-                for piece in StreamEvents(&held).flat_map(without_calls) {
+                let pieces = StreamEvents(&held).flat_map(data_lines).filter_map(body_of);
+                let is_left = pieces
+                    .flat_map(|piece| call_numbers(&piece))
+                    .any(|it| denied.text_for(it).is_none());
+                let pieces =
+                    StreamEvents(&held).flat_map(|event| without_calls(event, denied, is_left));
+                for piece in pieces {
                     if self.held.is_empty() && !is_last(&piece) {
                         passed.extend(piece)
                     } else {
@@ -225,7 +242,7 @@ impl ResponseRounds {
                 }
             }
         }
-        passed.extend(self.say_for_model(why));
+        passed.extend(self.say_for_model(&denied.joined_text()));
         passed
     }
 
@@ -427,24 +444,52 @@ fn calls_in(piece: &Value) -> bool {
 
 const CALLS: &[u8] = b"\"tool_calls\"";
 
-/// An event's pieces without calls; the reply ends as one does that made none. What can't be read is left out.
-fn without_calls(event: &[u8]) -> Vec<Vec<u8>> {
+/// The numbers of the calls in a piece or a body.
+fn call_numbers(piece: &Value) -> Vec<usize> {
+    let choices = piece["choices"].as_array().into_iter().flatten();
+    let messages = choices.flat_map(|choice| MESSAGES.map(|name| &choice[name]));
+    let calls = messages.flat_map(|message| {
+        message["tool_calls"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .enumerate()
+    });
+    calls
+        .map(|(position, call)| call_number(position, call))
+        .collect()
+}
+
+fn call_number(position: usize, call: &Value) -> usize {
+    let index = call["index"]
+        .as_u64()
+        .and_then(|index| usize::try_from(index).ok());
+    index.unwrap_or(position)
+}
+
+/// An event's pieces without the denied calls; if no other is left, the reply ends as one does that made none. What can't be read
+/// is left out.
+fn without_calls(event: &[u8], denied: &DeniedCalls, is_left: bool) -> Vec<Vec<u8>> {
     let pieces = data_lines(event).filter_map(|data| match body_of(data) {
         None => (data == b"[DONE]").then(|| b"data: [DONE]\n\n".to_vec()),
         Some(mut piece) => {
             let choices = piece["choices"].as_array_mut();
-            choices.into_iter().flatten().for_each(leave_out_calls);
+            let choices = choices.into_iter().flatten();
+            choices.for_each(|choice| leave_out_calls(choice, denied, is_left));
             Some(event_of(&piece))
         }
     });
     pieces.collect()
 }
 
-/// A body without calls; one that can't be read becomes an empty reply.
-fn body_without_calls(body: &[u8]) -> Vec<u8> {
+/// A body without the denied calls; one that can't be read becomes an empty reply.
+fn body_without_calls(body: &[u8], denied: &DeniedCalls) -> Vec<u8> {
     let mut body = body_of(body)
         .filter(Value::is_object)
         .unwrap_or_else(|| json!({}));
+    let is_left = call_numbers(&body)
+        .into_iter()
+        .any(|it| denied.text_for(it).is_none());
     let choice = body["choices"]
         .as_array_mut()
         .and_then(|choices| choices.pop());
@@ -452,18 +497,33 @@ fn body_without_calls(body: &[u8]) -> Vec<u8> {
     let mut choice = choice.unwrap_or_else(
         || json!({ "index": 0, "message": { "role": "assistant" }, "finish_reason": "stop" }),
     );
-    leave_out_calls(&mut choice);
+    leave_out_calls(&mut choice, denied, is_left);
     body["choices"] = json!([choice]);
     body.to_string().into_bytes()
 }
 
-fn leave_out_calls(choice: &mut Value) {
+fn leave_out_calls(choice: &mut Value, denied: &DeniedCalls, is_left: bool) {
     for name in MESSAGES {
-        if let Some(message) = choice[name].as_object_mut() {
+        let Some(message) = choice[name].as_object_mut() else {
+            continue;
+        };
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        let Some(calls) = calls else { continue };
+        let mut position = 0;
+        calls.retain_mut(|call| {
+            let number = call_number(position, call);
+            position += 1;
+            // Clients put the pieces of calls together by numbers without gaps.
+            if call["index"].is_u64() {
+                call["index"] = (number - denied.count_before(number)).into();
+            }
+            denied.text_for(number).is_none()
+        });
+        if calls.is_empty() {
             message.remove("tool_calls");
         }
     }
-    if choice["finish_reason"].is_string() {
+    if !is_left && choice["finish_reason"].is_string() {
         choice["finish_reason"] = "stop".into();
     }
 }
@@ -597,6 +657,10 @@ mod tests {
         );
     }
 
+    fn all_denied(why: &str) -> DeniedCalls {
+        DeniedCalls(vec![(held_calls::ALL_CALLS, why.into())])
+    }
+
     /// What a stream gives by and by, and what is left at its end.
     fn streamed(stream: &str, why: Option<&str>) -> (String, String) {
         let mut rounds = ResponseRounds::new(ResponseForm::Stream, Dialect::ChatCompletions);
@@ -604,7 +668,7 @@ mod tests {
         for bytes in stream.as_bytes().chunks(7) {
             passed.extend(rounds.push(bytes));
         }
-        let mut rest = why.map_or_else(Vec::new, |why| rounds.keep_calls_back(why));
+        let mut rest = why.map_or_else(Vec::new, |why| rounds.keep_calls_back(&all_denied(why)));
         rest.extend(rounds.last_bytes());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (text(passed), text(rest))
@@ -651,7 +715,7 @@ mod tests {
         let check = |body: &str, expected: &Value| {
             let mut rounds = ResponseRounds::new(ResponseForm::Whole, Dialect::ChatCompletions);
             rounds.push(body.as_bytes());
-            rounds.keep_calls_back("Kept back.");
+            rounds.keep_calls_back(&all_denied("Kept back."));
             let whole: Value = serde_json::from_slice(&rounds.last_bytes()).unwrap();
             assert_eq!(whole["choices"][0]["message"], *expected, "{whole}");
             assert_eq!(whole["choices"][0]["finish_reason"], "stop");

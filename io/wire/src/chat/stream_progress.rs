@@ -64,7 +64,21 @@ pub struct StreamProgress {
     stage: StreamStage,
     /// The end of the last piece: a mark may be cut anywhere.
     tail: Vec<u8>,
+    /// The last bytes: an event's name may be cut off from the number of its block.
+    recent: Vec<u8>,
+    /// The first bytes, which name the reply.
+    head: Vec<u8>,
+    /// The content block that is open, where there are blocks.
+    open_block: Option<u32>,
+    /// Whether a tool is called, in a dialect that doesn't mark the end of a call.
+    has_calls: bool,
 }
+
+/// Bytes in which a stream's first event gives the reply's name.
+const HEAD_BYTES: usize = 512;
+
+/// Bytes from an event's name to the number of its block.
+const EVENT_HEAD_BYTES: usize = 96;
 
 impl StreamProgress {
     /// Before the first piece.
@@ -74,6 +88,10 @@ impl StreamProgress {
             marks: dialect.stream_marks(),
             stage: StreamStage::default(),
             tail: Vec::new(),
+            recent: Vec::new(),
+            head: Vec::new(),
+            open_block: None,
+            has_calls: false,
         }
     }
 
@@ -83,8 +101,60 @@ impl StreamProgress {
         self.stage
     }
 
+    /// Whether a tool of the client's is called.
+    #[must_use]
+    pub fn calls_tools(&self) -> bool {
+        self.has_calls
+            || matches!(
+                self.stage,
+                StreamStage::InToolCall | StreamStage::ToolCallComplete
+            )
+    }
+
+    /// The content block that is open.
+    #[must_use]
+    pub(super) const fn open_block(&self) -> Option<u32> {
+        self.open_block
+    }
+
+    /// The reply's name, if its first event gave one.
+    #[must_use]
+    pub(super) fn reply_id(&self) -> Option<&str> {
+        let head = core::str::from_utf8(&self.head);
+        let head = head.unwrap_or_else(|error| {
+            core::str::from_utf8(&self.head[..error.valid_up_to()]).unwrap_or_default()
+        });
+        let (_, rest) = head.split_once("\"id\":")?;
+        rest.trim_start().strip_prefix('"')?.split('"').next()
+    }
+
+    /// Notes what a stream that is cut has to close.
+    fn read_open(&mut self, piece: &[u8]) {
+        self.recent.extend_from_slice(piece);
+        self.has_calls |= memmem::find(&self.recent, b"\"tool_calls\":[").is_some();
+        if let Some(at) = memmem::rfind(&self.recent, b"event: content_block_") {
+            let event = &self.recent[at..];
+            let index = memmem::find(event, b"\"index\":").map(|index| &event[index + 8..]);
+            let digits = index.map(|rest| rest.trim_ascii_start().iter());
+            let number = digits.and_then(|digits| {
+                let digits = digits.take_while(|byte| byte.is_ascii_digit());
+                let digits: Vec<u8> = digits.copied().collect();
+                core::str::from_utf8(&digits).ok()?.parse().ok()
+            });
+            self.open_block = match event.starts_with(b"event: content_block_stop") {
+                true => None,
+                false => number.or(self.open_block),
+            };
+        }
+        let kept = self.recent.len().saturating_sub(EVENT_HEAD_BYTES);
+        self.recent.drain(..kept);
+    }
+
     /// Reads the next piece.
     pub fn read_piece(&mut self, piece: &[u8]) {
+        let room = HEAD_BYTES - self.head.len();
+        self.head.extend_from_slice(&piece[..room.min(piece.len())]);
+        self.read_open(piece);
         let before = self.stage;
         let mut bytes = std::mem::take(&mut self.tail);
         bytes.extend_from_slice(piece);

@@ -189,6 +189,8 @@ struct OutputItem {
     arguments: String,
     #[serde(default, deserialize_with = "empty_if_null")]
     input: String,
+    #[serde(default)]
+    action: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -279,7 +281,8 @@ fn take_item(reply: &mut ReplyContent, index: u32, item: OutputItem, said: &mut 
             reply.set_call(index as usize, &item.name, arguments);
         }
         "local_shell_call" => {
-            reply.set_call(index as usize, "local_shell", String::new());
+            let action = item.action.as_deref().map_or("", RawValue::get);
+            reply.set_call(index as usize, "local_shell", action.to_owned());
         }
         "message" => {
             for (part, content) in (0..).zip(item.content) {

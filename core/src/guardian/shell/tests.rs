@@ -1,6 +1,10 @@
 //! Lines and what is made of them; `lines.txt` has the class of some hundred.
 
-use tslp_core::guardian::CommandTable;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::CommandTable;
 
 use super::*;
 
