@@ -133,6 +133,22 @@ const SPACES_MAX: usize = 40;
 const TYPE_MAX: usize = 48;
 const VALUE_BYTES_READ_MAX: usize = 48;
 
+/// Words that passwords in examples and tests consist of.
+const TEST_WORDS: [&[u8]; 12] = [
+    b"password",
+    b"passwd",
+    b"pass",
+    b"pwd",
+    b"secret",
+    b"test",
+    b"example",
+    b"dummy",
+    b"sample",
+    b"foo",
+    b"bar",
+    b"changeme",
+];
+
 /// Most bytes between a program's name and the password that it is given.
 const OPTIONS_MAX: usize = 96;
 
@@ -144,9 +160,19 @@ pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<
     let first = reading.text[at].to_ascii_lowercase();
     let mut names = NAMES.iter().filter(|(_, name)| name[0] == first);
     names.find_map(|(family, name)| {
-        let is_named = reading.has_bytes(at, name);
+        let is_named = reading.has_bytes(at, name) && !is_public(&reading.text[..at]);
         is_named.then(|| value_after(reading, *family, at + name.len()))?
     })
+}
+
+/// Whether the name begins as that of something public: `publicKeyToken`.
+fn is_public(before: &[u8]) -> bool {
+    let word = before.iter().rev();
+    let word = word
+        .take_while(|byte| WORD.has(**byte))
+        .take(NAME_REST_MAX)
+        .count();
+    has_word(&before[before.len() - word..], &[b"public"])
 }
 
 /// The separator between a name and its value.
@@ -191,9 +217,13 @@ fn value_after(
     let (sign, after) = sign_at(reading, spaced, is_quoted_name, spaced > closed)?;
     let start = reading.end_of_run(after, SPACES_MAX, &SPACE);
     let is_tight = spaced == closed && start == after;
+    // What a password is found by: `PASSWORD_KEY = "user.password.v1"`.
+    let is_key =
+        family == NameFamily::Password && named >= at + 3 && reading.has_bytes(named - 3, b"key");
     if let Some(found) = quoted_value(reading, family, start) {
         let is_listed = |value: &Range<usize>| {
-            sign == NameSeparator::Passes && is_identifier_like(&reading.text[value.clone()])
+            let is_name = is_key || sign == NameSeparator::Passes;
+            is_name && is_identifier_like(&reading.text[value.clone()])
         };
         return found.filter(|value| !is_listed(value));
     }
@@ -253,7 +283,9 @@ fn quoted_value(
     if !is_long && reading.byte_at(closes) != Some(quote) {
         return Some(None);
     }
-    let is_credential = family.is_credential(reading.value(start, end));
+    let value = reading.value(start, end);
+    let is_test = family == NameFamily::Password && is_of_test_words(value);
+    let is_credential = family.is_credential(value) && !is_test;
     Some(is_credential.then(|| start..reading.end_of_run(end, usize::MAX, class)))
 }
 
@@ -287,7 +319,8 @@ fn bare_value(
             is_assigned && (has_sign && has_digit || looks::is_jumbled(value))
         }
         (NameFamily::Pair, _) => is_assigned,
-        (_, sign) => sign != NameSeparator::Space || value.len() >= 20,
+        (_, NameSeparator::Space) => value.len() >= 20,
+        _ => !is_name_of_code(value),
     };
     (ends_well && is_sure && family.is_credential(value))
         .then(|| start..reading.end_of_run(end, usize::MAX, class))
@@ -356,12 +389,39 @@ fn is_password(value: &[u8]) -> bool {
         && value.iter().filter(|byte| is_sign(byte)).count() * 2 <= value.len()
 }
 
+/// Whether a password is none that anybody uses: `password1`, `test_secret`.
+fn is_of_test_words(value: &[u8]) -> bool {
+    let mut words = value
+        .split(|byte| !byte.is_ascii_alphabetic())
+        .filter(|word| !word.is_empty());
+    let is_test = |word: &[u8]| {
+        TEST_WORDS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(word))
+    };
+    value
+        .iter()
+        .all(|byte| WORD.has(*byte) || *byte == b'-')
+        && words.all(is_test)
+}
+
 /// Whether a value is a secret: at least sixteen characters that look random.
 fn is_secret(value: &[u8]) -> bool {
     value.len() >= 16
         && looks::is_jumbled(value)
         && !matches!(value[0], b'/' | b'.' | b'-')
         && !has_word(value, &[b"::", b"://", b"xxxx", b"...", b"your"])
+}
+
+/// Whether a value is a name in code: words joined by dots or in camel case, `addresses.l1NativeTokenVault`. A generated key has no words.
+fn is_name_of_code(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b'.');
+    let is_name = parts.all(|part| {
+        part.first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            && part.iter().all(|byte| WORD.has(*byte))
+    });
+    is_name && looks::is_of_words(value)
 }
 
 /// Whether a value is code rather than a password: `my.password2`, `password_2`.
