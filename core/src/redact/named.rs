@@ -399,10 +399,7 @@ fn is_of_test_words(value: &[u8]) -> bool {
             .iter()
             .any(|known| known.eq_ignore_ascii_case(word))
     };
-    value
-        .iter()
-        .all(|byte| WORD.has(*byte) || *byte == b'-')
-        && words.all(is_test)
+    value.iter().all(|byte| WORD.has(*byte) || *byte == b'-') && words.all(is_test)
 }
 
 /// Whether a value is a secret: at least sixteen characters that look random.
