@@ -26,6 +26,21 @@ pub fn is_placeholder(comment: &str) -> bool {
         || text.starts_with("... ") && names_code_after_dots(&words, trails)
 }
 
+/// What placeholders say, as data.
+const WORDS: &str = include_str!("elision_words.txt");
+
+/// The entries of a kind.
+fn words_of_kind(kind: &str) -> impl Iterator<Item = &'static str> {
+    WORDS
+        .lines()
+        .filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '))
+}
+
+/// Whether this is an entry of a kind.
+fn is_listed(kind: &str, word: &str) -> bool {
+    words_of_kind(kind).any(|listed| listed == word)
+}
+
 /// A placeholder is a short remark; a longer comment that happens to hold the words is prose.
 const LONGEST_PLACEHOLDER: usize = 120;
 
@@ -46,12 +61,16 @@ fn says_left_out(words: &[&str], has_dots: bool) -> bool {
         });
         same.then(|| &words[count..])
     };
-    let always = ALWAYS
-        .iter()
-        .filter_map(|phrase| starts_with(phrase))
+    let always = words_of_kind("always")
+        .filter_map(starts_with)
         .any(ends_remark);
+    let is_rest = matches!(
+        words,
+        ["rest" | "remainder", ..] | ["the", "rest" | "remainder", ..]
+    );
     always
-        || names_code(words).is_some_and(|rest| ends_remark(rest) && (has_dots || !rest.is_empty()))
+        || names_code(words)
+            .is_some_and(|rest| ends_remark(rest) && (has_dots || is_rest || !rest.is_empty()))
 }
 
 /// The words after `the rest of the code`, `remaining methods`, `other functions` and the like.
@@ -63,7 +82,7 @@ fn names_code<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
             "rest" | "remainder" | "remaining" | "other" | "existing" | "previous" | "original"
             | "all" | "everything" => selects = true,
             "the" | "of" | "your" | "this" | "our" | "keep" => {}
-            noun if NOUNS.contains(&noun) => return selects.then_some(more),
+            noun if is_listed("noun", noun) => return selects.then_some(more),
             _ => return None,
         }
         rest = more;
@@ -114,169 +133,8 @@ fn names_code_after_dots(words: &[&str], trails: bool) -> bool {
         && words.len() <= longest
         && words
             .iter()
-            .any(|word| WITH_DOTS.contains(word) || NOUNS.contains(word))
+            .any(|word| is_listed("dots", word) || is_listed("noun", word))
 }
-
-/// Remarks that are placeholders with or without dots.
-const ALWAYS: &[&str] = &[
-    "existing code",
-    "rest of the code",
-    "rest of code",
-    "rest of the file",
-    "rest of file",
-    "rest of the function",
-    "rest of function",
-    "rest of the method",
-    "rest of the implementation",
-    "rest of implementation",
-    "rest of the class",
-    "rest of the component",
-    "rest of the module",
-    "rest of the program",
-    "rest of the script",
-    "rest of your code",
-    "rest of the existing code",
-    "the rest of the code",
-    "the rest of the file",
-    "the rest of the function",
-    "the rest of the method",
-    "the rest of the class",
-    "the rest of the implementation",
-    "the rest of your code",
-    "the rest remains",
-    "the rest stays",
-    "the rest is",
-    "rest unchanged",
-    "rest is",
-    "rest remains",
-    "rest stays",
-    "rest as before",
-    "remaining code",
-    "remaining implementation",
-    "remainder of the code",
-    "remainder of the file",
-    "remainder of the function",
-    "unchanged",
-    "code unchanged",
-    "remains unchanged",
-    "no change",
-    "no changes",
-    "same as before",
-    "same as above",
-    "same code as before",
-    "as before",
-    "omitted",
-    "code omitted",
-    "implementation omitted",
-    "omitted for brevity",
-    "snipped",
-    "truncated for brevity",
-    "implementation remains",
-    "implementation unchanged",
-    "implementation goes",
-    "previous code",
-    "previous implementation remains",
-    "previous logic",
-    "original code",
-    "original code continues",
-    "original implementation",
-    "rest of the original code",
-    "rest of original code",
-    "the rest of your",
-    "rest of your function",
-    "rest of your file",
-    "remaining functions",
-    "remaining methods",
-    "existing logic",
-    "existing functions",
-    "existing methods",
-    "existing checks",
-    "existing implementation",
-    "keep all existing",
-    "keep all existing checks",
-    "keep all existing code",
-    "keep all existing logic",
-    "keep the existing checks",
-    "keep the existing logic",
-    "keep existing",
-    "keep the rest",
-    "same as original",
-    "same as the original",
-    "same code as above",
-    "same code as before",
-    "same implementation as before",
-    "same as in the original",
-    "no changes below",
-    "no changes above",
-    "no changes here",
-    "no change below",
-    "other functions remain",
-    "other methods remain",
-    "other functions unchanged",
-    "other functions stay",
-    "all other functions",
-    "other code",
-    "your code here",
-    "your code goes here",
-    "your existing code",
-    "keep existing code",
-    "keep the existing code",
-    "keep the rest",
-    "leave the rest",
-    "snip",
-];
-
-/// Words for parts of a program.
-const NOUNS: &[&str] = &[
-    "code",
-    "else",
-    "file",
-    "function",
-    "functions",
-    "method",
-    "methods",
-    "class",
-    "classes",
-    "component",
-    "module",
-    "implementation",
-    "implementations",
-    "logic",
-    "body",
-    "imports",
-    "includes",
-    "fields",
-    "properties",
-    "members",
-    "definitions",
-    "declarations",
-    "tests",
-    "routes",
-    "cases",
-    "variables",
-    "constants",
-    "rules",
-    "targets",
-    "settings",
-    "columns",
-    "statements",
-];
-
-/// Words that make a remark after dots a placeholder.
-const WITH_DOTS: &[&str] = &[
-    "existing",
-    "rest",
-    "unchanged",
-    "remaining",
-    "remainder",
-    "omitted",
-    "same",
-    "previous",
-    "other",
-    "others",
-    "before",
-    "more",
-];
 
 /// Lower case, comment delimiters stripped, the ellipsis character spelled out, blanks folded; of more than any placeholder
 /// has no more than shows that.

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::hash::quick_hash;
+use crate::redact::MARKER;
 
 /// The lines of one definition, without indentation and blank lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct KnownLines {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KnownLine {
     text: String,
+    /// Where the marker is that replaced a credential, if one does: a text may hold the credential itself.
+    credential: Option<usize>,
     /// Blank lines between this line and the one above it.
     blank_above: usize,
 }
@@ -59,6 +62,7 @@ impl KnownLines {
             }
             lines.push(KnownLine {
                 text: line.into(),
+                credential: line.find(MARKER),
                 blank_above,
             });
             blank_above = 0;
@@ -85,7 +89,7 @@ impl KnownLines {
     /// The part of the text that shows the definition with its name in line `at`, if it does.
     #[must_use]
     pub fn shown_at(&self, text: &TextLines<'_>, at: usize) -> Option<ShownLines> {
-        let name_gutter = text.gutter(at, &self.lines[self.name_line].text)?;
+        let name_gutter = text.gutter(at, &self.lines[self.name_line])?;
         let mut last = at;
         let mut gutter = name_gutter;
         for (index, known) in self.lines.iter().enumerate().skip(self.name_line + 1) {
@@ -126,7 +130,7 @@ impl KnownLines {
         gutter: &str,
     ) -> (FirstLine, &'t str) {
         let name_gutter = text
-            .gutter(at, &self.lines[self.name_line].text)
+            .gutter(at, &self.lines[self.name_line])
             .unwrap_or_default();
         let mut first = FirstLine {
             at,
@@ -224,15 +228,24 @@ impl<'t> TextLines<'t> {
     }
 
     /// The text before `known` in a line that ends with it.
-    fn gutter(&self, at: usize, known: &str) -> Option<&'t str> {
-        self.line(at).strip_suffix(known)
+    fn gutter(&self, at: usize, known: &KnownLine) -> Option<&'t str> {
+        let line = self.line(at);
+        match known.credential {
+            None => line.strip_suffix(known.text.as_str()),
+            Some(credential) => {
+                let (front, back) = (&known.text[..credential], &known.text[credential..]);
+                let back = back.strip_prefix(MARKER)?;
+                let rest = line.strip_suffix(back)?;
+                rest.find(front).map(|at| &line[..at])
+            }
+        }
     }
 
     /// The line after `at` that ends with `known`, with its gutter; only blank lines may stand between.
     fn next_line(&self, at: usize, known: &KnownLine, gutter: &str) -> Option<(usize, &'t str)> {
         let mut blank_left = known.blank_above;
         for line in at + 1..self.lines.len() {
-            if let Some(found) = self.gutter(line, &known.text) {
+            if let Some(found) = self.gutter(line, known) {
                 return Some((line, found));
             }
             blank_left = self.blank_lines_left(line, gutter, blank_left)?;
@@ -250,7 +263,7 @@ impl<'t> TextLines<'t> {
     ) -> Option<(usize, &'t str)> {
         let mut blank_left = below.blank_above;
         for line in (0..at).rev() {
-            if let Some(found) = self.gutter(line, &known.text) {
+            if let Some(found) = self.gutter(line, known) {
                 return Some((line, found));
             }
             blank_left = self.blank_lines_left(line, gutter, blank_left)?;

@@ -44,6 +44,51 @@ pub fn without_credentials(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A file's bytes as they may be on record: without credentials, and without what says [`MARKER`] itself, so that a file in which it
+/// overwrote a credential isn't taken for the one on record.
+#[must_use]
+pub fn recordable(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let Ok(text) = core::str::from_utf8(bytes) else {
+        return Cow::Borrowed(bytes);
+    };
+    let is_marked = memchr::memmem::find(bytes, MARKER.as_bytes()).is_some();
+    let own = is_marked.then(|| text.replace(MARKER, OWN_MARKER));
+    match without_credentials(own.as_deref().unwrap_or(text)) {
+        Cow::Owned(redacted) => Cow::Owned(redacted.into_bytes()),
+        Cow::Borrowed(_) => own.map_or(Cow::Borrowed(bytes), |own| Cow::Owned(own.into_bytes())),
+    }
+}
+
+/// What files that say [`MARKER`] themselves have on record.
+const OWN_MARKER: &str = "[REDACTED-CREDENTIAL]";
+
+/// The source with a name of the same length for each credential that was cut out of it, so that it parses as it did before.
+#[must_use]
+pub fn with_names_for_markers(source: &[u8]) -> Cow<'_, [u8]> {
+    let mut named = Cow::Borrowed(source);
+    for at in memchr::memmem::find_iter(source, MARKER) {
+        let marker = &mut named.to_mut()[at..at + MARKER.len()];
+        let signs = marker.iter_mut().filter(|byte| !byte.is_ascii_alphabetic());
+        signs.for_each(|byte| *byte = b'_');
+    }
+    named
+}
+
+/// The redacted text with the credentials that `original` has in the same lines; `None` if it lacks one of these lines.
+#[must_use]
+pub fn with_credentials_of(text: &str, original: &str) -> Option<String> {
+    let mut found = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let is_same = |other: &&str| without_credentials(other) == line;
+        let original = match line.contains(MARKER) {
+            true => original.split_inclusive('\n').find(is_same)?,
+            false => line,
+        };
+        found.push_str(original);
+    }
+    Some(found)
+}
+
 /// A position that might begin a credential, and the credential if it does.
 struct CandidateSpot {
     at: usize,

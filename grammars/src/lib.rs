@@ -49,6 +49,7 @@ use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, Languag
 use tslp_core::hash::ArtifactHash;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
+use tslp_core::redact;
 
 /// The parsers of this crate. It holds no state, so instances are interchangeable.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,6 +100,7 @@ impl Grammars for TreeSitterGrammars {
     }
 
     fn extract(&self, language: LanguageId, source: &[u8]) -> Result<Extraction, ExtractError> {
+        let source = &*redact::with_names_for_markers(source);
         match languages::row(language).map(|row| row.reader) {
             Some(languages::TextReader::One(language)) => extract::extract_as(language, source),
             Some(languages::TextReader::Header) => header::extract(source),

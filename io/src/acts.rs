@@ -273,7 +273,6 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (_, Reason::LanguageNotRead) => "not taken: its language isn't supported",
         (_, Reason::NothingToAccept) => "not taken: it defines nothing that can be parsed",
         (_, Reason::QuotesDelimiters) => "not taken: it quotes the proxy's own delimiters",
-        (_, Reason::CredentialRedacted) => "not taken: it holds a credential",
         (_, Reason::UnknownDirective) => {
             "no directive: accept, reject, confirm, allow, revoke, stop and resume are"
         }

@@ -9,6 +9,7 @@ use tslp_core::event::{DiskFile, DiskFinding, DiskSlice, ReadFailure};
 use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
+use tslp_core::redact;
 use tslp_core::slice;
 use tslp_decide::direct::FileText;
 use tslp_grammars::TreeSitterGrammars;
@@ -91,7 +92,7 @@ impl Disk {
         let mut known = self.known_contents.borrow_mut();
         let contents = known
             .entry(path.clone())
-            .or_insert_with(|| Arc::new(read_contents(path, text.as_bytes())));
+            .or_insert_with(|| Arc::new(read_contents(path, &redact::recordable(text.as_bytes()))));
         Arc::clone(contents)
     }
 }

@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use memchr::memmem;
 use tslp_projections::state::StateView;
 
 use super::prompt_facts::Prompt;
@@ -19,6 +20,7 @@ use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
 use tslp_core::reason::Reason;
+use tslp_core::redact;
 use tslp_projections::stale::Divergence;
 use tslp_projections::state_map::CurrentVersion;
 
@@ -69,6 +71,17 @@ pub fn hydration_candidates(
             }
         }
     }
+    for entity in &mentions.followed_up {
+        let whole = entity
+            .symbol
+            .is_none()
+            .then(|| in_file(&entity.path, Reason::Mentioned));
+        for (entity, reason) in
+            whole.unwrap_or_else(|| Vec::from([(entity.clone(), Reason::Mentioned)]))
+        {
+            add(entity, reason);
+        }
+    }
     for path in &mentions.files {
         for (entity, reason) in in_file(path, Reason::FileMentioned) {
             add(entity, reason);
@@ -80,10 +93,16 @@ pub fn hydration_candidates(
 /// The file as a whole if it is true, else its true symbols.
 fn true_entities_in(view: &StateView<'_>, path: &RelPath) -> Vec<EntityId> {
     let file = EntityId::file(path.clone());
-    if view.current_version(&file).is_some() {
-        return Vec::from([file]);
+    match view.current_version(&file) {
+        // Nothing can be shown of a file as a whole that held a credential, and all the rest of it can.
+        Some(whole) if !held_credential(view, &whole) => Vec::from([file]),
+        Some(_) | None => true_symbols_of(view, path),
     }
-    true_symbols_of(view, path)
+}
+
+fn held_credential(view: &StateView<'_>, current: &CurrentVersion) -> bool {
+    let code = view.artifact_slices(current.artifact, &current.spans);
+    code.is_some_and(|code| memmem::find(&code, redact::MARKER.as_bytes()).is_some())
 }
 
 /// All that is true of a file: itself and its symbols.
@@ -221,7 +240,10 @@ fn covered_tokens(admitted: &[(Hydrated, String)], entity: &EntityId) -> u32 {
 impl Hydration {
     /// Records why a candidate isn't shown, with a notice where the model would otherwise guess.
     fn drop_candidate(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
-        let is_left_out = matches!(reason, Reason::OverBudget | Reason::QuotesDelimiters);
+        let is_left_out = matches!(
+            reason,
+            Reason::OverBudget | Reason::QuotesDelimiters | Reason::CredentialRedacted
+        );
         if is_left_out || reason.is_divergence() {
             self.add_notice(prompt, named_in_notice(&entity, reason), reason);
         }
@@ -329,6 +351,10 @@ fn admit_entity(
     // Code that holds our delimiters could close its own block and go on as state of the proxy's.
     if delimiter::quoted_in(code) {
         return Err(Reason::QuotesDelimiters);
+    }
+    // A model that is shown a part without its credential would write it down without one.
+    if code.contains(redact::MARKER) {
+        return Err(Reason::CredentialRedacted);
     }
     let text = state_block(view, entity, current, code);
     let tokens = tokens_of(&text);

@@ -11,6 +11,7 @@ use tslp_core::event::NoticeIssued;
 use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::limits::{LOST_LINES_NAMED_MAX, LOST_SYMBOLS_NAMED_MAX};
 use tslp_core::reason::Reason;
+use tslp_core::redact;
 use tslp_projections::proposals::Proposal;
 
 /// The code that is missing from a proposal.
@@ -95,7 +96,8 @@ fn current_code(view: &StateView<'_>, entity: &EntityId, symbols: &[String]) -> 
     let code_of = |entity: &EntityId| {
         let current = view.current_version(entity)?;
         let code = view.artifact_slices(current.artifact, &current.spans)?;
-        String::from_utf8(code).ok()
+        let code = String::from_utf8(code).ok()?;
+        (!code.contains(redact::MARKER)).then_some(code)
     };
     if symbols.is_empty() {
         return code_of(entity);
@@ -129,6 +131,8 @@ pub fn missing_lines(before: &str, after: &str) -> (Vec<String>, usize) {
     for line in before.lines().map(str::trim_end) {
         match kept.get_mut(line.trim()) {
             Some(count) if *count > 0 => *count -= 1,
+            // Nobody can put back what isn't on record.
+            _ if line.contains(redact::MARKER) => {}
             _ if line.chars().any(char::is_alphanumeric) => missing.push(line),
             _ => {}
         }

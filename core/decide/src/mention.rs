@@ -25,6 +25,8 @@ pub struct Mentions {
     pub symbols: Vec<EntityId>,
     /// Files named by path or unique base name.
     pub files: Vec<RelPath>,
+    /// What the last prompt showed, if this one names nothing: it goes on about that.
+    pub followed_up: Vec<EntityId>,
     /// For each name that fits too many entities, one of them.
     pub ambiguous: Vec<EntityId>,
 }

@@ -128,7 +128,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::RemovedUnasked => refused_text(
             &name,
             &format!(
-                "it removes code that nobody asked to remove; put it back, unless the user says `@tslp confirm {name}`"
+                "it removes code that nobody asked to remove; put it back, unless the user asks for it (\"remove the check from {name}\") or says `@tslp confirm {name}`"
             ),
         ),
         Reason::BaseUnreadable => refused_text(
@@ -168,7 +168,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::QuotesDelimiters => {
             format!("{name} quotes the delimiters of this very block and is NOT shown.",)
         }
-        Reason::CredentialRedacted => refused_text(&name, "it holds a credential"),
+        Reason::CredentialRedacted => format!(
+            "{name} has a line with a credential, which is not shown here. A change that adds or rewrites such a line is NOT accepted: the user makes it.",
+        ),
         Reason::UserAccepted => {
             format!("The user accepted {name} as it is on disk. It is AUTHORITATIVE.")
         }
@@ -327,7 +329,6 @@ pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
             "its path differs from a known file's in upper and lower case alone"
         }
         Reason::SeveralCandidates => "its name matches several files",
-        Reason::CredentialRedacted => "it holds a credential",
         Reason::Elided => "it leaves out code behind a placeholder",
         Reason::Truncated => "it breaks off before its end",
         Reason::BaseUnknown => "it is an edit of code that is not known",
@@ -349,7 +350,6 @@ pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
             "The user can paste it again below its path, written from the workspace's root"
         }
         Reason::PatternPartial => "The user can paste each definition separately",
-        Reason::CredentialRedacted => "The user can paste it without the credential",
         _ => {
             "The user can paste every definition in full, or save the file and say `@tslp accept PATH`"
         }

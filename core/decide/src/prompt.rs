@@ -275,7 +275,7 @@ impl<'r> PromptReader<'r> {
 }
 
 /// The entities that a prompt names. A path that only says where pasted code belongs doesn't ask for the rest of the file;
-/// code that is repeated asks for what is true of it now. Names in pasted code are left to the client's tools, if it has any.
+/// code that is repeated asks for what is true of it now, and a prompt of a chat that names nothing for what the last one showed. Names in pasted code are left to the client's tools, if it has any.
 #[must_use]
 pub fn mentions(
     code: CodeReader<'_>,
@@ -300,6 +300,11 @@ pub fn mentions(
             let entities = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol.clone()));
             mentions.symbols.extend(entities);
         }
+    }
+    // "Now make it log" goes on about what was named last. Agents read again what they need.
+    let is_unnamed = places.is_empty() && mentions == Mentions::default();
+    if tools == Tools::None && is_unnamed && !text.trim().is_empty() {
+        mentions.followed_up = shown_before.to_vec();
     }
     mentions
 }

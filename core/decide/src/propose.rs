@@ -449,9 +449,10 @@ fn block_complaint(
     if found.edit.is_some() && resolution.level == Level::Inferred {
         return Some(of_file(resolution.reason));
     }
-    if resolution.reason == Reason::ParseErrors && found.format == Format::ToolCall {
+    let is_unparsed = resolution.reason == Reason::ParseErrors && found.format == Format::ToolCall;
+    if is_unparsed || resolution.reason == Reason::CredentialRedacted {
         return Some(BlockComplaint {
-            reason: Reason::ParseErrors,
+            reason: resolution.reason,
             entity: found.usable_path().cloned().map(EntityId::file),
             other: None,
         });

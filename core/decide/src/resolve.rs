@@ -19,6 +19,7 @@ use tslp_core::hash::SliceHash;
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_core::redact::MARKER;
 use tslp_core::slice::{self, Figures, Span};
 
 /// The entities that a block of code defines.
@@ -180,6 +181,9 @@ pub fn resolve(
         }
         None => resolve_by_correlation(view, thresholds, found, &symbols),
     };
+    if origin == Origin::Model && adds_credential(view, found, &resolution.candidates) {
+        return Resolution::unresolved(Reason::CredentialRedacted);
+    }
     debug_assert!(
         resolution.level != Level::Confirmed || resolution.path.is_some(),
         "what is CONFIRMED has a file"
@@ -192,6 +196,27 @@ pub fn resolve(
         damaged,
         ..resolution
     }
+}
+
+/// Whether a line without its credential is in the code that isn't in what it replaces: nobody can tell what the line said.
+fn adds_credential(view: &StateView<'_>, found: &FoundCode, candidates: &[Candidate]) -> bool {
+    let lines = found.code.lines().map(str::trim);
+    let mut redacted = lines.filter(|it| it.contains(MARKER)).peekable();
+    if redacted.peek().is_none() {
+        return false;
+    }
+    let current = candidates
+        .iter()
+        .filter_map(|it| view.current_version(&it.entity));
+    let known = current.filter_map(|it| view.artifact_slices(it.artifact, &it.spans));
+    let known: Vec<Vec<u8>> = known.collect();
+    let is_known = |line: &str| {
+        let mut lines = known
+            .iter()
+            .flat_map(|text| text.split(|byte| *byte == b'\n'));
+        lines.any(|known| known.trim_ascii() == line.as_bytes())
+    };
+    redacted.any(|line| !is_known(line))
 }
 
 type DefinitionsBySymbol<'e> = BTreeMap<&'e Symbol, Vec<&'e Definition>>;

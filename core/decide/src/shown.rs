@@ -15,6 +15,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::History;
 use tslp_core::message::{Role, Tools};
 use tslp_core::read_message::ReadMessage;
+use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_core::slice;
 use tslp_projections::stale::Divergence;
@@ -158,8 +159,9 @@ impl ShownLines {
     /// Adds a text; of JSON each of its strings.
     fn add(&mut self, text: &str) {
         json_text::change_strings(text, &mut |string| {
+            let string = redact::without_credentials(string);
             self.strings
-                .push(lines_of(string).map(String::from).collect());
+                .push(lines_of(&string).map(String::from).collect());
             None
         });
     }

@@ -55,3 +55,21 @@ fn kind_changes(bytes: &[u8]) -> usize {
     });
     pairs.sum()
 }
+
+/// Whether most of it is words, one after the other: runs of lower-case letters, each after at most one capital.
+pub(super) fn is_of_words(bytes: &[u8]) -> bool {
+    let mut in_words = 0;
+    for run in bytes.split(|byte| !byte.is_ascii_alphabetic()) {
+        let words = run.chunk_by(|one, next| {
+            next.is_ascii_lowercase() || one.is_ascii_uppercase() && next.is_ascii_uppercase()
+        });
+        let words =
+            words.filter(|word| word.len() >= WORD_LETTERS_MIN && word[1].is_ascii_lowercase());
+        in_words += words.map(<[u8]>::len).sum::<usize>();
+    }
+    let has_capital = bytes.iter().any(u8::is_ascii_uppercase);
+    has_capital && in_words * 5 >= bytes.len() * 4
+}
+
+/// Fewest letters of a word among those of an identifier.
+const WORD_LETTERS_MIN: usize = 4;

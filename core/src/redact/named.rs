@@ -84,6 +84,22 @@ const SPACES_MAX: usize = 40;
 const TYPE_MAX: usize = 48;
 const VALUE_BYTES_READ_MAX: usize = 512;
 
+/// Words that passwords in examples and tests consist of.
+const TEST_WORDS: [&[u8]; 12] = [
+    b"password",
+    b"passwd",
+    b"pass",
+    b"pwd",
+    b"secret",
+    b"test",
+    b"example",
+    b"dummy",
+    b"sample",
+    b"foo",
+    b"bar",
+    b"changeme",
+];
+
 /// Most bytes between a program's name and the password that it is given.
 const OPTIONS_MAX: usize = 160;
 
@@ -95,9 +111,19 @@ pub(super) fn credential_at(reading: &mut ScannedText<'_>, at: usize) -> Option<
     let first = reading.text[at].to_ascii_lowercase();
     let mut names = NAMES.iter().filter(|(_, name)| name[0] == first);
     names.find_map(|(family, name)| {
-        let is_named = reading.has_bytes(at, name);
+        let is_named = reading.has_bytes(at, name) && !is_public(&reading.text[..at]);
         is_named.then(|| value_after(reading, *family, at + name.len()))?
     })
+}
+
+/// Whether the name begins as that of something public: `publicKeyToken`.
+fn is_public(before: &[u8]) -> bool {
+    let word = before.iter().rev();
+    let word = word
+        .take_while(|byte| is_word_byte(**byte))
+        .take(NAME_REST_MAX)
+        .count();
+    has_word(&before[before.len() - word..], &[b"public"])
 }
 
 /// The separator between a name and its value.
@@ -145,9 +171,13 @@ fn value_after(
     let (sign, after) = sign_at(reading, spaced, is_quoted_name, spaced > closed)?;
     let start = reading.end_of_run(after, SPACES_MAX, is_space);
     let is_tight = spaced == closed && start == after;
+    // What a password is found by: `PASSWORD_KEY = "user.password.v1"`.
+    let is_key =
+        family == NameFamily::Password && named >= at + 3 && reading.has_bytes(named - 3, b"key");
     if let Some(found) = quoted_value(reading, family, start) {
         let is_listed = |value: &Range<usize>| {
-            sign == NameSeparator::Passes && is_identifier_like(&reading.text[value.clone()])
+            let is_name = is_key || sign == NameSeparator::Passes;
+            is_name && is_identifier_like(&reading.text[value.clone()])
         };
         return found.filter(|value| !is_listed(value));
     }
@@ -215,7 +245,7 @@ fn quoted_value(
     }
     let value = &reading.text[start..end];
     let is_credential = match family {
-        NameFamily::Password => is_password(value),
+        NameFamily::Password => is_password(value) && !is_of_test_words(value),
         NameFamily::Pair => is_user_and_password(value),
         _ => is_secret(value),
     };
@@ -262,7 +292,7 @@ fn bare_value(
         }
         (NameFamily::Pair, _) => false,
         (_, NameSeparator::Space) => value.len() >= 20 && is_secret(value),
-        _ => is_secret(value),
+        _ => is_secret(value) && !is_name_of_code(value),
     };
     (ends_well && is_credential).then(|| start..reading.end_of_run(end, usize::MAX, is_part))
 }
@@ -347,12 +377,39 @@ fn is_password(value: &[u8]) -> bool {
         && value.iter().filter(|byte| is_sign(byte)).count() * 2 <= value.len()
 }
 
+/// Whether a password is none that anybody uses: `password1`, `test_secret`.
+fn is_of_test_words(value: &[u8]) -> bool {
+    let mut words = value
+        .split(|byte| !byte.is_ascii_alphabetic())
+        .filter(|word| !word.is_empty());
+    let is_test = |word: &[u8]| {
+        TEST_WORDS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(word))
+    };
+    value
+        .iter()
+        .all(|byte| is_word_byte(*byte) || *byte == b'-')
+        && words.all(is_test)
+}
+
 /// Whether a value is a secret: at least sixteen characters that look random.
 fn is_secret(value: &[u8]) -> bool {
     value.len() >= 16
         && looks::is_jumbled(value)
         && !matches!(value[0], b'/' | b'.' | b'-')
         && !has_word(value, &[b"::", b"://", b"xxxx", b"...", b"your"])
+}
+
+/// Whether a value is a name in code: words joined by dots or in camel case, `addresses.l1NativeTokenVault`. A generated key has no words.
+fn is_name_of_code(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b'.');
+    let is_name = parts.all(|part| {
+        part.first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            && part.iter().all(|byte| is_word_byte(*byte))
+    });
+    is_name && looks::is_of_words(value)
 }
 
 /// Whether a value is code rather than a password: `my.password2`, `password_2`.

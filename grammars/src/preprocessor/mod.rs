@@ -12,6 +12,7 @@ mod conditionals;
 mod directives;
 mod macros;
 mod pass;
+mod placed;
 mod specifiers;
 
 pub(crate) use conditionals::without_open_conditionals;

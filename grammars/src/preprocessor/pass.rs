@@ -289,6 +289,9 @@ impl<'a> Pass<'a> {
     }
 
     fn pass_word(&mut self, index: usize, token: Token) -> usize {
+        if let Some(next) = self.placed_macro(index) {
+            return next;
+        }
         if index >= self.run_end || self.state.at_start {
             self.run_end = self.specifiers(index);
             if self.is_blanked(token) {

@@ -137,6 +137,31 @@ fn members_with_annotations() {
 }
 
 #[test]
+fn macros_that_only_their_place_gives_away() {
+    check(
+        "a.cpp",
+        "class stream_t MY_FINAL : public base_t\n{\n  public:\n    void f () { g (); }\n};\n\
+         MY__FN X::X(int a): b(a)\n{\n    c();\n}\n\
+         MY__FN bool load(char* s)\n{\n    if my_likely(s) {\n        return 1;\n    }\n    return 0;\n}\n",
+        "top stream_t: class stream_t MY_FINAL : public base_t ~ };
+         in stream_t::f: void f () { g (); }
+         top X::X: MY__FN X::X(int a): b(a) ~ }
+         top load: MY__FN bool load(char* s) ~ }",
+    );
+    check(
+        "b.c",
+        "LIST_OF(, client) clients;\n\
+         static void printflike(3, 4)\nsay(struct item *item, const char *fmt, ...)\n{\n\tuse(1);\n}\n\
+         int my_cdecl\nmain(int argc, char *const *argv)\n{\n    return 0;\n}\n\
+         int g(void *p)\n{\n    struct X *q = cast(struct X *, p);\n    return q->x;\n}\n",
+        "top clients: LIST_OF(, client) clients;
+         top say: static void printflike(3, 4) ~ }
+         top main: int my_cdecl ~ }
+         top g: int g(void *p) ~ }",
+    );
+}
+
+#[test]
 fn other_words_stay_errors() {
     for source in [
         "stati int f(void) { return 1; }\n",

@@ -12,6 +12,7 @@ use tslp_core::event::{ArtifactCaptured, DiskFinding, Event, EventKind, Format};
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq};
 use tslp_core::path::RelPath;
+use tslp_core::redact;
 use tslp_core::slice::{self, Span};
 use tslp_decide::found_code;
 use tslp_grammars::TreeSitterGrammars;
@@ -206,7 +207,9 @@ fn take_back(
     let then = if was_missing {
         None
     } else {
-        Some(text_before(reader, path, before, now.as_deref())?)
+        let recordable = now.as_deref().map(redact::recordable);
+        let then = text_before(reader, path, before, recordable.as_deref())?;
+        Some(with_credentials(then, now.as_deref())?)
     };
     if now == then {
         return Ok(None);
@@ -216,6 +219,20 @@ fn take_back(
         now.as_deref(),
         then.as_deref(),
     )))
+}
+
+/// The text with the credentials that its file holds now: none is on record.
+fn with_credentials(then: Vec<u8>, now: Option<&[u8]>) -> Result<Vec<u8>, String> {
+    let text =
+        String::from_utf8(then).map_err(|_| "what its file held before isn't UTF-8".to_owned())?;
+    let now = now
+        .and_then(|now| std::str::from_utf8(now).ok())
+        .unwrap_or_default();
+    let restored = redact::with_credentials_of(&text, now);
+    let restored = restored.map(String::into_bytes);
+    restored.ok_or_else(|| {
+        "it held a credential that it doesn't hold any more, and none is on record".to_owned()
+    })
 }
 
 /// The file's bytes as they were: a text on record, or one that the true definitions are put into, which is what disk held.

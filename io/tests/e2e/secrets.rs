@@ -249,9 +249,9 @@ fn a_private_key_across_the_pieces_of_a_long_reply_is_never_kept() {
 }
 
 #[test]
-fn a_paste_with_a_credential_is_not_hydrated_in_part() {
+fn a_paste_with_a_credential_is_true_and_only_the_rest_of_it_is_shown() {
     let (places, upstream) = (Places::new(), Upstream::start());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--history", "window"]);
     tslp.say(&fenced("src/ring.c", RING));
     let before = tslp.artifact(RING_PUT);
     let with_key = RING.replace(
@@ -259,11 +259,14 @@ fn a_paste_with_a_credential_is_not_hydrated_in_part() {
         &format!("login(\"{}\");\n    return 0;", CANARIES[0]),
     );
     tslp.say(&fenced("src/ring.c", &with_key));
-    assert_eq!(tslp.artifact(RING_PUT), before);
-    assert_eq!(
-        tslp.last_episode()["notices"][0]["reason"],
-        "credential_redacted"
-    );
+    assert_ne!(tslp.artifact(RING_PUT), before);
+    for _ in 0..6 {
+        tslp.say("And?");
+    }
+    tslp.say("What does src/ring.c do?");
+    let notices = tslp.last_episode()["notices"].to_string();
+    assert!(notices.contains("credential_redacted"), "{notices}");
+    check_nothing_kept(&places, &tslp.stop(), &CANARIES[..1]);
 }
 
 #[test]

@@ -92,6 +92,24 @@ fn a_file_that_the_model_made_goes_and_one_that_it_gutted_comes_back() {
 }
 
 #[test]
+fn a_file_keeps_its_credential_when_it_is_taken_back() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let key = "const char *key(void) { return \"sk-abcdefghijklmnop1234567890\"; }\n";
+    let (before, after) = (format!("{RING}{key}"), format!("{RING_BETTER}{key}"));
+    places.write("src/ring.c", &before);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say("What does src/ring.c do?");
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.say("Improve `ring_put` of src/ring.c.");
+    places.write("src/ring.c", &after);
+    let (patch, _) = undo(&places, &[]);
+    assert!(!String::from_utf8_lossy(&patch).contains("REDACTED"));
+    apply(&places, &["patch", "-p1", "--binary"], &patch);
+    assert_eq!(tree(&places)["src/ring.c"], before.as_bytes());
+    tslp.stop();
+}
+
+#[test]
 fn what_the_user_wrote_meanwhile_is_never_taken_for_the_models() {
     let (places, upstream) = (Places::new(), Upstream::start());
     places.write("src/ring.c", RING);

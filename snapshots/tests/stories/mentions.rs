@@ -147,3 +147,55 @@ fn too_common() {
         &format!("user\n{pastes}model\n| Fine.\nnew\nuser\n| Explain common_name.\n"),
     );
 }
+
+const FOLLOWED: &str = r#"
+        disk src/a.c
+        | int one(int x) {
+        |     return x + 1;
+        | }
+        |
+        | int other(int x) {
+        |     return x - 1;
+        | }
+        user
+        | @tslp accept src/a.c
+        model
+        | Noted.
+        user
+        | Let `one` in src/a.c add two.
+        model
+        | ```c:src/a.c
+        | int one(int x) {
+        |     return x + 2;
+        | }
+        | ```
+        user
+        | Now make it log what it returns.
+        model
+        | ```c:src/a.c
+        | int one(int x) {
+        |     log_int(x + 2);
+        |     return x + 2;
+        | }
+        | ```
+        user
+        | And say why in a comment.
+"#;
+
+#[test]
+fn a_follow_up_in_a_window() {
+    check(
+        "mentions__a_follow_up_in_a_window",
+        "Who names nothing goes on about what was named last: its code goes out, and the reply counts.",
+        &format!("full what the prompts hold\n        policy history window{FOLLOWED}"),
+    );
+}
+
+#[test]
+fn a_follow_up_in_the_clients_history() {
+    check(
+        "mentions__a_follow_up_in_the_clients_history",
+        "What the client's messages still show isn't shown again, and is the prompt's all the same.",
+        &format!("full what the prompts hold\n        policy history client{FOLLOWED}"),
+    );
+}

@@ -57,6 +57,7 @@ fn paths_that_differ_in_case() {
         "refusals__paths_that_differ_in_case",
         "A path that differs from a known one in case alone may be the same file: nothing is guessed, the user is told.",
         "
+        full the notice about code of the user's that was not taken
         user
         | ```c:src/a.c
         | int a(int x) { return x + 1; }
@@ -75,17 +76,73 @@ fn paths_that_differ_in_case() {
 fn credentials() {
     check(
         "refusals__credentials",
-        "A key in a paste doesn't enter the ledger, so the code can't be told in full and doesn't become true.",
+        "A key in a file doesn't enter the ledger: its function is known and never shown, the others are as always, and a change that adds a key is refused.",
         r#"
         full the key is in no table and in no later prompt
+        policy history window
+        disk src/a.c
+        | const char *key(void) { return "sk-abcdefghijklmnop1234567890"; }
+        |
+        | int one(int x) {
+        |     return x + 1;
+        | }
+        user
+        | @tslp accept src/a.c
+        model
+        | Noted.
+        user
+        | What do `key` and `one` in src/a.c do?
+        model
+        | Little.
+        user
+        | Make `one` add two.
+        model
+        | ```c:src/a.c
+        | int one(int x) {
+        |     return x + 2;
+        | }
+        | ```
+        user
+        | Let `one` log in.
+        model
+        | ```c:src/a.c
+        | int one(int x) {
+        |     login("sk-qrstuvwxyzabcdef1234567890");
+        |     return x + 2;
+        | }
+        | ```
+        user
+        | Go on.
+        "#,
+    );
+}
+
+#[test]
+fn a_line_with_a_credential_stays_as_it_is() {
+    check(
+        "refusals__a_line_with_a_credential_stays_as_it_is",
+        "A function may change around its credential, which the client's messages show.",
+        r#"
+        policy history client
         user
         | ```c:src/a.c
-        | const char *key(void) { return "sk-abcdefghijklmnop1234567890"; }
+        | int log_in(void) {
+        |     const char *key = "sk-abcdefghijklmnop1234567890";
+        |     return connect(key);
+        | }
         | ```
         model
         | Fine.
         user
-        | Go on.
+        | Let `log_in` retry once.
+        model
+        | ```c:src/a.c
+        | int log_in(void) {
+        |     const char *key = "sk-abcdefghijklmnop1234567890";
+        |     if (connect(key) == 0) return 0;
+        |     return connect(key);
+        | }
+        | ```
         "#,
     );
 }

@@ -8,6 +8,7 @@ use tslp_core::extract::{Extraction, Grammars};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
 use tslp_core::path::RelPath;
+use tslp_core::redact;
 
 use super::DiskCheck;
 use super::cache::{CacheBounds, CachedFile, FingerprintCache, IdentityTrust};
@@ -138,7 +139,8 @@ impl ObserverShared {
         path: &RelPath,
     ) -> Result<Option<String>, ReadFailure> {
         self.file_bytes(root, path)?
-            .map(|bytes| String::from_utf8(bytes).map_err(|_| ReadFailure::Failed))
+            .map(|bytes| String::from_utf8(redact::recordable(&bytes).into_owned()))
+            .map(|text| text.map_err(|_| ReadFailure::Failed))
             .transpose()
     }
 
@@ -185,6 +187,7 @@ impl ObserverShared {
         known: Option<CachedFile>,
     ) -> DiskFile {
         let raw = ArtifactHash::of(&steady.bytes);
+        let bytes = redact::recordable(&steady.bytes);
         let answer = |fingerprint: Arc<Fingerprint>| {
             let file = fingerprint.disk_file(&check.symbols)?;
             Some((fingerprint, file))
@@ -193,8 +196,8 @@ impl ObserverShared {
         let known = known.filter(|known| known.fingerprint.raw == raw);
         let (fingerprint, file) = known
             .and_then(|known| answer(known.fingerprint))
-            .or_else(|| answer(self.last_seen(raw, &steady.bytes, check)?))
-            .or_else(|| answer(self.parse_file(raw, &steady.bytes, &check.path)))
+            .or_else(|| answer(self.last_seen(raw, &bytes, check)?))
+            .or_else(|| answer(self.parse_file(raw, &bytes, &check.path)))
             .expect("who has parsed a file can tell of every symbol");
         let trust = if steady.identity.settled_at(steady.read_at) {
             IdentityTrust::Settled

@@ -10,6 +10,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::limits::PARSE_BYTES_MAX;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_core::redact;
 use tslp_decide::found_code::{self, FoundCode};
 use tslp_grammars::{MARKS_MAX, TOKENS_MAX, TreeSitterGrammars};
 
@@ -43,8 +44,6 @@ pub enum SkipReason {
     Vanished,
     /// Not UTF-8.
     NotText,
-    /// It holds a credential, which never enters the ledger.
-    Credential,
     /// It quotes the proxy's own delimiters.
     QuotesDelimiters,
     /// The parser gave up at one of its bounds, or no definition is free of errors.
@@ -81,7 +80,6 @@ impl SkipReason {
             Self::Unreadable(ReadFailure::TimedOut | ReadFailure::Failed) => "unreadable",
             Self::Vanished => "went away meanwhile",
             Self::NotText => "not UTF-8",
-            Self::Credential => "holds a credential",
             Self::QuotesDelimiters => "quotes the proxy's own delimiters",
             Self::ParseErrors => {
                 "no definition could be read: parse errors, or over the parser's bounds"
@@ -103,7 +101,6 @@ impl SkipReason {
             Self::Unreadable(failure) => failure.as_str(),
             Self::Vanished => "vanished",
             Self::NotText => "not_utf8",
-            Self::Credential => "credential",
             Self::QuotesDelimiters => "quotes_delimiters",
             Self::ParseErrors => "parse_errors",
             Self::NothingDefined => "nothing_defined",
@@ -177,7 +174,10 @@ fn content_of(reader: &FileReader, path: &RelPath) -> (usize, FileContent) {
         }
         Err(failure) => return (0, FileContent::of_failure(failure)),
     };
-    (bytes.len(), content_of_bytes(path, &bytes))
+    (
+        bytes.len(),
+        content_of_bytes(path, &redact::recordable(&bytes)),
+    )
 }
 
 fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
@@ -204,7 +204,6 @@ fn content_of_bytes(path: &RelPath, bytes: &[u8]) -> FileContent {
             };
             return FileContent::ContentHashes(ContentHashes::of(bytes, Some(extraction)), skip);
         }
-        Err(Reason::CredentialRedacted) => SkipReason::Credential,
         Err(Reason::QuotesDelimiters) => SkipReason::QuotesDelimiters,
         Err(Reason::NoGrammar) => SkipReason::NoGrammar,
         Err(Reason::TooLargeToParse) => {
