@@ -307,17 +307,3 @@ fn after_an_agents_next_step() {
         ),
     );
 }
-
-#[test]
-fn going_on_after_an_agents_steps() {
-    check(
-        "audits__going_on_after_an_agents_steps",
-        "The user goes on from what the agent changed some steps before: that verifies it.",
-        &format!(
-            "{AGENTS_STEP}
-        user
-        | Great. Now also make `a` subtract 2.
-        "
-        ),
-    );
-}

@@ -321,40 +321,31 @@ fn a_quoted_block_is_defused_and_told_once() {
 
 #[test]
 fn an_invalid_proposal_is_withheld_in_every_place() {
-    let story = |history: &str| {
-        format!(
-            "
-    policy history {history}
+    let story = "full who speaks
+    policy history window
     disk src/a.c
-    | int a(int x) {{ return x + 1; }}
-    | int b(int x) {{ return x + 2; }}
+    | int a(int x) { return x + 1; }
+    | int b(int x) { return x + 2; }
     user
     | ```c:src/a.c
-    | int a(int x) {{ return x + 1; }}
-    | int b(int x) {{ return x + 2; }}
+    | int a(int x) { return x + 1; }
+    | int b(int x) { return x + 2; }
     | ```
     | Improve `a`.
     model
     | ```c:src/a.c
-    | int a(int x) {{ return first(x) + 3; }}
-    | int c(int x) {{ return x; }}
+    | int a(int x) { return first(x) + 3; }
+    | int c(int x) { return x; }
     | // ... rest unchanged ...
     | ```
     disk src/a.c
-    | int a(int x) {{ return x - 1; }}
-    | int b(int x) {{ return x + 2; }}
+    | int a(int x) { return x - 1; }
+    | int b(int x) { return x + 2; }
     user
     | What is wrong with `a`?
-    "
-        )
-    };
-    let window = play(&format!("full who speaks\n{}", story("window")));
+    ";
+    let window = play(story);
     let (prompts, _) = window.split_once("[vault]").expect("tables follow");
     assert!(prompts.contains("[RECENT CONTEXT"), "{window}");
     assert!(!prompts.contains("first(x)"), "{window}");
-    let client = play(&story("client"));
-    assert!(
-        client.contains("no_longer_current src/a.c::a v"),
-        "{client}"
-    );
 }
