@@ -166,7 +166,7 @@ const RULES: &[(&str, &str)] = &[
     ),
     (
         "15.8",
-        "No guessing and no silent repair: nothing follows a record that nobody verified",
+        "No guessing and no silent repair: nothing is written over a record that nobody verified",
     ),
 ];
 
