@@ -7,7 +7,7 @@ use tslp_migrations::decode;
 use tslp_snapshots::storage::{Effect, Fault, Operation, PowerLoss, SimDisk};
 use tslp_store::ledger::writer::{self, Commit, Durability, Remedy, WriterFailure, WriterLimits};
 
-use super::workload::{Group, Run, check_survived, groups, last_seq, open};
+use super::workload::{Group, Run, check_survived, groups, last_seq, open, scrub};
 
 fn commit(group: &Group) -> Commit {
     let recorded = group
@@ -23,6 +23,8 @@ fn commit(group: &Group) -> Commit {
 /// Commits the story group by group, with a move after each, up to the first failure or the end.
 fn commit_story(disk: &SimDisk) -> (Run, Option<WriterFailure>) {
     let (opened, state) = open(disk).unwrap();
+    // Nothing is moved into a file at which nobody has looked.
+    scrub(disk, &opened).unwrap();
     let limits = WriterLimits {
         group_events_max: 1,
         checkpoint_pages_busy: 1,
