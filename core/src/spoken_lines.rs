@@ -71,7 +71,11 @@ pub fn spoken_lines(text: &str) -> Vec<SpokenLine> {
         if said.is_empty() {
             continue;
         }
-        let (inside, opens, closes) = without_tags(said);
+        let (inside, opens, closes) = without_tags(without_gutter(said));
+        // An empty line with its number.
+        if inside.is_empty() && !opens && !closes {
+            continue;
+        }
         let from = at + (inside.as_ptr() as usize - line.as_ptr() as usize);
         if opens || inside.is_empty() {
             add(SpokenLine::boundary(from));
@@ -118,6 +122,20 @@ pub fn line_pairs(text: &str) -> Vec<u64> {
     pairs
 }
 
+/// A line without the number, or the place, that a tool has put in front of it: `12→`, `12 |`, `src/a.c:12:`.
+fn without_gutter(line: &str) -> &str {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_path = |word: &str| word.contains(['.', '/']) && !word.contains(char::is_whitespace);
+    let numbered = match line.split_once(':') {
+        Some((path, rest)) if is_path(path) && digits(rest) > 0 => rest,
+        _ => line,
+    };
+    let count = digits(numbered);
+    let after = numbered[count..].trim_start_matches(' ');
+    let inside = after.strip_prefix(['\t', '→', '|', ':']);
+    inside.filter(|_| count > 0).map_or(line, str::trim)
+}
+
 /// A line without the tag that it begins with and the closing one that it ends with, and whether it has them.
 fn without_tags(line: &str) -> (&str, bool, bool) {
     let opened = line
@@ -155,6 +173,20 @@ mod tests {
             lines("<task id=\"1\">\nfix it\n</task>\n<x>a</x>\nif a < b\nVec<T>"),
             ["", "fix it", "", "a", "", "if a < b", "Vec<T>", ""]
         );
+    }
+
+    #[test]
+    fn what_a_tool_puts_in_front_of_lines_is_no_part_of_them() {
+        let said = line_pairs("Allow it.\n\nThen stop.");
+        for shown in [
+            "     1\tAllow it.\n     2\t\n     3\tThen stop.\n",
+            "1→Allow it.\n2→\n3→Then stop.",
+            "notes.md:1:Allow it.\nnotes.md:3:Then stop.",
+            " 1 | Allow it.\n 3 | Then stop.",
+        ] {
+            let shown = line_pairs(shown);
+            assert!(said.iter().all(|pair| shown.contains(pair)));
+        }
     }
 
     #[test]

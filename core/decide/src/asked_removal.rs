@@ -30,7 +30,7 @@ pub(super) struct AskedRemovals {
     leaving: Vec<String>,
     /// All words of each clause that asks for less code, as they were written.
     shrinking: Vec<Vec<String>>,
-    /// All words of the clauses that neither deny nor ask when or why, as they were written.
+    /// All words of the clauses that neither deny nor ask, nor say what is to be added or used, as they were written.
     said: Vec<String>,
     /// Whether the prompt says when something is to happen.
     pub(super) has_condition: bool,
@@ -45,7 +45,15 @@ impl AskedRemovals {
             |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
         let mut before: Vec<&str> = Vec::new();
         let mut announced = false;
-        for clause in clauses(prompt) {
+        for clause in clauses(prompt, &vocabulary) {
+            let Clause {
+                words: clause,
+                is_question: false,
+            } = clause
+            else {
+                before.extend(clause.words);
+                continue;
+            };
             // "Remove dead code: `total`"
             if core::mem::take(&mut announced) {
                 leaving.extend(owned(&clause));
@@ -53,9 +61,13 @@ impl AskedRemovals {
             let removes = asking_verb(&vocabulary, "remove", &clause);
             if let Some(verb) = removes.or_else(|| asking_verb(&vocabulary, "rename", &clause)) {
                 let object = object_of(&vocabulary, &clause, verb);
-                // A pronoun stands for what was named before.
-                let names = if object.is_empty() { &before } else { &object };
-                leaving.extend(owned(names));
+                let next = clause.get(verb + 1).map(|word| bare_word(word));
+                let is_pronoun = next.is_some_and(|next| vocabulary.has_word("pronoun", &next));
+                // A pronoun stands for what was named before: "rename it `sum`".
+                if object.is_empty() || is_pronoun && removes.is_none() {
+                    leaving.extend(owned(&before));
+                }
+                leaving.extend(owned(whole_of(&vocabulary, &object)));
                 announced = clause.last().is_some_and(|word| word.ends_with(':'));
                 if removes.is_some() {
                     objects.push(owned(&object));
@@ -64,14 +76,20 @@ impl AskedRemovals {
             if asking_verb(&vocabulary, "shrink", &clause).is_some() {
                 shrinking.push(owned(&clause));
             }
-            let denies = |word: &&str| {
-                let word = bare_word(word);
-                ["not", "when"]
-                    .iter()
-                    .any(|kind| says(&vocabulary, kind, &word))
-                    || is_contracted_negation(&word)
+            let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
+            let has = |kind: &str| words.iter().any(|word| says(&vocabulary, kind, word));
+            let is_denied = (has("not") || words.iter().any(|word| is_contracted_negation(word)))
+                && (has("remove") || has("rename"));
+            // "call it `sum`" gives a name, "make it call `sum`" doesn't.
+            let calls = |at: usize| {
+                let next = words.get(at + 1);
+                words[at] == "call" && next.is_none_or(|next| !vocabulary.has_word("pronoun", next))
             };
-            if !clause.iter().any(denies) {
+            let is_other = has("adds") || (0..words.len()).any(calls);
+            if !is_denied
+                && !is_other
+                && !(0..words.len()).any(|at| is_when(&vocabulary, &words, at))
+            {
                 said.extend(owned(&clause));
             }
             before.extend(clause);
@@ -161,9 +179,16 @@ impl AskedRemovals {
     }
 }
 
-/// The words of each clause: up to a mark, or a line's end.
-fn clauses(prompt: &str) -> Vec<Vec<&str>> {
-    let mut clauses = Vec::new();
+/// The words up to a mark, or a line's end.
+struct Clause<'p> {
+    words: Vec<&'p str>,
+    /// Whether its sentence asks what to do, and isn't a polite request.
+    is_question: bool,
+}
+
+fn clauses<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Clause<'p>> {
+    let mut clauses: Vec<Clause<'p>> = Vec::new();
+    let mut sentence = 0;
     for line in prompt
         .lines()
         .filter(|line| !line.trim_start().starts_with('>'))
@@ -172,14 +197,51 @@ fn clauses(prompt: &str) -> Vec<Vec<&str>> {
             let mut words = Vec::new();
             for word in words_in(piece) {
                 words.push(word);
-                if word.ends_with(['.', ',', ';', ':', '!', '?']) {
-                    clauses.push(core::mem::take(&mut words));
+                if !word.ends_with(['.', ',', ';', ':', '!', '?']) {
+                    continue;
+                }
+                clauses.push(Clause {
+                    words: core::mem::take(&mut words),
+                    is_question: false,
+                });
+                if word.ends_with(['.', ';', '!', '?']) {
+                    let of_sentence = &mut clauses[sentence..];
+                    let mut said = of_sentence.iter().flat_map(|clause| &clause.words);
+                    let is_question = word.ends_with('?')
+                        && !said.any(|word| vocabulary.has_word("polite", &bare_word(word)));
+                    for clause in of_sentence {
+                        clause.is_question = is_question;
+                    }
+                    sentence = clauses.len();
                 }
             }
-            clauses.push(words);
+            clauses.push(Clause {
+                words,
+                is_question: false,
+            });
+            sentence = clauses.len();
         }
     }
     clauses
+}
+
+/// The words of a removal's object that name what goes as a whole: "the comment above `total`" is no `total`.
+fn whole_of<'o, 'w>(vocabulary: &Vocabulary, object: &'o [&'w str]) -> &'o [&'w str] {
+    let is_of = |word: &&str| !is_code(word) && says(vocabulary, "of", &bare_word(word));
+    match object.iter().position(is_of) {
+        None => object,
+        Some(0) => &object[1..],
+        Some(at) => &object[..at],
+    }
+}
+
+/// Whether a word says when something happens, or asks why; "which is why" gives a reason.
+fn is_when(vocabulary: &Vocabulary, words: &[String], at: usize) -> bool {
+    let gives_reason = || {
+        let before = at.checked_sub(1).map(|before| words[before].as_str());
+        words[at] == "why" && matches!(before, Some("is" | "that's" | "that’s"))
+    };
+    says(vocabulary, "when", &words[at]) && !gives_reason()
 }
 
 /// Words between whitespace. What is marked as code is one by itself, since not every language puts spaces around it.
@@ -243,9 +305,7 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
             && !vocabulary.is_held("not_in", &words[*at])
             && !vocabulary.is_held("when_in", &words[*at])
             && !before.iter().chain(after).any(negates)
-            && !words[..*at]
-                .iter()
-                .any(|word| says(vocabulary, "when", word))
+            && !(0..*at).any(|before| is_when(vocabulary, &words, before))
     })
 }
 
@@ -285,7 +345,9 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
         words
             .skip_while(is_out)
             .take_while(|word| !["where", "when", "out"].iter().any(|kind| said(word, kind)))
-            .filter(|word| !said(word, "plain") && !bare_word(word).is_empty())
+            .filter(|word| {
+                !said(word, "plain") && !said(word, "filler") && !bare_word(word).is_empty()
+            })
             .collect()
     };
     let is_rid = bare_word(clause[verb]) == "rid";
@@ -305,7 +367,11 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
             .chain(after)
             .collect();
     }
-    if !rest.first().is_some_and(is_object) {
+    let is_filler = |word: &&str| {
+        let word = bare_word(word);
+        word.is_empty() || says(vocabulary, "filler", &word)
+    };
+    if !rest.first().is_some_and(is_object) || rest.iter().all(is_filler) {
         return words_of(&clause[..verb]);
     }
     after
@@ -493,6 +559,13 @@ mod tests {
             "`total` est inutile, supprime-la.",
             "Shorten the class by removing total.",
             "`total` belongs in b.py, put it there.",
+            "Nobody calls total, so total can go as well.",
+            "Ya no necesitamos total, así que bórrala.",
+            "`total` doesn't add, it collects. Let's rename it `collect`.",
+            "It is wrong, which is why I'd like you to remove total completely.",
+            "Could you please delete total?",
+            "Delete the method total of Stock.",
+            "total is old, throw it away.",
         ] {
             check(prompt, true);
         }
@@ -506,6 +579,12 @@ mod tests {
             "Remove the check from `total`.",
             "I like how total is removed.",
             "Take the discount out of total.",
+            "Delete the comment above total.",
+            "Remove the unused argument of total.",
+            "Quita el comentario de total.",
+            "Rename the parameter d of total to delta.",
+            "Should we drop total? Give me your opinion first.",
+            "Can we drop total, or is it used?",
         ] {
             check(prompt, false);
         }

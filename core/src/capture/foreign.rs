@@ -134,9 +134,12 @@ fn element_opened(
             *ends.last()?
         };
         let files = [ATTACHED_FILE_TAGS, WRITTEN_FILE_TAGS, FILE_TAGS, FENCE_TAGS];
+        let tag = text[start..line.end].split('>').next();
+        // What comes from an address is no file of the user's.
+        let is_remote = tag.is_some_and(|tag| tag.contains("://"));
         (close >= line.end).then(|| ForeignPart {
             range: start..line_at(text, close).end,
-            is_attachment: files.iter().any(|names| names.contains(&name)),
+            is_attachment: !is_remote && files.iter().any(|names| names.contains(&name)),
         })
     })
 }
