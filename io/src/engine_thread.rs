@@ -799,7 +799,7 @@ impl EngineThread {
             let file = refused.iter().find(|entity| entity.symbol.is_none());
             for entity in file.map_or(&refused[..], core::slice::from_ref) {
                 tracing::warn!(
-                    "the model's change of {entity} was refused, and your file has it: `tslp undo` prints the way back, \
+                    "the model's change of {entity} was refused, and your file has it: `tslp undo {path}` prints the way back, \
                      `tslp accept {entity}` keeps it"
                 );
             }

@@ -87,6 +87,12 @@ impl Tombstones {
         }
     }
 
+    /// The episode that removed the entity, if that is one of the last.
+    #[must_use]
+    pub fn episode_of(&self, entity: &EntityId) -> Option<EpisodeId> {
+        self.removed.get(entity).map(|(_, episode)| *episode)
+    }
+
     /// Whether the entity was removed within the last episodes.
     #[must_use]
     pub fn contains(&self, entity: &EntityId) -> bool {

@@ -78,7 +78,8 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "{name} is STALE: its file holds a former version again, not the last accepted one. Ask the user which of them counts: `@tslp accept {name}` takes what the file holds.",
         ),
         Reason::DiskHoldsRefused => format!(
-            "The file has the change of {name} that was refused. For the user: `tslp undo` prints the way back, `@tslp accept {name}` keeps the change, `tslp why {name}` says what it lost.",
+            "The file has the change of {name} that was refused. For the user: `tslp undo {}` prints the way back, `@tslp accept {name}` keeps the change, `tslp why {name}` says what it lost.",
+            name.split("::").next().unwrap_or_default()
         ),
         Reason::FileGone => format!(
             "{name} doesn't exist any more: its file was deleted on disk.\nIf that was meant, the user says `@tslp accept {name}`.",

@@ -262,8 +262,19 @@ impl<'v> Sight<'v> {
                 edited_at(former.origin, former.episode).filter(|_| is_same)
             };
             let own = |current: &CurrentVersion| edited_at(current.origin, current.episode);
+            // What the model took out at the user's word is its own edit, too.
+            let taken_out = || {
+                let episode = view.state.tombstones().episode_of(entity);
+                episode.filter(|_| current.is_none())
+            };
+            let taken_out = || {
+                view.state
+                    .sessions()
+                    .reply_position(self.session, taken_out()?)
+            };
+            let own = current.as_ref().and_then(own);
             return CurrentCode {
-                own_edit_at: current.as_ref().and_then(own).or_else(reformatted),
+                own_edit_at: own.or_else(reformatted).or_else(taken_out),
                 slice,
             };
         }

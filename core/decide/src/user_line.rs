@@ -63,11 +63,13 @@ impl UserNews {
                     Reason::DiskUnreadable => "could not be read, so the model was not shown it",
                     _ => "is STALE: your file holds code that the model was not shown",
                 };
-                (
-                    entity,
-                    why,
-                    "`@tslp accept ENTITY` takes what the file holds",
-                )
+                let can = match reason {
+                    Reason::DiskHoldsRefused => {
+                        "`tslp undo FILE` prints the way back, `@tslp accept ENTITY` keeps it"
+                    }
+                    _ => "`@tslp accept ENTITY` takes what the file holds",
+                };
+                (entity, why, can)
             }
         };
         let others = self.refused.keys().chain(self.withheld.keys());
@@ -77,6 +79,7 @@ impl UserNews {
             count => format!(" The same goes for {count} more: `tslp recent` lists them."),
         };
         let can = can.replace("ENTITY", &format!("{entity}"));
+        let can = can.replace("FILE", entity.path.as_str());
         Some(delimiter::user_line(&format!(
             "{entity} {why}. {can}.{more}"
         )))

@@ -17,7 +17,9 @@ use tslp_core::slice::{self, Span};
 use tslp_decide::found_code;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::changes::Changes;
+use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state::State;
+use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 
 /// Events after which a fold lets go of what it needs no more.
@@ -30,7 +32,7 @@ pub enum UndoWish {
     LastReply,
     /// What this episode's reply and all later ones have changed.
     Since(EpisodeId),
-    /// What the last reply with code for this file has changed in it.
+    /// What the last reply with code for this file has changed in it; where the file holds a refused change, that and all later ones.
     File(RelPath),
 }
 
@@ -78,8 +80,14 @@ pub fn undo(reader: &LedgerReader, workspace: &Path, wish: &UndoWish) -> Result<
 
 /// The first episode to take back.
 fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<EpisodeId>, LedgerError> {
-    if let UndoWish::Since(episode) = wish {
-        return Ok(Some(*episode));
+    match wish {
+        UndoWish::Since(episode) => return Ok(Some(*episode)),
+        UndoWish::File(path) => {
+            if let Some(refused) = first_refused(reader, path)? {
+                return Ok(Some(refused));
+            }
+        }
+        UndoWish::LastReply => {}
     }
     let mut found = None;
     reader.read_back(EventKind::ArtifactCaptured, &mut |episode, event| {
@@ -97,6 +105,39 @@ fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<Episod
         ControlFlow::Continue(())
     })?;
     Ok(found)
+}
+
+/// The episode of the first refusal since which a file holds the model's refused change of something: whoever goes back to a later text
+/// goes back to that change.
+fn first_refused(reader: &LedgerReader, path: &RelPath) -> Result<Option<EpisodeId>, LedgerError> {
+    let mut held: BTreeMap<EntityId, Seq> = BTreeMap::new();
+    reader.visit_rows_from(path.as_str(), &mut |row: StaleRow| {
+        if row.entity.path != *path {
+            return ControlFlow::Break(());
+        }
+        if row.disk_holds == DiskDifference::Refused {
+            held.insert(row.entity, Seq(0));
+        }
+        ControlFlow::Continue(())
+    })?;
+    for (entity, since) in &mut held {
+        let current = reader.find_row::<StateMapRow>((entity.clone(),))?;
+        *since = current.map_or(Seq(0), |row| row.seq);
+    }
+    let Some(from) = held.values().min() else {
+        return Ok(None);
+    };
+    let mut first = None;
+    reader.read_without(&[EventKind::Content], *from, &mut |stored, event| {
+        if let Event::PromotionRefused(refused) = &event
+            && held
+                .get(&refused.entity)
+                .is_some_and(|since| stored.seq > *since)
+        {
+            first.get_or_insert(stored.episode);
+        }
+    })?;
+    Ok(first)
 }
 
 /// Whether a reply brought this, and not a later look at the file that holds it.
