@@ -71,7 +71,7 @@ struct KnownUnit {
 }
 
 /// What the allocations of a message take besides what is in them.
-const MESSAGE_OVERHEAD_BYTES: usize = 512;
+const MESSAGE_OVERHEAD_BYTES: usize = 320;
 
 /// Memory for messages, twice: in the generation that is filling and in the one before.
 const KNOWN_MESSAGES_BYTES: usize = 6 << 20;
@@ -80,7 +80,7 @@ impl Default for KnownMessages {
     fn default() -> Self {
         Self {
             beginnings: KnownBeginnings::default(),
-            units: RecentMap::new(KNOWN_MESSAGES_BYTES),
+            units: RecentMap::of_bytes(KNOWN_MESSAGES_BYTES),
         }
     }
 }
