@@ -153,7 +153,7 @@ fn episode(soak: &mut Soak, number: usize) {
         serde_json::json!({"role": "assistant", "content": words.collect::<String>()})
     };
     let mut messages: Vec<_> = (0..10).map(said).collect();
-    let asked = if number % 10 == 0 {
+    let asked = if number.is_multiple_of(10) {
         fenced.clone()
     } else {
         format!("Question {number}: improve `f{file}_{}`.", number % 4)
