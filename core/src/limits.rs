@@ -114,9 +114,9 @@ pub const OLDER_FILES_LOOKED_AT_MAX: usize = 256;
 /// Entities of one name whose hashes a definition in an older message is compared with.
 pub const NAMESAKES_COMPARED_MAX: usize = 64;
 
-/// Memory for what was learnt of texts, twice: in the generation that is filling and in the one before. A text takes a third of
-/// its own bytes, so this does for conversations of 9 MB in all.
-pub const INDEX_TEXTS_BYTES: usize = 3 << 19;
+/// Memory for what was learnt of texts, twice: in the generation that is filling and in the one before. A text takes 250
+/// bytes and a tenth of its own, so this does for conversations of 8,192 messages or 9 MB.
+pub const INDEX_TEXTS_BYTES: usize = 3 << 20;
 
 /// Definitions whose shape is remembered, twice; about 150 bytes each.
 pub const INDEX_DEFINITIONS: usize = 8192;

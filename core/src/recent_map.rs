@@ -13,6 +13,8 @@ pub struct RecentMap<K, V> {
     old: HashMap<K, Weighed<V>>,
     young_weight: usize,
     generation_weight_max: usize,
+    /// What an entry weighs besides its value.
+    entry_weight: usize,
 }
 
 #[derive(Debug)]
@@ -22,7 +24,7 @@ struct Weighed<V> {
 }
 
 impl<K: Hash + Eq + Clone, V> RecentMap<K, V> {
-    /// An empty map; `generation_weight_max` is in whatever unit [`insert`](Self::insert) is told, such as bytes.
+    /// An empty map; `generation_weight_max` is in whatever unit [`insert`](Self::insert) is told.
     #[must_use]
     pub fn new(generation_weight_max: usize) -> Self {
         Self {
@@ -30,27 +32,45 @@ impl<K: Hash + Eq + Clone, V> RecentMap<K, V> {
             old: HashMap::new(),
             young_weight: 0,
             generation_weight_max,
+            entry_weight: 0,
+        }
+    }
+
+    /// An empty map of at most so many bytes a generation. [`insert`](Self::insert) is told what its value has allocated; what
+    /// the map itself takes for it is added, since many small values would take several times their own bytes.
+    #[must_use]
+    pub fn of_bytes(generation_bytes_max: usize) -> Self {
+        Self {
+            // A table that has just grown has two slots for an entry; the rest is what allocations cost.
+            entry_weight: 2 * size_of::<(K, Weighed<V>)>() + 32,
+            ..Self::new(generation_bytes_max)
         }
     }
 
     /// The value of a key, which is kept for longer from now on.
     pub fn get(&mut self, key: &K) -> Option<&mut V> {
         if !self.young.contains_key(key)
-            && let Some(Weighed { value, weight }) = self.old.remove(key)
+            && let Some(weighed) = self.old.remove(key)
         {
-            self.insert(key.clone(), value, weight);
+            self.insert_weighed(key.clone(), weighed);
         }
         self.young.get_mut(key).map(|weighed| &mut weighed.value)
     }
 
     /// Keeps a value; one that is heavier than a whole generation is kept until the next one comes.
     pub fn insert(&mut self, key: K, value: V, weight: usize) {
+        let weight = weight + self.entry_weight;
+        self.insert_weighed(key, Weighed { value, weight });
+    }
+
+    fn insert_weighed(&mut self, key: K, weighed: Weighed<V>) {
+        let weight = weighed.weight;
         if self.young_weight + weight > self.generation_weight_max && !self.young.is_empty() {
             self.old = core::mem::take(&mut self.young);
             self.young_weight = 0;
         }
         self.young_weight += weight;
-        if let Some(replaced) = self.young.insert(key, Weighed { value, weight }) {
+        if let Some(replaced) = self.young.insert(key, weighed) {
             self.young_weight -= replaced.weight;
         }
     }
@@ -73,11 +93,13 @@ impl<K: Hash + Eq + Clone, V> RecentMap<K, V> {
         make: impl FnOnce() -> Result<(V, usize), E>,
     ) -> Result<&mut V, E> {
         if !self.young.contains_key(key) {
-            let (value, weight) = match self.old.remove(key) {
-                Some(Weighed { value, weight }) => (value, weight),
-                None => make()?,
-            };
-            self.insert(key.clone(), value, weight);
+            match self.old.remove(key) {
+                Some(weighed) => self.insert_weighed(key.clone(), weighed),
+                None => {
+                    let (value, weight) = make()?;
+                    self.insert(key.clone(), value, weight);
+                }
+            }
         }
         match self.young.get_mut(key) {
             Some(weighed) => Ok(&mut weighed.value),
@@ -121,6 +143,16 @@ mod tests {
             let total: usize = map.young.values().map(|weighed| weighed.weight).sum();
             assert_eq!(total, map.young_weight);
             assert!(total <= 10 || map.young.len() == 1);
+        }
+    }
+
+    #[test]
+    fn many_values_without_bytes_of_their_own_are_few() {
+        let mut map = RecentMap::of_bytes(64 << 10);
+        for key in 0..100_000_u64 {
+            map.insert(key, (), 0);
+            let slots = map.young.allocation_size() + map.old.allocation_size();
+            assert!(slots <= 2 * (64 << 10), "{key}: {slots}");
         }
     }
 

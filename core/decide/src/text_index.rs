@@ -169,10 +169,10 @@ impl TextIndex {
     pub fn new(root: &str) -> Self {
         Self {
             root: root.into(),
-            texts: RecentMap::new(INDEX_TEXTS_BYTES),
+            texts: RecentMap::of_bytes(INDEX_TEXTS_BYTES),
             shapes: RecentMap::new(INDEX_DEFINITIONS),
-            lines: RecentMap::new(INDEX_LINES_BYTES),
-            pairs: RecentMap::new(INDEX_PAIRS_BYTES),
+            lines: RecentMap::of_bytes(INDEX_LINES_BYTES),
+            pairs: RecentMap::of_bytes(INDEX_PAIRS_BYTES),
             words: (Seq(0), RecentMap::new(INDEX_DEFINITIONS)),
         }
     }
@@ -248,7 +248,7 @@ impl TextIndex {
             bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
             let pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
             let pairs: Arc<[u64]> = pairs.into();
-            let weight = size_of::<ArtifactHash>() + size_of_val(&*pairs);
+            let weight = size_of_val(&*pairs);
             (pairs, weight)
         });
         Arc::clone(pairs)
@@ -258,7 +258,7 @@ impl TextIndex {
         let root = &self.root;
         self.texts.get_or_insert_with(&hash, || {
             let facts = TextFacts::of(text, root);
-            let weight = size_of::<IndexedText>() + facts.weight();
+            let weight = size_of::<TextFacts>() + facts.weight();
             let indexed = IndexedText {
                 facts: Arc::new(facts),
                 outdated: None,

@@ -46,7 +46,7 @@ impl ContentCache {
         Self {
             reader,
             archives,
-            contents: RefCell::new(RecentMap::new(GENERATION_BYTES_MAX)),
+            contents: RefCell::new(RecentMap::of_bytes(GENERATION_BYTES_MAX)),
             locations: RefCell::new(RecentMap::new(GENERATION_LOCATIONS)),
         }
     }

@@ -71,7 +71,7 @@ struct KnownUnit {
 }
 
 /// What the allocations of a message take besides what is in them.
-const MESSAGE_OVERHEAD_BYTES: usize = 512;
+const MESSAGE_OVERHEAD_BYTES: usize = 320;
 
 /// Memory for messages, twice: in the generation that is filling and in the one before.
 const KNOWN_MESSAGES_BYTES: usize = 6 << 20;
@@ -80,7 +80,7 @@ impl Default for KnownMessages {
     fn default() -> Self {
         Self {
             beginnings: KnownBeginnings::default(),
-            units: RecentMap::new(KNOWN_MESSAGES_BYTES),
+            units: RecentMap::of_bytes(KNOWN_MESSAGES_BYTES),
         }
     }
 }
@@ -250,7 +250,7 @@ fn is_left_alone(dialect: Dialect, walked: &WalkedBody<'_>) -> bool {
     let text = walked
         .messages
         .first()
-        .map(|(_, json)| serde_json::from_str::<String>(json));
+        .map(|(_, json)| serde_json::from_str::<String>(&without_lone_surrogates(json)));
     is_set("suffix")
         || is_set("raw")
         || walked.form == MessagesForm::Array
@@ -403,5 +403,26 @@ mod tests {
             "]".repeat(200_000)
         );
         assert!(complaint(&deep).contains("recursion") || complaint(&deep).contains("messages"));
+    }
+
+    #[test]
+    fn a_cut_emoji_is_a_prompt_of_each_dialect() {
+        for dialect in Dialect::ALL {
+            for half in [r"\ud83d", r"x\uDC00", r"\ud83d\ud83d y", r"\ud83d\u0041"] {
+                let prompt = if dialect.takes_text() {
+                    format!(r#""cut {half} here""#)
+                } else {
+                    format!(r#"[{{"role":"user","content":"cut {half} here"}}]"#)
+                };
+                let body = format!(r#"{{"model":"m","{}":{prompt}}}"#, dialect.messages_field());
+                let envelope = RequestEnvelope {
+                    dialect,
+                    session_name: None,
+                    attempt: Attempt::First,
+                };
+                let read = read_request(body.as_bytes(), envelope, &mut KnownMessages::default());
+                assert!(matches!(read, Ok(Some(_))), "{dialect:?}: {body}");
+            }
+        }
     }
 }

@@ -34,7 +34,7 @@ const REWRITTEN_MESSAGES_BYTES: usize = 1 << 20;
 
 impl Default for RewrittenMessages {
     fn default() -> Self {
-        Self(RecentMap::new(REWRITTEN_MESSAGES_BYTES))
+        Self(RecentMap::of_bytes(REWRITTEN_MESSAGES_BYTES))
     }
 }
 
