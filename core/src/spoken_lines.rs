@@ -67,15 +67,12 @@ pub fn spoken_lines(text: &str) -> Vec<SpokenLine> {
     for line in text.split_inclusive('\n') {
         let at = start;
         start += line.len();
-        let said = line.trim();
+        // Before the line's end goes: of an empty line only its number is left, and a tab.
+        let said = without_gutter(line.trim_start()).trim();
         if said.is_empty() {
             continue;
         }
-        let (inside, opens, closes) = without_tags(without_gutter(said));
-        // An empty line with its number.
-        if inside.is_empty() && !opens && !closes {
-            continue;
-        }
+        let (inside, opens, closes) = without_tags(said);
         let from = at + (inside.as_ptr() as usize - line.as_ptr() as usize);
         if opens || inside.is_empty() {
             add(SpokenLine::boundary(from));
@@ -133,7 +130,7 @@ fn without_gutter(line: &str) -> &str {
     let count = digits(numbered);
     let after = numbered[count..].trim_start_matches(' ');
     let inside = after.strip_prefix(['\t', '→', '|', ':']);
-    inside.filter(|_| count > 0).map_or(line, str::trim)
+    inside.filter(|_| count > 0).unwrap_or(line)
 }
 
 /// A line without the tag that it begins with and the closing one that it ends with, and whether it has them.

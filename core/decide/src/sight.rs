@@ -216,9 +216,17 @@ impl<'v> Sight<'v> {
         truth.is_some() && self.newest(entity) == truth
     }
 
-    /// Whether what is true of the symbol is the model's own edit in this conversation.
+    /// Whether what is true of the symbol is the model's own edit in this conversation, or it was taken out in it.
     pub(super) fn is_own_edit(&self, entity: &EntityId) -> bool {
-        self.current_code(entity).own_edit_at.is_some()
+        let state = self.view.state;
+        let removed = state.tombstones().episode_of(entity);
+        let was_here = |episode| {
+            state
+                .sessions()
+                .reply_position(self.session, episode)
+                .is_some()
+        };
+        self.current_code(entity).own_edit_at.is_some() || removed.is_some_and(was_here)
     }
 
     fn newest(&self, entity: &EntityId) -> Option<SliceHash> {
@@ -262,19 +270,8 @@ impl<'v> Sight<'v> {
                 edited_at(former.origin, former.episode).filter(|_| is_same)
             };
             let own = |current: &CurrentVersion| edited_at(current.origin, current.episode);
-            // What the model took out at the user's word is its own edit, too.
-            let taken_out = || {
-                let episode = view.state.tombstones().episode_of(entity);
-                episode.filter(|_| current.is_none())
-            };
-            let taken_out = || {
-                view.state
-                    .sessions()
-                    .reply_position(self.session, taken_out()?)
-            };
-            let own = current.as_ref().and_then(own);
             return CurrentCode {
-                own_edit_at: own.or_else(reformatted).or_else(taken_out),
+                own_edit_at: current.as_ref().and_then(own).or_else(reformatted),
                 slice,
             };
         }
