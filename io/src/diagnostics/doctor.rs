@@ -494,7 +494,7 @@ fn stale_words(truths: &TruthCounts) -> Result<String, String> {
     let mut words = format!("{} of {} entities are STALE", truths.stale, truths.entities);
     if truths.refused > 0 {
         words.push_str(&format!(
-            ", {} of them because a file has a change of the model's that was refused (`tslp undo` prints the way back, \
+            ", {} of them because a file has a change of the model's that was refused (`tslp undo PATH` prints the way back, \
              `tslp accept PATH::NAME` keeps it)",
             truths.refused
         ));

@@ -91,6 +91,25 @@ fn a_file_that_the_model_made_goes_and_one_that_it_gutted_comes_back() {
     assert!(tslp.state().get(RING_PUT).is_some());
 }
 
+/// The text before the second refusal was the first one's.
+#[test]
+fn a_file_goes_back_to_before_the_first_refused_change_that_it_holds() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING_BETTER);
+    let tslp = Tslp::start(&places, &upstream);
+    let gutted = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
+    for _ in 0..2 {
+        upstream.will_say(fenced("src/ring.c", gutted));
+        tslp.say("Improve `ring_put` of src/ring.c.");
+        places.write("src/ring.c", gutted);
+    }
+    tslp.say("What does src/ring.c do?");
+    let (patch, said) = undo(&places, &["src/ring.c"]);
+    assert!(said.contains("back to before e1"), "{said}");
+    apply(&places, &["patch", "-p1", "--binary"], &patch);
+    assert_eq!(tree(&places)["src/ring.c"], RING_BETTER.as_bytes());
+}
+
 #[test]
 fn a_file_keeps_its_credential_when_it_is_taken_back() {
     let (places, upstream) = (Places::new(), Upstream::start());
