@@ -51,6 +51,18 @@ pub enum Hunk {
     Append(String),
 }
 
+impl Hunk {
+    /// The text that it puts in.
+    #[must_use]
+    pub fn new_text(&self) -> &str {
+        match self {
+            Self::Replace { new: text, .. } | Self::Insert { text, .. } | Self::Append(text) => {
+                text
+            }
+        }
+    }
+}
+
 /// The position at which a replaced text must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditPosition {

@@ -202,6 +202,8 @@ events! {
         CapabilityChanged = "capability_changed",
         /// A user's message repeats what the ledger knows as somebody else's.
         AuthorFound = "author_found",
+        /// What a reply has its client do, as far as a budget counts it.
+        WorkCounted = "work_counted",
     }
 }
 
@@ -524,6 +526,8 @@ pub enum ReplyOutcome {
     UpstreamUnreachable,
     /// The proxy itself stopped first; noted when it started again.
     Interrupted,
+    /// The proxy sent the prompt to no model, because a budget is used up or a loop was found.
+    Withheld,
 }
 
 /// A tool call in a reply, by reference.
@@ -1077,6 +1081,9 @@ pub struct ServerUsage {
     pub cached_tokens: Option<u32>,
     /// What it had to read.
     pub evaluated_tokens: Option<u32>,
+    /// What it wrote.
+    #[serde(default)]
+    pub completion_tokens: Option<u32>,
 }
 
 /// It turned out what a prompt cost the model server. Recorded with the end of the reply; nothing is decided by it.
@@ -1089,6 +1096,23 @@ pub struct PromptMeasured {
     pub sent: PromptCost,
     /// The model server's own figures, if it reports any.
     pub server: Option<ServerUsage>,
+    /// Bytes of the reply's text and of its calls.
+    #[serde(default)]
+    pub reply_bytes: u32,
+}
+
+/// What a reply has its client do. Recorded where a budget bounds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct WorkCounted {
+    /// The files that it changes, each once.
+    pub files: Vec<RelPath>,
+    /// Lines of code that it writes.
+    pub lines: u32,
+    /// Builds that it has the client run.
+    pub builds: u32,
+    /// Test runs.
+    pub tests: u32,
 }
 
 /// A prompt on record that another one begins like.

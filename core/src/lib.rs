@@ -46,6 +46,7 @@ pub mod redact;
 pub mod request;
 pub mod spoken_lines;
 
+pub mod budget;
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;

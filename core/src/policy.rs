@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Budget;
 use crate::gate::{GateProfile, Thresholds};
 use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
 use crate::stored::stored_words;
@@ -60,6 +61,20 @@ stored_words! {
     }
 }
 
+stored_words! {
+    /// What the Guardian does with calls of the client's own tools, which the client runs.
+    #[derive(Default)]
+    ClientTools, "choice about client tools" {
+        /// Nothing.
+        Off = "off",
+        /// It records a verdict on each call.
+        #[default]
+        Observe = "observe",
+        /// What it denies doesn't reach the client.
+        Hold = "hold",
+    }
+}
+
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
 ///
@@ -89,6 +104,12 @@ pub struct Policy {
     pub on_stale: OnStale,
     /// Whether code that a conversation was shown as disk holds it counts as acknowledged (spec §15.5).
     pub reading_acknowledges: bool,
+    /// What the Guardian does with calls of the client's own tools.
+    pub client_tools: ClientTools,
+    /// What may be done in one conversation, until the Operator resumes it.
+    pub budget_conversation: Budget,
+    /// What may be done in one day (UTC), in all conversations.
+    pub budget_day: Budget,
 }
 
 impl Default for Policy {
@@ -104,6 +125,9 @@ impl Default for Policy {
             tombstone_episodes: TOMBSTONE_EPISODES_DEFAULT,
             on_stale: OnStale::default(),
             reading_acknowledges: true,
+            client_tools: ClientTools::default(),
+            budget_conversation: Budget::default(),
+            budget_day: Budget::default(),
         }
     }
 }
@@ -149,4 +173,7 @@ settings! {
     "tombstone_episodes": tombstone_episodes,
     "etv.on_stale": on_stale,
     "etv.reading_acknowledges": reading_acknowledges,
+    "guardian.client_tools": client_tools,
+    "budget.conversation": budget_conversation,
+    "budget.day": budget_day,
 }

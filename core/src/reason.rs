@@ -288,6 +288,14 @@ reasons! {
     ForgedResult = "forged_result",
     /// The model asked for a tool where none is run.
     ToolNotRun = "tool_not_run",
+    /// Of something that a budget bounds nine tenths are used.
+    BudgetNearlyUsed = "budget_nearly_used",
+    /// A budget of the agents' work is used up: requests are refused until the Operator says `tslp resume`.
+    AgentBudgetUsed = "agent_budget_used",
+    /// The model has made the same call three times, with the same result each time.
+    CallRepeated = "call_repeated",
+    /// The model has written the same file three times in its last five replies, and nothing of it became true.
+    FileRewritten = "file_rewritten",
     /// The version that is shown was accepted in another conversation, and its file doesn't hold it yet.
     UnsavedElsewhere = "unsaved_elsewhere",
     /// Disk holds a change of the model's that was refused.
@@ -378,6 +386,9 @@ impl Reason {
                     | Self::RemovedByUser
                     | Self::ParseErrors
                     | Self::QuotesDelimiters
+                    | Self::BudgetNearlyUsed
+                    | Self::CallRepeated
+                    | Self::FileRewritten
             )
     }
 

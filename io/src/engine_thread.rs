@@ -28,7 +28,8 @@ use tslp_core::reason::Reason;
 use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::reply::{Reply, SegmentExtent};
-use tslp_decide::user_line::UserNews;
+use tslp_decide::user_line::{self, UserNews};
+use tslp_decide::work::WithheldPrompt;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
 use tslp_replay::engine::Engine;
@@ -191,6 +192,8 @@ struct PromptToModel {
 enum PromptRefusal {
     Request(BadRequest),
     Ledger(WriterStopped),
+    /// A budget is used up, or the agent goes round in circles.
+    Withheld(WithheldPrompt),
 }
 
 impl EngineThread {
@@ -413,6 +416,14 @@ impl EngineThread {
                 .collect(),
         };
         let composed = self.engine.compose(pending, answers);
+        if let Some(withheld) = composed.withheld {
+            let (now, outcome) = (self.wiring.clock.now(), ReplyOutcome::Withheld);
+            let reply = Reply::default();
+            let pending = self.engine.end_reply(now, composed.episode, reply, outcome);
+            let judged = self.engine.judge(pending, DiskAnswers::default());
+            self.commit_batch(composed.batch.merged_with(judged.batch));
+            return Err(PromptRefusal::Withheld(withheld));
+        }
         let is_unchanged = composed.outgoing.is_unchanged(&composed.request);
         // Taken before the body may be moved: all of these point into it.
         let model = wire.model_json().map(str::to_owned);
@@ -719,6 +730,9 @@ impl EngineThread {
         }
         let server = running.usage_of_first.or(running.decoder.server_usage());
         let (tool_calls, finish_reason) = running.decoder.into_parts();
+        let arguments = tool_calls.iter().map(|call| call.arguments.len());
+        let reply_bytes = running.reply.said_bytes() + arguments.sum::<usize>();
+        let reply_bytes = u32::try_from(reply_bytes).unwrap_or(u32::MAX);
         running.reply.tool_calls = tool_calls;
         running.reply.finish_reason = finish_reason;
         let episode = running.episode;
@@ -730,6 +744,7 @@ impl EngineThread {
                 client: running.costs.client,
                 sent: running.costs.sent,
                 server,
+                reply_bytes,
             });
         } else {
             self.prompt_costs.forget(exchange);
@@ -850,6 +865,11 @@ impl EngineThread {
                 Event::NoticeIssued(notice) if notice.reason == Reason::ToolsResumed => {
                     self.tell_mode();
                 }
+                Event::NoticeIssued(notice) => {
+                    if let Some(said) = user_line::about_work(notice.reason) {
+                        tracing::warn!(session = %notice.session, "{said}");
+                    }
+                }
                 Event::PolicyApproved(_) => {
                     self.forget_rules();
                     self.tell_mode();
@@ -873,6 +893,8 @@ impl PromptRefusal {
         let refusal = match self {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
             Self::Ledger(WriterStopped(message)) => Refusal::new(503, "ledger_failed", message),
+            // Clients send requests again that were refused with 408, 409, 429 or 5xx.
+            Self::Withheld(withheld) => Refusal::new(422, withheld.reason.code(), withheld.message),
         };
         OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
     }
@@ -947,7 +969,8 @@ const fn was_read(outcome: ReplyOutcome) -> bool {
         ReplyOutcome::Completed | ReplyOutcome::ClientGone | ReplyOutcome::UpstreamBroken => true,
         ReplyOutcome::UpstreamRefused(_)
         | ReplyOutcome::UpstreamUnreachable
-        | ReplyOutcome::Interrupted => false,
+        | ReplyOutcome::Interrupted
+        | ReplyOutcome::Withheld => false,
     }
 }
 

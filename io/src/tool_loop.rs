@@ -7,11 +7,12 @@ pub mod worker;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tslp_core::policy::ClientTools;
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
 
 use crate::config::ServeConfig;
-use crate::config::settings::{ClientTools, ToolsChoice, ToolsConfig};
+use crate::config::settings::{ToolsChoice, ToolsConfig};
 
 /// Longest request body that a reply of several rounds goes on from: it is kept while its reply is under way.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -67,9 +68,8 @@ impl ToolLoopConfig {
             shell_fences,
             policy,
             toolchains,
-            client_tools,
         } = &config.tools;
-        let (run, client_tools) = (*run, *client_tools);
+        let (run, client_tools) = (*run, config.policy.client_tools);
         if run == ToolsChoice::Off && client_tools == ClientTools::Off {
             return None;
         }

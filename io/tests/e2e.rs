@@ -21,6 +21,8 @@ mod agents;
 mod audit;
 #[path = "e2e/authors.rs"]
 mod authors;
+#[path = "e2e/budgets.rs"]
+mod budgets;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/deep.rs"]

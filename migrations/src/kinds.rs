@@ -2,8 +2,8 @@
 
 use tslp_core::event::{self, Event, EventKind};
 
-use crate::format_2;
 use crate::stored::{self, DecodeError, EncodeError};
+use crate::{format_2, format_3};
 
 /// An event as the ledger stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,6 @@ kinds! {
         7 => DiskObserved,
         8 => DirectiveGiven,
         9 => AuditAnswered,
-        10 => PromptMeasured,
         11 => ReplyPart,
         12 => PromptSent,
         13 => ActionRequested,
@@ -97,8 +96,11 @@ kinds! {
         25 => CapabilityChanged,
         26 => RulesInForce,
         28 => AuthorFound,
+        32 => PromptMeasured,
+        33 => WorkCounted,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,
+        10 => format_3::PromptMeasured as PromptMeasured,
     }
 }

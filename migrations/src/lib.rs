@@ -8,6 +8,7 @@
 
 mod content;
 mod format_2;
+mod format_3;
 mod kinds;
 pub mod schema;
 mod stored;

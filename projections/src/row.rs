@@ -477,12 +477,13 @@ const fn proof_word(proof: Proof) -> &'static str {
 }
 
 /// The outcomes that are a word alone; the one that isn't has the upstream's status after its word.
-const OUTCOME_WORDS: [(ReplyOutcome, &str); 5] = [
+const OUTCOME_WORDS: [(ReplyOutcome, &str); 6] = [
     (ReplyOutcome::Completed, "completed"),
     (ReplyOutcome::ClientGone, "client_gone"),
     (ReplyOutcome::UpstreamBroken, "upstream_broken"),
     (ReplyOutcome::UpstreamUnreachable, "upstream_unreachable"),
     (ReplyOutcome::Interrupted, "interrupted"),
+    (ReplyOutcome::Withheld, "withheld"),
 ];
 
 const REFUSED_WORD: &str = "upstream_refused_";

@@ -27,6 +27,7 @@ use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
 use crate::vault::Vault;
+use crate::work::Work;
 
 pub use view::StateView;
 
@@ -51,6 +52,7 @@ pub struct State {
     anomalies: Anomalies,
     rules: Rules,
     guardian: GuardianState,
+    work: Work,
     provenance: Provenance,
 }
 
@@ -88,6 +90,7 @@ impl State {
         self.audits.apply(recorded, changes);
         self.rules.apply(recorded, changes);
         self.guardian.apply(recorded, changes);
+        self.work.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -170,6 +173,12 @@ impl State {
     #[must_use]
     pub const fn guardian(&self) -> &GuardianState {
         &self.guardian
+    }
+
+    /// What agents have done, by which budgets are judged.
+    #[must_use]
+    pub const fn work(&self) -> &Work {
+        &self.work
     }
 
     /// Who said the newest texts.
@@ -285,7 +294,7 @@ impl StateRestorer {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 14] = [
+        let sections: [(&str, &dyn fmt::Display); 15] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -300,6 +309,7 @@ impl fmt::Display for State {
             ("outdated", self.state_map.sources()),
             ("edits", &self.edits),
             ("guardian", &self.guardian),
+            ("work", &self.work),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");

@@ -36,6 +36,8 @@ macro_rules! for_each_table {
             GRANTS: crate::guardian::GrantRow => guardian,
             TOOL_SESSIONS: crate::guardian::ToolSessionRow => guardian,
             TOOL_CALLS: crate::guardian::ToolCallRow => guardian,
+            WORK: crate::work::WorkRow => work,
+            WORK_FILES: crate::work::WorkFileRow => work,
             PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };

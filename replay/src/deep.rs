@@ -271,7 +271,8 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::NoticeIssued(_)
         | Event::PromptAmended(_)
         | Event::CapabilityChanged(_)
-        | Event::AuthorFound(_) => None,
+        | Event::AuthorFound(_)
+        | Event::WorkCounted(_) => None,
     }
 }
 

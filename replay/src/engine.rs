@@ -12,7 +12,7 @@ use core::cell::RefCell;
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, DirectiveGiven, DiskFinding, Event, History, ReplyOutcome, Verb,
+    AuditOutcome, DirectiveGiven, DiskFinding, Event, History, NoticeIssued, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
@@ -43,6 +43,7 @@ use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
 use tslp_decide::touch;
 use tslp_decide::verify;
+use tslp_decide::work as agents_work;
 use tslp_decide::write_head::{self, CodeSource};
 use tslp_projections::stale::Divergence;
 use tslp_projections::vault::VaultLocation;
@@ -199,6 +200,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             RequestKind::SideRequest(episode) => {
                 return ComposedPrompt {
                     episode,
+                    withheld: agents_work::withheld(
+                        &self.view(),
+                        &self.policy,
+                        work.at,
+                        SessionId(0),
+                    ),
                     batch: work.finish(&self.state),
                     outgoing: Outgoing::unchanged(&request),
                     request,
@@ -305,9 +312,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             texts.next().is_none(),
             "every text that was read belongs to a file that is accepted"
         );
+        let at = work.at;
+        self.decide(&mut work, |engine, policy| {
+            agents_work::warn(&engine.view(), policy, at, ids)
+        });
         // `None` while the proxy serves: then the request itself shows it.
         let seen = self.seen_on_record();
         let outgoing = self.decide_with(&mut work, |engine, policy| {
+            let view = engine.view();
+            if let Some(withheld) = agents_work::withheld(&view, policy, at, ids.1) {
+                let notice = NoticeIssued::new(ids, withheld.reason, None);
+                return (Vec::from([Event::NoticeIssued(notice)]), Err(withheld));
+            }
             let prompt = Prompt {
                 request: &request,
                 episode: received.episode,
@@ -322,15 +338,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 grammars: &engine.grammars,
                 index: &engine.index,
             };
-            let Composed { events, outgoing } = compose::compose(&engine.view(), policy, &prompt);
-            (events, outgoing)
+            let Composed { events, outgoing } = compose::compose(&view, policy, &prompt);
+            (events, Ok(outgoing))
         });
+        let (outgoing, withheld) = match outgoing {
+            Ok(outgoing) => (outgoing, None),
+            Err(withheld) => (Outgoing::unchanged(&request), Some(withheld)),
+        };
         ComposedPrompt {
             episode: received.episode,
             batch: work.finish(&self.state),
             request,
             outgoing,
             conversation: Some((received.session, history)),
+            withheld,
         }
     }
 
@@ -708,6 +729,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let PendingReply {
             touches,
             text,
+            calls,
             found,
             containers,
             measured,
@@ -761,6 +783,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         self.decide(&mut work, |engine, _| {
             tools::unanswered_tools(&engine.view(), episode, &text)
+        });
+        self.decide(&mut work, |_, policy| {
+            agents_work::count_work(policy, &found, &calls)
         });
         work.end_step();
         // The costs are a step of their own, because nothing is decided by them.

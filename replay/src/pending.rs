@@ -10,6 +10,7 @@ use tslp_core::event::{
     AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
 };
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+use tslp_core::message::ToolCall;
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
@@ -20,6 +21,7 @@ use tslp_decide::found_code::FoundCode;
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt::PastedCode;
 use tslp_decide::receive::ReceivedPrompt;
+use tslp_decide::work::WithheldPrompt;
 use tslp_projections::changes::{Changes, RowChange};
 
 use tslp_projections::state::State;
@@ -150,6 +152,8 @@ pub struct ComposedPrompt {
     pub outgoing: Outgoing,
     /// Its session and how older messages are treated; `None` for a request outside the conversations.
     pub conversation: Option<(SessionId, History)>,
+    /// Why it may not go to a model, if so. Then it wasn't composed, and its episode is to be ended.
+    pub withheld: Option<WithheldPrompt>,
 }
 
 /// The decisions about a reply.
@@ -179,6 +183,8 @@ pub struct PendingReply {
     pub measured: Option<PromptMeasured>,
     /// All of it, if it is complete.
     pub(crate) text: String,
+    /// Its tool calls, if it is complete.
+    pub(crate) calls: Vec<ToolCall>,
     pub(crate) found: Vec<FoundCode>,
     pub(crate) containers: MessagePieces,
     pub(crate) work: BatchBuilder,

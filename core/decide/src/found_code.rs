@@ -551,6 +551,19 @@ impl FoundCode {
         self.path.as_ref()?.as_ref().ok()
     }
 
+    /// How many lines it writes: of an edit those of its new texts.
+    #[must_use]
+    pub fn written_lines(&self) -> u32 {
+        let lines = |text: &str| u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        let hunks = |hunks: &[Hunk]| hunks.iter().map(|hunk| lines(hunk.new_text())).sum();
+        match self.edit.as_ref().map(|it| &it.edit) {
+            Some(Ok(Edit::Change(changed) | Edit::Move { hunks: changed, .. })) => hunks(changed),
+            Some(Ok(Edit::Create(text))) => lines(text),
+            Some(Ok(Edit::Delete) | Err(_)) => 0,
+            None => lines(&self.code),
+        }
+    }
+
     /// Whether a client's system message shows this code, and nothing is known of its file: an example of the client's that the
     /// model has copied is nobody's code.
     #[must_use]

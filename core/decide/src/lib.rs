@@ -49,6 +49,7 @@ pub mod touch;
 pub mod unfenced;
 pub mod user_line;
 pub mod verify;
+pub mod work;
 pub mod write_head;
 
 use alloc::collections::{BTreeMap, BTreeSet};

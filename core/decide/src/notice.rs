@@ -219,6 +219,18 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         | Reason::SandboxBreach => {
             halted(why_halted(notice.reason).expect("each of these halts tools"))
         }
+        Reason::BudgetNearlyUsed => String::from(
+            "Nine tenths of what the user allows for this work are used (`tslp guardian status` has the figures). Finish what matters most, then say what is left.",
+        ),
+        Reason::AgentBudgetUsed => String::from(
+            "The budget for this work was used up, and requests were refused; the user has let it go on.",
+        ),
+        Reason::CallRepeated => String::from(
+            "The last call is the third one with the same arguments and the same result: calling it again changes nothing. Do something else, or say what is missing.",
+        ),
+        Reason::FileRewritten => format!(
+            "{name} was written three times in the last five replies, and nothing of it was accepted. Read the file and the notices about it before you write it again, or ask the user.",
+        ),
         Reason::ToolNotRun => String::from(
             "The last reply asks for a tool in a fence, and nothing was run: such fences run only in chat completions of a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
         ),

@@ -60,6 +60,12 @@ pub enum SegmentExtent {
 }
 
 impl Reply {
+    /// The bytes of its text so far.
+    #[must_use]
+    pub const fn said_bytes(&self) -> usize {
+        self.text.len() + self.tail.len()
+    }
+
     /// Bytes of text that no event holds yet.
     #[must_use]
     pub fn unrecorded_bytes(&self) -> usize {

@@ -10,8 +10,28 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::Event;
 use tslp_core::reason::Reason;
 
-/// Said where a reply asks for a tool in vain.
-const NOT_RUN: &str = "The model asks for a tool, and nothing was run: `tool` fences run in chat completions of a client without tools of its own, where `tools.run` is on.";
+/// What the user hears of tools, budgets and loops.
+#[must_use]
+pub const fn about_work(reason: Reason) -> Option<&'static str> {
+    Some(match reason {
+        Reason::ToolNotRun => {
+            "The model asks for a tool, and nothing was run: `tool` fences run in chat completions of a client without tools of its own, where `tools.run` is on."
+        }
+        Reason::BudgetNearlyUsed => {
+            "Nine tenths of a budget are used: `tslp guardian status` has the figures, `tslp resume` gives as much again."
+        }
+        Reason::AgentBudgetUsed => {
+            "A budget is used up, and a prompt was not sent: `tslp resume` gives as much again."
+        }
+        Reason::CallRepeated => {
+            "The model has made the same call three times, with the same result each time."
+        }
+        Reason::FileRewritten => {
+            "The model has written a file again and again, and nothing of it was accepted: `tslp recent` says why."
+        }
+        _ => return None,
+    })
+}
 
 /// What the user of a conversation has to hear with a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,8 +40,8 @@ pub struct UserNews {
     withheld: BTreeMap<EntityId, Reason>,
     /// Why what the reply makes of the entities isn't taken over.
     refused: BTreeMap<EntityId, Reason>,
-    /// Whether the reply asks for a tool where none is run.
-    asks_in_vain: bool,
+    /// What there is to say of tools, budgets and loops.
+    about_work: Option<&'static str>,
 }
 
 impl UserNews {
@@ -41,7 +61,9 @@ impl UserNews {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
                 self.refused.insert(refused.entity.clone(), reason);
             }
-            Event::NoticeIssued(notice) => self.asks_in_vain |= notice.reason == Reason::ToolNotRun,
+            Event::NoticeIssued(notice) => {
+                self.about_work = about_work(notice.reason).or(self.about_work);
+            }
             _ => {}
         }
     }
@@ -53,7 +75,7 @@ impl UserNews {
             Some((entity, reason)) => (entity, refusal_text(*reason), refusal_remedy(*reason)),
             None => {
                 let Some((entity, reason)) = self.withheld.iter().next() else {
-                    return self.asks_in_vain.then(|| delimiter::user_line(NOT_RUN));
+                    return self.about_work.map(delimiter::user_line);
                 };
                 let why = match reason {
                     Reason::FileGone => "doesn't exist any more: its file was deleted",

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use super::Join;
 use super::client_lists::*;
 use super::jail::{Jail, absolute_path, is_within};
 use super::shell::{KEYWORDS, ShellCommand, read_line};
+use super::{Class, CommandTable, Join};
 use crate::capture::vocabulary;
 use crate::stored::stored_words;
 
@@ -244,6 +244,32 @@ pub fn judge_client_call(parts: &[(CallPart, &str)], jail: &Jail) -> Vec<HarmFou
     judge.found.sort();
     judge.found.dedup();
     judge.found
+}
+
+/// How many builds and how many test runs a call of the client's asks for; a test run is no build.
+#[must_use]
+pub fn builds_and_tests(tool: &str, arguments: &str, table: &CommandTable) -> (u32, u32) {
+    let (mut builds, mut tests) = (0, 0);
+    let parts = call_parts(tool, arguments).into_iter();
+    let scripts =
+        parts.filter(|(part, text)| *part == CallPart::Shell && text.len() <= JUDGED_BYTES_MAX);
+    for command in scripts.flat_map(|(_, text)| read_line(&text)) {
+        if table.classify(&command.words).class != Class::Build {
+            continue;
+        }
+        let is_test = |word: &String| lists(TEST_WORDS, word) || word.contains("test");
+        match command
+            .words
+            .iter()
+            .take_while(|word| !word.contains('='))
+            .take(3)
+            .any(is_test)
+        {
+            true => tests += 1,
+            false => builds += 1,
+        }
+    }
+    (builds, tests)
 }
 
 /// What a command's input comes from.

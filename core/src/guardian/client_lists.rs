@@ -29,6 +29,9 @@ pub(super) const TERMINAL_TOOLS: &str = "terminal shell bash console stdin exec 
 /// Parts of names of tools that change files.
 pub(super) const WRITING_TOOLS: &str =
     "write edit create delete remove move rename append insert replace patch mkdir save";
+/// Words among a build's first that make it a test run, besides those with `test` in them.
+pub(super) const TEST_WORDS: &str =
+    "check jest mocha tox nox rspec ava karma jasmine tap prove bats tst t";
 pub(super) const EDITOR_COMMANDS: &str = "view create str_replace insert undo_edit";
 pub(super) const PATCH_HEADERS: &str =
     "*** Add File: |*** Update File: |*** Delete File: |*** Move to: |+++ |rename to ";

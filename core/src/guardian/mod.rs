@@ -22,7 +22,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 pub use class::{Capability, Class, Risk};
-pub use client::{CallPart, Harm, HarmFound, JUDGED_BYTES_MAX, call_parts, judge_client_call};
+pub use client::{
+    CallPart, Harm, HarmFound, JUDGED_BYTES_MAX, builds_and_tests, call_parts, judge_client_call,
+};
 pub use command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
 pub use command_table::{ClassifiedCommand, CommandTable};
 pub use grant::{ACTION_MINUTES, GrantStanding, GrantToken, minutes_after};

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tslp_core::budget::{Budget, Counter};
 use tslp_core::guardian::{Decision, Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
@@ -12,7 +13,9 @@ use tslp_core::reason::Reason;
 use tslp_decide::tools::{evidence_text, stored_evidence};
 use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
 use tslp_projections::row::Row;
+use tslp_projections::rules::RuleRow;
 use tslp_projections::table::Value as Cell;
+use tslp_projections::work::WorkRow;
 use tslp_store::ledger::LedgerError;
 use tslp_tools::guardian::profile_file;
 
@@ -84,6 +87,10 @@ struct GuardianTables {
     grants: Vec<GrantRow>,
     halts: Vec<ToolSessionRow>,
     calls: Vec<ToolCallRow>,
+    /// What was done, by which budgets are judged.
+    work: Vec<WorkRow>,
+    /// The budgets by which the proxy decided last: a conversation's, and a day's.
+    budgets: [Budget; 2],
     /// The first lines of what the last calls ask for, the latest first.
     lines: Vec<String>,
 }
@@ -95,6 +102,7 @@ impl GuardianTables {
         }
         let reader = diagnosed_subject(config).readers.open()?;
         let calls = reader.rows::<ToolCallRow>()?;
+        let rules = reader.rows::<RuleRow>()?;
         let line = |row: &ToolCallRow| -> Result<String, LedgerError> {
             let stored = reader.artifact(row.text)?;
             let text = stored.and_then(|stored| {
@@ -108,6 +116,12 @@ impl GuardianTables {
             policy: reader.rows()?,
             grants: reader.rows()?,
             halts: reader.rows()?,
+            work: reader.rows()?,
+            budgets: ["budget.conversation", "budget.day"].map(|name| {
+                let rule = rules.iter().find(|rule| rule.name == name);
+                let budget = rule.and_then(|rule| rule.value.parse().ok());
+                budget.unwrap_or_default()
+            }),
             lines: last.map(line).collect::<Result<_, _>>()?,
             calls,
         })
@@ -135,6 +149,7 @@ impl GuardianTables {
             "policy": self.policy.first().map(row_object),
             "grants": self.grants.iter().map(row_object).collect::<Vec<_>>(),
             "sessions": self.halts.iter().map(row_object).collect::<Vec<_>>(),
+            "work": self.work.iter().map(row_object).collect::<Vec<_>>(),
             "calls": self.calls.iter().map(row_object).collect::<Vec<_>>(),
         })
     }
@@ -165,6 +180,30 @@ impl GuardianTables {
                 None => "not halted".to_owned(),
             };
             lines.push(format!("{whose} {halt}, {} builds", row.builds));
+        }
+        for row in &self.work {
+            let [conversation, day] = &self.budgets;
+            let (whose, budget) = match row.session {
+                SessionId(0) => (format!("all of {:.10}", utc_moment(row.day.0)), day),
+                session => (session.to_string(), conversation),
+            };
+            let limit = |counter| {
+                let limit = budget
+                    .limits()
+                    .iter()
+                    .find(|(bounded, _)| *bounded == counter);
+                limit.map_or_else(String::new, |(_, limit)| format!(" of {limit}"))
+            };
+            let done = Counter::ALL
+                .iter()
+                .map(|counter| (*counter, row.done().of(*counter)));
+            let shown = done.filter(|(counter, done)| *done > 0 || !limit(*counter).is_empty());
+            let figures =
+                shown.map(|(counter, done)| format!("{done}{} {counter}", limit(counter)));
+            lines.push(format!(
+                "{whose} used {}",
+                figures.collect::<Vec<_>>().join(", ")
+            ));
         }
         for (row, line) in self.calls.iter().rev().zip(&self.lines) {
             let (episode, number) = (row.episode.0, row.number);

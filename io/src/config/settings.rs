@@ -117,8 +117,6 @@ pub struct ToolsConfig {
     pub policy: Option<PathBuf>,
     /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
-    /// Whether calls of the client's own tools are judged.
-    pub client_tools: ClientTools,
 }
 
 words! {
@@ -148,20 +146,6 @@ impl NoticesInReply {
 }
 
 words! {
-    /// What the Guardian does with calls of the client's own tools, which the client runs.
-    #[derive(Default)]
-    ClientTools, "choice about client tools" {
-        /// Nothing.
-        Off = "off",
-        /// It records a verdict on each call.
-        #[default]
-        Observe = "observe",
-        /// What it denies doesn't reach the client.
-        Hold = "hold",
-    }
-}
-
-words! {
     /// Whether tools that replies ask for are run.
     #[derive(Default)]
     ToolsChoice, "choice of tools" {
@@ -184,7 +168,6 @@ impl Default for ToolsConfig {
             shell_fences: false,
             policy: None,
             toolchains: Vec::new(),
-            client_tools: ClientTools::default(),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::iter::once;
 
 use tslp_core::gate::GateProfile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
-use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement};
+use tslp_core::policy::{AuditChoice, ClientTools, HistoryChoice, OnStale, Placement};
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
-use super::settings::{ClientTools, LogFormat, NoticesInReply, TokenBudget, ToolsChoice};
+use super::settings::{LogFormat, NoticesInReply, TokenBudget, ToolsChoice};
 
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
@@ -58,6 +58,18 @@ macro_rules! choice {
                 let choice = written.one_of($words::WORDS, $words::of_word);
                 choice.map(|choice| s.$($field).+ = choice)
             },
+            show: |s| s.$($field).+.to_string(),
+        }
+    };
+}
+
+/// Bounds of what agents may do.
+macro_rules! budget {
+    ($($field:ident).+) => {
+        SettingAccess {
+            kind: ValueKind::Text("BUDGET"),
+            unit: "",
+            set: |s, written| written.text().parse().map(|budget| s.$($field).+ = budget),
             show: |s| s.$($field).+.to_string(),
         }
     };
@@ -263,8 +275,14 @@ keys! {
         } },
         "Folders with programs in their `bin` that tools may see and run besides the system's, such as `$(rustc --print sysroot)`.",
         unset "none";
-    "guardian.client_tools": Tuning, choice!(ClientTools, tools.client_tools),
+    "guardian.client_tools": Tuning, choice!(ClientTools, policy.client_tools),
         "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
+    "budget.conversation": Common, budget!(policy.budget_conversation),
+        "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 422 `BUDGET-EXHAUSTED`.",
+        unset "no bound";
+    "budget.day": Common, budget!(policy.budget_day),
+        "The same for all conversations together, by days of UTC.",
+        unset "no bound";
     "http.connections_max": Tuning, number!(1..=65_536, "connections", http.connections_max),
         "Client connections at one time.";
     "http.request_head_bytes_max": Tuning, number!(1 << 10..=1 << 20, "bytes", http.request_head_bytes_max),

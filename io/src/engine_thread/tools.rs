@@ -18,6 +18,7 @@ use tslp_core::guardian::{
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+use tslp_core::policy::ClientTools;
 use tslp_core::redact;
 use tslp_decide::notice;
 use tslp_decide::reply::SegmentExtent;
@@ -33,7 +34,7 @@ use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::{EngineThread, take_said};
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
-use crate::config::settings::{ClientTools, ToolsChoice};
+use crate::config::settings::ToolsChoice;
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};

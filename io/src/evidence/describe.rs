@@ -58,6 +58,13 @@ pub fn sentence(event: &Event) -> String {
             count_text(event.messages as usize, "message", "messages"),
             event.model
         ),
+        Event::WorkCounted(event) => format!(
+            "{} changed, {} of code, {}, {}",
+            count_text(event.files.len(), "file", "files"),
+            count_text(event.lines as usize, "line", "lines"),
+            count_text(event.builds as usize, "build", "builds"),
+            count_text(event.tests as usize, "test run", "test runs"),
+        ),
         Event::PromptAmended(event) => amended_words(event),
         Event::PromptComposed(event) => composed_words(event),
         Event::ActionRequested(event) => {
@@ -197,6 +204,7 @@ pub(crate) fn outcome_words(outcome: ReplyOutcome) -> String {
         ReplyOutcome::UpstreamRefused(status) => format!("the upstream refused it with {status}"),
         ReplyOutcome::UpstreamUnreachable => "the upstream couldn't be reached".to_owned(),
         ReplyOutcome::Interrupted => "the proxy stopped first".to_owned(),
+        ReplyOutcome::Withheld => "the prompt was not sent".to_owned(),
     }
 }
 

@@ -217,6 +217,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: checks.into_vec(),
             touches,
             measured: None,
+            calls: if is_judged {
+                reply.tool_calls
+            } else {
+                Vec::new()
+            },
             text: if is_judged { reply.text } else { String::new() },
             found,
             containers: MessagePieces::new(reply.segments),

@@ -49,7 +49,9 @@ fn a_clock_that_jumps_by_years_changes_no_decision_and_no_order() {
     .unwrap();
     // Rows differ in their times alone.
     let (jumped, walked) = (folded(&jumping), folded(&steady));
-    for (index, table) in TABLES.iter().enumerate() {
+    // What agents have done is counted by days.
+    let tables = TABLES.iter().enumerate();
+    for (index, table) in tables.filter(|(_, table)| table.name != "work") {
         // No other number is that large.
         let rows = |state: &State| {
             let mut rows = replay_check::rows(state, index);

@@ -318,6 +318,10 @@ impl ReportedUsage<'_> {
         let evaluated = figure(timings.get("prompt_n"));
         known.prompt_tokens = figure(usage.get("prompt_tokens")).or(known.prompt_tokens);
         known.cached_tokens = cached.or(known.cached_tokens);
+        let written = usage
+            .get("completion_tokens")
+            .or(timings.get("predicted_n"));
+        known.completion_tokens = figure(written).or(known.completion_tokens);
         known.evaluated_tokens = evaluated.or(known.evaluated_tokens);
     }
 }
@@ -547,11 +551,16 @@ mod tests {
 
     /// The server's figures in all splits of a finished reply.
     fn check_usage(bytes: &str, figures: [Option<u32>; 3]) {
+        check_usages(bytes, figures, None);
+    }
+
+    fn check_usages(bytes: &str, figures: [Option<u32>; 3], completion_tokens: Option<u32>) {
         let [prompt_tokens, cached_tokens, evaluated_tokens] = figures;
         let expected = ServerUsage {
             prompt_tokens,
             cached_tokens,
             evaluated_tokens,
+            completion_tokens,
         };
         let expected = (figures != [None; 3]).then_some(expected);
         for split in 0..=bytes.len() {
@@ -582,7 +591,7 @@ mod tests {
         check_usage(&stream(timings, ""), [None, Some(236), Some(1)]);
         check_usage(&stream(timings, last), [Some(9), Some(236), Some(1)]);
         let body = r#"{"choices":[{"message":{"content":"a \"usage\" of"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1},"timings":{"prompt_n":2}}"#;
-        check_usage(body, [Some(3), None, Some(2)]);
+        check_usages(body, [Some(3), None, Some(2)], Some(1));
     }
 
     #[test]

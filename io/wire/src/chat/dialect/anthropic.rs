@@ -176,4 +176,5 @@ fn take_usage(reply: &mut ReplyContent, usage: &Value) {
         known.prompt_tokens = Some(sums.fold(fresh, u32::saturating_add));
     }
     known.cached_tokens = cached.or(known.cached_tokens);
+    known.completion_tokens = figure("output_tokens").or(known.completion_tokens);
 }

@@ -28,6 +28,8 @@ struct StreamLine {
     #[serde(default)]
     prompt_eval_count: Option<u32>,
     #[serde(default)]
+    eval_count: Option<u32>,
+    #[serde(default)]
     error: Option<Value>,
 }
 
@@ -94,6 +96,7 @@ pub(in crate::chat) fn take_reply(
         reply.response_id = context.or(reply.response_id.take());
         let usage = &mut reply.usage;
         usage.prompt_tokens = line.prompt_eval_count.or(usage.prompt_tokens);
+        usage.completion_tokens = line.eval_count.or(usage.completion_tokens);
     }
     Ok(())
 }

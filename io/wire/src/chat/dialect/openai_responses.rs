@@ -322,4 +322,5 @@ fn take_end(reply: &mut ReplyContent, response: ResponseObject, said: &mut Decod
     let known = &mut reply.usage;
     known.prompt_tokens = figure(usage.get("input_tokens")).or(known.prompt_tokens);
     known.cached_tokens = cached.or(known.cached_tokens);
+    known.completion_tokens = figure(usage.get("output_tokens")).or(known.completion_tokens);
 }

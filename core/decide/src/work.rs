@@ -1,0 +1,163 @@
+//! Budgets and loops of agents: what is counted, when model and user are told, and when a prompt isn't sent (spec §8.5).
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::budget::{Budget, Counter, WorkDone};
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, NoticeIssued, WorkCounted};
+use tslp_core::guardian::{self, CommandTable};
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
+use tslp_core::message::ToolCall;
+use tslp_core::policy::{ClientTools, Policy};
+use tslp_core::reason::Reason;
+use tslp_projections::state::StateView;
+use tslp_projections::work::Repetition;
+
+use crate::found_code::FoundCode;
+
+/// The same call with the same result so often is told.
+const SAME_CALLS_TOLD: u32 = 3;
+
+/// A file that was refused so often in a row is told.
+const REFUSALS_TOLD: u32 = 3;
+
+/// Why a prompt isn't sent to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WithheldPrompt {
+    /// The rule.
+    pub reason: Reason,
+    /// What happened, and what the user can do.
+    pub message: String,
+}
+
+/// What a reply has its client do, if a budget bounds that.
+#[must_use]
+pub fn count_work(policy: &Policy, found: &[FoundCode], calls: &[ToolCall]) -> Vec<Event> {
+    let budgets = [&policy.budget_conversation, &policy.budget_day];
+    let mut limits = budgets.into_iter().flat_map(Budget::limits);
+    let is_bounded = limits.any(|(counter, _)| match counter {
+        Counter::Files | Counter::Lines | Counter::Builds | Counter::Tests => true,
+        Counter::Requests | Counter::Tokens | Counter::Minutes => false,
+    });
+    if !is_bounded {
+        return Vec::new();
+    }
+    let written = found.iter().filter(|found| found.usable_path().is_some());
+    let lines = written.clone().map(|found| found.written_lines());
+    let files: BTreeSet<_> = written.filter_map(FoundCode::usable_path).collect();
+    let mut work = WorkCounted {
+        files: files.into_iter().cloned().collect(),
+        lines: lines.sum(),
+        ..WorkCounted::default()
+    };
+    let table = CommandTable::built_in();
+    for call in calls {
+        let (builds, tests) = guardian::builds_and_tests(&call.name, &call.arguments, &table);
+        work.builds += builds;
+        work.tests += tests;
+    }
+    if work == WorkCounted::default() {
+        return Vec::new();
+    }
+    Vec::from([Event::WorkCounted(work)])
+}
+
+/// What model and user are told of budgets and loops with a prompt.
+#[must_use]
+pub fn warn(
+    view: &StateView<'_>,
+    policy: &Policy,
+    at: UnixMillis,
+    (episode, session): (EpisodeId, SessionId),
+) -> Vec<Event> {
+    let work = view.state.work();
+    let notice =
+        |reason, entity| Event::NoticeIssued(NoticeIssued::new((episode, session), reason, entity));
+    let is_near = |(_, _, done, limit): &UsedBudget| done.saturating_mul(10) >= limit * 9;
+    let mut near = used(view, policy, at, session).into_iter().filter(is_near);
+    let mut events = Vec::new();
+    if near.next().is_some() && !work.is_told(session) {
+        events.push(notice(Reason::BudgetNearlyUsed, None));
+    }
+    let Repetition { calls, refused } = work.repetition(session);
+    if calls == SAME_CALLS_TOLD {
+        events.push(notice(Reason::CallRepeated, None));
+    }
+    let often = refused
+        .into_iter()
+        .filter(|(_, times)| *times == REFUSALS_TOLD);
+    events.extend(often.map(|(path, _)| notice(Reason::FileRewritten, Some(EntityId::file(path)))));
+    events
+}
+
+/// Whether a prompt isn't sent: a budget is used up, or what was told of a loop didn't help and the Guardian holds calls.
+#[must_use]
+pub fn withheld(
+    view: &StateView<'_>,
+    policy: &Policy,
+    at: UnixMillis,
+    session: SessionId,
+) -> Option<WithheldPrompt> {
+    let all = used(view, policy, at, session);
+    // The request itself is counted already.
+    let is_used_up = |(_, counter, done, limit): &UsedBudget| match counter {
+        Counter::Requests => done > limit,
+        _ => done >= limit,
+    };
+    if let Some((whose, counter, done, limit)) = all.into_iter().find(is_used_up) {
+        return Some(WithheldPrompt {
+            reason: Reason::AgentBudgetUsed,
+            message: format!(
+                "BUDGET-EXHAUSTED: {whose} may use {limit} {counter}, and {done} are used, so the prompt was not sent. `tslp resume` in a \
+                 terminal, or `@tslp resume` as the first line of a prompt, gives it as much again."
+            ),
+        });
+    }
+    let Repetition { calls, refused } = view.state.work().repetition(session);
+    if policy.client_tools != ClientTools::Hold {
+        return None;
+    }
+    let (reason, what) = if calls > SAME_CALLS_TOLD {
+        let what = format!(
+            "the model has made the same call {calls} times, with the same result each time"
+        );
+        (Reason::CallRepeated, what)
+    } else {
+        let (path, times) = refused
+            .into_iter()
+            .find(|(_, times)| *times > REFUSALS_TOLD)?;
+        let what =
+            format!("the model has written {path} {times} times, and nothing of it was accepted");
+        (Reason::FileRewritten, what)
+    };
+    Some(WithheldPrompt {
+        reason,
+        message: format!(
+            "RECURSIVE-LOOP: {what}, so the prompt was not sent. Say in a prompt what it shall do instead."
+        ),
+    })
+}
+
+/// A bound and what is used of it: whose, what, how much, of how much.
+type UsedBudget = (&'static str, Counter, u64, u64);
+
+fn used(
+    view: &StateView<'_>,
+    policy: &Policy,
+    at: UnixMillis,
+    session: SessionId,
+) -> Vec<UsedBudget> {
+    let work = view.state.work();
+    let of = |whose, budget: &Budget, done: WorkDone| {
+        let limits = budget.limits().to_vec().into_iter();
+        limits.map(move |(counter, limit)| (whose, counter, done.of(counter), limit))
+    };
+    let own = work.of_session(session);
+    let conversation = of("a conversation", &policy.budget_conversation, own);
+    conversation
+        .chain(of("a day", &policy.budget_day, work.of_day(at)))
+        .collect()
+}

@@ -1,0 +1,186 @@
+//! Budgets: how much agents may do until the Operator says that they may go on.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::UnixMillis;
+use crate::stored::stored_words;
+
+stored_words! {
+    /// What is counted of the agents' work.
+    Counter, "thing that a budget can count" {
+        /// Requests to the model.
+        Requests = "requests",
+        /// Tokens that the model read and wrote: the server's figures, else a quarter of the characters.
+        Tokens = "tokens",
+        /// Minutes from a prompt to the reply's end and from there to the next prompt, pauses of more than five minutes left out.
+        Minutes = "minutes",
+        /// Different files that replies change.
+        Files = "files",
+        /// Lines of code that replies write.
+        Lines = "lines",
+        /// Builds that the client is asked to run.
+        Builds = "builds",
+        /// Test runs that the client is asked for.
+        Tests = "tests",
+    }
+}
+
+/// How much of each there may be; what isn't named has no bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Budget {
+    limits: Vec<(Counter, u64)>,
+}
+
+impl Budget {
+    /// Whether nothing is bounded.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.limits.is_empty()
+    }
+
+    /// What is bounded, each once, in the order of [`Counter::ALL`].
+    #[must_use]
+    pub fn limits(&self) -> &[(Counter, u64)] {
+        &self.limits
+    }
+}
+
+impl FromStr for Budget {
+    type Err = String;
+
+    /// Reads `requests 200, tokens 500k`; `k` is a thousand, `m` a million.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut limits: Vec<(Counter, u64)> = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+            let mut words = item.split_whitespace();
+            let (word, number) = (words.next().unwrap_or_default(), words.next());
+            let counter = Counter::of_word(word)
+                .ok_or_else(|| format!("`{word}` isn't counted: {}", Counter::WORDS.join(", ")))?;
+            let limit = number.and_then(parse_number).filter(|limit| *limit > 0);
+            let (Some(limit), None) = (limit, words.next()) else {
+                return Err(format!("`{item}`: write a number, such as `{word} 200`"));
+            };
+            if limits.iter().any(|(other, _)| *other == counter) {
+                return Err(format!("`{word}` is named twice"));
+            }
+            limits.push((counter, limit));
+        }
+        limits.sort();
+        Ok(Self { limits })
+    }
+}
+
+/// A number with `k` or `m` behind it.
+fn parse_number(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.to_ascii_lowercase().strip_suffix(['k', 'm']) {
+        None => (text, 1),
+        Some(digits) if text.ends_with(['k', 'K']) => (&text[..digits.len()], 1_000),
+        Some(digits) => (&text[..digits.len()], 1_000_000),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+impl TryFrom<String> for Budget {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Budget> for String {
+    fn from(budget: Budget) -> Self {
+        budget.to_string()
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (counter, limit)) in self.limits.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{counter} {limit}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for Budget {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        let mut limits = Vec::new();
+        for counter in Counter::ALL {
+            if u.arbitrary()? {
+                limits.push((*counter, u64::from(u.arbitrary::<u32>()?) + 1));
+            }
+        }
+        Ok(Self { limits })
+    }
+}
+
+/// What was done, by [`Counter`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkDone([u64; Counter::ALL.len()]);
+
+impl WorkDone {
+    /// The figures in the order of [`Counter::ALL`].
+    #[must_use]
+    pub const fn of_figures(figures: [u64; Counter::ALL.len()]) -> Self {
+        Self(figures)
+    }
+
+    /// How much of one.
+    #[must_use]
+    pub const fn of(&self, counter: Counter) -> u64 {
+        self.0[counter as usize]
+    }
+}
+
+/// The beginning of a moment's day, in UTC.
+#[must_use]
+pub const fn day_of(at: UnixMillis) -> UnixMillis {
+    UnixMillis(at.0 - at.0.rem_euclid(24 * 60 * 60 * 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_read_and_written() {
+        let budget: Budget = " tokens 500k , requests 200,minutes 30 ".parse().unwrap();
+        assert_eq!(
+            budget.to_string(),
+            "requests 200, tokens 500000, minutes 30"
+        );
+        assert_eq!(budget.to_string().parse::<Budget>().unwrap(), budget);
+        assert_eq!(
+            "tokens 2M".parse::<Budget>().unwrap().limits()[0].1,
+            2_000_000
+        );
+        assert!("".parse::<Budget>().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_refused() {
+        for (text, said) in [
+            ("dollars 5", "`dollars` isn't counted: requests, tokens"),
+            ("tokens", "write a number"),
+            ("tokens many", "write a number"),
+            ("tokens 0", "write a number"),
+            ("tokens 5 6", "write a number"),
+            ("tokens 99999999999999999999", "write a number"),
+            ("tokens 99999999999999999m", "write a number"),
+            ("tokens 5, tokens 6", "named twice"),
+        ] {
+            let error = text.parse::<Budget>().unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Budgets of agents' work and loops: told in time, then refused so that no client asks again, until the Operator resumes.
+
+use serde_json::{Value, json};
+
+use crate::client::Response;
+use crate::harness::{JSON, Places, Tslp, failure};
+use crate::upstream::{Reply, Upstream};
+
+/// An agent's conversation in one dialect.
+struct Agent<'t> {
+    tslp: &'t Tslp<'t>,
+    upstream: &'t Upstream,
+    path: &'static str,
+    messages: Vec<Value>,
+}
+
+impl<'t> Agent<'t> {
+    fn new(tslp: &'t Tslp<'t>, upstream: &'t Upstream, path: &'static str, task: &str) -> Self {
+        let messages = vec![json!({"role": "user", "content": task})];
+        Self {
+            tslp,
+            upstream,
+            path,
+            messages,
+        }
+    }
+
+    fn send(&self) -> Response {
+        let tool = match self.path {
+            "/v1/messages" => json!({"name": "Bash", "input_schema": {}}),
+            _ => json!({"type": "function", "function": {"name": "bash"}}),
+        };
+        let request =
+            json!({"model": "m", "max_tokens": 9, "messages": self.messages, "tools": [tool]});
+        let mut client = self.tslp.client();
+        client.send("POST", self.path, &[JSON], request.to_string().as_bytes());
+        client.response()
+    }
+
+    /// The model calls a shell, which the client runs. The prompt as the model saw it.
+    fn step(&mut self, line: &str, result: &str) -> String {
+        self.call("bash", &json!({ "command": line }), result)
+    }
+
+    fn call(&mut self, name: &str, arguments: &Value, result: &str) -> String {
+        let (call, reply, answer) = if self.path == "/v1/messages" {
+            let content =
+                json!([{"type": "tool_use", "id": "t", "name": name, "input": arguments}]);
+            let usage = json!({"input_tokens": 90, "output_tokens": 10});
+            let reply = json!({"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", "usage": usage});
+            let result = json!([{"type": "tool_result", "tool_use_id": "t", "content": result}]);
+            let call = json!({"role": "assistant", "content": content});
+            (call, reply, json!({"role": "user", "content": result}))
+        } else {
+            let function = json!({"name": name, "arguments": arguments.to_string()});
+            let calls = json!([{"id": "t", "type": "function", "function": function}]);
+            let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+            let usage = json!({"prompt_tokens": 90, "completion_tokens": 10});
+            let reply = json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "usage": usage});
+            let answer = json!({"role": "tool", "tool_call_id": "t", "content": result});
+            (message, reply, answer)
+        };
+        let body = reply.to_string().into_bytes();
+        self.upstream
+            .will(Reply::Plain(200, "application/json", body));
+        assert_eq!(self.send().status(), 200, "{arguments}");
+        self.messages.extend([call, answer]);
+        self.upstream.next().text()
+    }
+
+    /// The request is refused; what is said.
+    fn refused(&self) -> String {
+        let response = self.send();
+        assert_eq!(response.status(), 422);
+        response.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+}
+
+const PATHS: [&str; 2] = ["/v1/chat/completions", "/v1/messages"];
+
+const NEARLY: &str = "Nine tenths of what the user allows";
+
+#[test]
+fn a_conversation_ends_with_its_budget_and_goes_on_when_resumed() {
+    for (at, path) in PATHS.into_iter().enumerate() {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        let budget = ["--budget-conversation", "tokens 1k"];
+        let tslp = Tslp::with(&places, &upstream.url, &budget);
+        let mut agent = Agent::new(&tslp, &upstream, path, "Tidy up.");
+        let told: Vec<bool> = (0..10)
+            .map(|at| agent.step(&format!("ls {at}"), "a").contains(NEARLY))
+            .collect();
+        // Each step is told 100 tokens, and what was told stays in the conversation.
+        assert_eq!(told, [[false; 9].as_slice(), &[true]].concat());
+        let said = agent.refused();
+        assert!(
+            said.starts_with(
+                "BUDGET-EXHAUSTED: a conversation may use 1000 tokens, and 1000 are used"
+            ),
+            "{said}"
+        );
+        let mut other = Agent::new(&tslp, &upstream, path, "Something else.");
+        other.step("ls", "a");
+        match at {
+            // Both ways of letting it go on.
+            0 => assert_eq!(places.cli_json(&["resume"]).0, 0),
+            _ => agent
+                .messages
+                .push(json!({"role": "user", "content": "@tslp resume\nGo on."})),
+        }
+        agent.step("ls again", "a");
+        tslp.stop();
+        let (code, verified) = places.cli_json(&["verify", "--deep"]);
+        assert_eq!(code, 0, "{verified}");
+    }
+}
+
+#[test]
+fn a_days_budget_counts_all_conversations_and_side_requests() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let arguments = ["--budget-day", "requests 3"];
+    let tslp = Tslp::with(&places, &upstream.url, &arguments);
+    for task in ["One.", "Two.", "Three."] {
+        Agent::new(&tslp, &upstream, PATHS[0], task).step("ls", task);
+    }
+    let said = Agent::new(&tslp, &upstream, PATHS[0], "Four.").refused();
+    assert!(
+        said.starts_with("BUDGET-EXHAUSTED: a day may use 3 requests, and 4 are used"),
+        "{said}"
+    );
+    let title = "Generate a concise title for this conversation.";
+    Agent::new(&tslp, &upstream, PATHS[0], title).refused();
+    tslp.stop();
+    // It holds across a restart.
+    let tslp = Tslp::with(&places, &upstream.url, &arguments);
+    Agent::new(&tslp, &upstream, PATHS[0], "Five.").refused();
+    let (_, status) = places.cli_json(&["guardian", "status"]);
+    assert_eq!(status["work"][0]["requests"], 6, "{status}");
+    tslp.stop();
+}
+
+#[test]
+fn files_builds_and_tests_are_counted_of_what_the_client_is_asked_for() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let budget = ["--budget-conversation", "builds 9, tests 9, files 9"];
+    let tslp = Tslp::with(&places, &upstream.url, &budget);
+    let mut agent = Agent::new(&tslp, &upstream, PATHS[0], "Build it.");
+    agent.step("cd sub && cargo build --release 2>&1 | tail -3", "ok");
+    agent.step("cargo test -q; pytest -x; npm test && make check", "ok");
+    agent.step("ls && grep -rn test . && git status", "ok");
+    agent.step("make -j4 all && gcc -o a a.c", "ok");
+    let (_, status) = places.cli_json(&["guardian", "status"]);
+    let work = status["work"].as_array().unwrap();
+    let own = work.iter().find(|row| row["session"] != 0).unwrap();
+    assert_eq!(
+        (&own["builds"], &own["tests"]),
+        (&json!(3), &json!(4)),
+        "{status}"
+    );
+    let (_, error) = failure(places.in_workspace(&["config", "--budget-day", "dollars 5"]));
+    assert!(
+        error.contains("`dollars` isn't counted: requests, tokens"),
+        "{error}"
+    );
+    tslp.stop();
+}
+
+#[test]
+fn the_same_call_with_the_same_result_is_told_and_under_hold_the_loop_ends() {
+    for path in PATHS {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        let hold = ["--guardian-client-tools", "hold"];
+        let tslp = Tslp::with(&places, &upstream.url, &hold);
+        let mut agent = Agent::new(&tslp, &upstream, path, "Find it.");
+        let repeated = "third one with the same arguments and the same result";
+        for _ in 0..3 {
+            assert!(!agent.step("ls", "a").contains(repeated));
+        }
+        assert!(agent.step("ls", "a").contains(repeated));
+        let said = agent.refused();
+        assert!(
+            said.starts_with("RECURSIVE-LOOP: the model has made the same call 4 times"),
+            "{said}"
+        );
+        // The user's next prompt goes on.
+        agent
+            .messages
+            .push(json!({"role": "user", "content": "Look in src."}));
+        agent.step("ls src", "b");
+        tslp.stop();
+        let (code, verified) = places.cli_json(&["verify", "--deep"]);
+        assert_eq!(code, 0, "{verified}");
+    }
+}
+
+#[test]
+fn a_file_that_is_refused_three_times_is_told() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write(
+        "a.py",
+        "def one():\n    return 1\n\n\ndef two():\n    return 2\n",
+    );
+    let tslp = Tslp::start(&places, &upstream);
+    let mut agent = Agent::new(&tslp, &upstream, PATHS[0], "Let `one` in a.py return 3.");
+    let told = "a.py was written three times in the last five replies";
+    for at in 0..3 {
+        let code = format!("def one():\n    return {at}\n");
+        let write = json!({"path": "a.py", "content": code});
+        let saw = agent.call("write", &write, &format!("Wrote file {at}"));
+        assert!(!saw.contains(told), "{saw}");
+    }
+    assert!(agent.step("ls", "a.py").contains(told));
+    tslp.stop();
+}

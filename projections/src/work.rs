@@ -1,0 +1,397 @@
+//! What agents have done since the Operator last let them go on, by which budgets are judged.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::budget::{WorkDone, day_of};
+use tslp_core::event::{Event, PromptMeasured, Recorded, WorkCounted};
+use tslp_core::hash::ArtifactHash;
+use tslp_core::ids::{SessionId, UnixMillis};
+use tslp_core::limits::SESSIONS_KEPT;
+use tslp_core::message::Role;
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+
+row! {
+    /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
+    pub struct WorkRow in table "work", version 1;
+    key {
+        /// The session.
+        session: SessionId,
+    }
+    values {
+        /// The beginning of the day that its last event was on.
+        day: UnixMillis,
+        /// The time of its last event.
+        last_at: UnixMillis,
+        /// Requests to the model.
+        requests: u64,
+        /// Tokens read and written.
+        tokens: u64,
+        /// Time spent, in milliseconds.
+        millis: u64,
+        /// Different files that replies changed.
+        files: u64,
+        /// Lines of code that replies wrote.
+        lines: u64,
+        /// Builds that the client was asked to run.
+        builds: u64,
+        /// Test runs that it was asked for.
+        tests: u64,
+        /// Whether model and user were told that a budget is nearly used up.
+        is_told: bool,
+        /// The calls of the last reply, if it made any.
+        call: Option<ArtifactHash>,
+        /// The last calls that have results, with those.
+        round: Option<ArtifactHash>,
+        /// How often they were made in a row.
+        repeats: u32,
+    }
+}
+
+row! {
+    /// `work_files`: the files that replies have changed, or tried to.
+    pub struct WorkFileRow in table "work_files", version 1;
+    key {
+        /// The session; 0 is all of the day.
+        session: SessionId,
+        /// The file.
+        path: RelPath,
+    }
+    values {
+        /// Whether it is counted as changed.
+        is_counted: bool,
+        /// How often in a row its changes were refused.
+        refused: u32,
+        /// The session's number of requests when that happened last.
+        refused_at: u64,
+    }
+}
+
+/// All sessions of the day.
+const DAY: SessionId = SessionId(0);
+
+/// A longer pause isn't work.
+const PAUSE_MILLIS_MAX: i64 = 5 * 60 * 1000;
+
+/// Files that are told apart.
+const FILES_MAX: usize = 4096;
+
+/// Refusals with more requests between them are not in a row.
+const BETWEEN_REFUSALS_MAX: u64 = 2;
+
+/// A token has about four characters.
+const TOKEN_CHARS: u32 = 4;
+
+/// What was done in each session, and on the day.
+#[derive(Default)]
+pub struct Work {
+    rows: BTreeMap<SessionId, WorkRow>,
+    files: BTreeMap<(SessionId, RelPath), WorkFileRow>,
+}
+
+/// What an agent does again and again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repetition {
+    /// How often the last calls were made in a row, with the same results.
+    pub calls: u32,
+    /// The files of which the last reply's change was refused, and how often that happened in a row.
+    pub refused: Vec<(RelPath, u32)>,
+}
+
+impl Work {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        match &recorded.event {
+            Event::PromptReceived(prompt) => {
+                let results = prompt.messages.iter().rev();
+                let results = results.take_while(|message| message.role == Role::Tool);
+                let results: Vec<u8> = results.flat_map(|message| message.content.0).collect();
+                self.add(recorded, changes, |row| {
+                    row.requests += 1;
+                    row.take_results(&results);
+                });
+            }
+            Event::SideRequestReceived(_) => self.add(recorded, changes, |row| row.requests += 1),
+            Event::ReplyEnded(ended) => {
+                let calls = ended.tool_calls.iter();
+                let calls = calls.flat_map(|call| call.name.bytes().chain(call.arguments.0));
+                let calls: Vec<u8> = calls.collect();
+                let call = (!calls.is_empty()).then(|| ArtifactHash::of(&calls));
+                self.add(recorded, changes, |row| row.call = call);
+            }
+            Event::PromotionRefused(refused) => {
+                self.note_refusal(recorded.session, &refused.entity.path, changes);
+            }
+            Event::Transitioned(moved) => {
+                self.note_change(recorded.session, &moved.entity.path, changes);
+            }
+            Event::PromptMeasured(measured) => {
+                let tokens = tokens_of(measured);
+                self.add(recorded, changes, |row| {
+                    row.tokens = row.tokens.saturating_add(tokens);
+                });
+            }
+            Event::WorkCounted(work) => self.add_work(recorded, work, changes),
+            Event::NoticeIssued(notice) => match notice.reason {
+                Reason::BudgetNearlyUsed => {
+                    self.add(recorded, changes, |row| row.is_told |= row.session != DAY);
+                }
+                Reason::ToolsResumed if notice.session == DAY => {
+                    let all: Vec<SessionId> = self.rows.keys().copied().collect();
+                    for session in all {
+                        self.forget(session, changes);
+                    }
+                }
+                Reason::ToolsResumed => {
+                    self.forget(notice.session, changes);
+                    self.forget(DAY, changes);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn add_work(&mut self, recorded: &Recorded, work: &WorkCounted, changes: &mut Changes) {
+        let mut new_files = BTreeMap::new();
+        for session in [DAY, recorded.session] {
+            let mut new = 0;
+            for path in &work.files {
+                let is_new = self.change_file(session, path, changes, |file| {
+                    !core::mem::replace(&mut file.is_counted, true)
+                });
+                // Of too many files each change counts as another file's.
+                new += u64::from(is_new.unwrap_or(true));
+            }
+            new_files.insert(session, new);
+        }
+        self.add(recorded, changes, |row| {
+            row.files += new_files[&row.session];
+            row.lines += u64::from(work.lines);
+            row.builds += u64::from(work.builds);
+            row.tests += u64::from(work.tests);
+        });
+    }
+
+    fn note_refusal(&mut self, session: SessionId, path: &RelPath, changes: &mut Changes) {
+        let Some(requests) = self.rows.get(&session).map(|row| row.requests) else {
+            return;
+        };
+        self.change_file(session, path, changes, |file| {
+            // Several definitions of one reply are one refusal.
+            if file.refused == 0 || file.refused_at != requests {
+                let is_in_a_row = requests - file.refused_at <= BETWEEN_REFUSALS_MAX;
+                file.refused = if is_in_a_row { file.refused + 1 } else { 1 };
+            }
+            file.refused_at = requests;
+        });
+    }
+
+    /// Something of the file has become true, so that its writing wasn't in vain.
+    fn note_change(&mut self, session: SessionId, path: &RelPath, changes: &mut Changes) {
+        let file = self.files.get(&(session, path.clone()));
+        if file.is_some_and(|file| file.refused > 0) {
+            self.change_file(session, path, changes, |file| file.refused = 0);
+        }
+    }
+
+    /// Changes a file's row; `None` if there are too many.
+    fn change_file<T>(
+        &mut self,
+        session: SessionId,
+        path: &RelPath,
+        changes: &mut Changes,
+        act: impl FnOnce(&mut WorkFileRow) -> T,
+    ) -> Option<T> {
+        let key = (session, path.clone());
+        if !self.files.contains_key(&key) && self.files.len() >= FILES_MAX {
+            return None;
+        }
+        let file = self.files.entry(key).or_insert(WorkFileRow {
+            session,
+            path: path.clone(),
+            is_counted: false,
+            refused: 0,
+            refused_at: 0,
+        });
+        let result = act(file);
+        changes.put(|| file.clone());
+        Some(result)
+    }
+
+    /// Changes the day's row and the session's.
+    fn add(&mut self, recorded: &Recorded, changes: &mut Changes, act: impl Fn(&mut WorkRow)) {
+        let (at, day) = (recorded.at, day_of(recorded.at));
+        // A clock that is set back begins no new day.
+        if self.rows.get(&DAY).is_some_and(|row| row.day < day) {
+            self.forget(DAY, changes);
+        }
+        let own = Some(recorded.session).filter(|session| *session != DAY);
+        for session in [DAY].into_iter().chain(own) {
+            let row = self.rows.entry(session).or_insert(WorkRow {
+                session,
+                day,
+                last_at: at,
+                requests: 0,
+                tokens: 0,
+                millis: 0,
+                files: 0,
+                lines: 0,
+                builds: 0,
+                tests: 0,
+                is_told: false,
+                call: None,
+                round: None,
+                repeats: 0,
+            });
+            let pause = at.0.saturating_sub(row.last_at.0);
+            // A clock that is set back, or a person who was away.
+            if (0..=PAUSE_MILLIS_MAX).contains(&pause) {
+                row.millis += pause.unsigned_abs();
+            }
+            (row.day, row.last_at) = (row.day.max(day), at);
+            act(row);
+            changes.put(|| row.clone());
+        }
+        let is_old = |old: &SessionId| ![DAY, recorded.session].contains(old);
+        if self.rows.len() > SESSIONS_KEPT
+            && let Some(oldest) = self.rows.keys().copied().find(is_old)
+        {
+            self.forget(oldest, changes);
+        }
+    }
+
+    fn forget(&mut self, session: SessionId, changes: &mut Changes) {
+        if self.rows.remove(&session).is_some() {
+            changes.remove::<WorkRow>(|| (session,));
+        }
+        self.files.retain(|(of, path), _| {
+            if *of == session {
+                changes.remove::<WorkFileRow>(|| (session, path.clone()));
+            }
+            *of != session
+        });
+    }
+
+    /// What was done in a session since it was resumed.
+    #[must_use]
+    pub fn of_session(&self, session: SessionId) -> WorkDone {
+        let row = self.rows.get(&session).filter(|_| session != DAY);
+        row.map_or_else(WorkDone::default, WorkRow::done)
+    }
+
+    /// What was done in all sessions on the day of this moment.
+    #[must_use]
+    pub fn of_day(&self, at: UnixMillis) -> WorkDone {
+        let row = self.rows.get(&DAY).filter(|row| row.day >= day_of(at));
+        row.map_or_else(WorkDone::default, WorkRow::done)
+    }
+
+    /// What a session's agent does again and again.
+    #[must_use]
+    pub fn repetition(&self, session: SessionId) -> Repetition {
+        let Some(row) = self.rows.get(&session) else {
+            return Repetition::default();
+        };
+        let files = self.files.values().filter(|file| {
+            file.session == session && file.refused > 0 && file.refused_at + 1 == row.requests
+        });
+        Repetition {
+            calls: row.repeats,
+            refused: files
+                .map(|file| (file.path.clone(), file.refused))
+                .collect(),
+        }
+    }
+
+    /// Whether a session was told that a budget is nearly used up.
+    #[must_use]
+    pub fn is_told(&self, session: SessionId) -> bool {
+        self.rows.get(&session).is_some_and(|row| row.is_told)
+    }
+}
+
+impl WorkRow {
+    /// A prompt came with these results of the last reply's calls; without any it is the user's, who goes on.
+    fn take_results(&mut self, results: &[u8]) {
+        let call = self.call.take().filter(|_| !results.is_empty());
+        let round = call.map(|call| ArtifactHash::of(&[&call.0, results].concat()));
+        self.repeats = match round {
+            Some(_) if round == self.round => self.repeats + 1,
+            Some(_) => 1,
+            None => 0,
+        };
+        self.round = round;
+    }
+
+    /// The figures that budgets bound.
+    #[must_use]
+    pub const fn done(&self) -> WorkDone {
+        WorkDone::of_figures([
+            self.requests,
+            self.tokens,
+            self.millis / 60_000,
+            self.files,
+            self.lines,
+            self.builds,
+            self.tests,
+        ])
+    }
+}
+
+/// What a prompt and its reply took: the server's figures, else estimates.
+fn tokens_of(measured: &PromptMeasured) -> u64 {
+    let server = measured.server.unwrap_or_default();
+    let read = server.prompt_tokens;
+    let read = read.unwrap_or(measured.sent.chars_total / TOKEN_CHARS);
+    let written = server.completion_tokens;
+    let written = written.unwrap_or(measured.reply_bytes / TOKEN_CHARS);
+    u64::from(read) + u64::from(written)
+}
+
+impl Keeps<WorkRow> for Work {
+    fn visit_rows(&self, visit: &mut dyn FnMut(WorkRow)) {
+        self.rows.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: WorkRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.rows.insert(row.session, row);
+        Ok(())
+    }
+}
+
+impl Keeps<WorkFileRow> for Work {
+    fn visit_rows(&self, visit: &mut dyn FnMut(WorkFileRow)) {
+        self.files.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: WorkFileRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.files.insert((row.session, row.path.clone()), row);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Work {
+    /// Only what was counted of what replies have the client do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let acted = self
+            .rows
+            .values()
+            .filter(|row| row.files + row.builds + row.tests > 0);
+        for row in acted {
+            let (files, lines) = (row.files, row.lines);
+            let (builds, tests) = (row.builds, row.tests);
+            writeln!(
+                f,
+                "{} files {files}, lines {lines}, builds {builds}, tests {tests}",
+                row.session
+            )?;
+        }
+        Ok(())
+    }
+}
