@@ -286,6 +286,8 @@ reasons! {
     SandboxBreach = "sandbox_breach",
     /// The model wrote a tool's result itself.
     ForgedResult = "forged_result",
+    /// Other hands have changed many files since the agent's last step.
+    ManyFilesChanged = "many_files_changed",
     /// The model asked for a tool where none is run.
     ToolNotRun = "tool_not_run",
     /// Of something that a budget bounds nine tenths are used.
@@ -389,6 +391,7 @@ impl Reason {
                     | Self::BudgetNearlyUsed
                     | Self::CallRepeated
                     | Self::FileRewritten
+                    | Self::ManyFilesChanged
             )
     }
 

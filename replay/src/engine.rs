@@ -205,6 +205,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                         &self.policy,
                         work.at,
                         SessionId(0),
+                        0,
                     ),
                     batch: work.finish(&self.state),
                     outgoing: Outgoing::unchanged(&request),
@@ -313,14 +314,15 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             "every text that was read belongs to a file that is accepted"
         );
         let at = work.at;
+        let changed = agents_work::changed_meanwhile(&self.view(), &request, &work.recorded);
         self.decide(&mut work, |engine, policy| {
-            agents_work::warn(&engine.view(), policy, at, ids)
+            agents_work::warn(&engine.view(), policy, at, ids, changed)
         });
         // `None` while the proxy serves: then the request itself shows it.
         let seen = self.seen_on_record();
         let outgoing = self.decide_with(&mut work, |engine, policy| {
             let view = engine.view();
-            if let Some(withheld) = agents_work::withheld(&view, policy, at, ids.1) {
+            if let Some(withheld) = agents_work::withheld(&view, policy, at, ids.1, changed) {
                 let notice = NoticeIssued::new(ids, withheld.reason, None);
                 return (Vec::from([Event::NoticeIssued(notice)]), Err(withheld));
             }

@@ -231,6 +231,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::FileRewritten => format!(
             "{name} was written three times in the last five replies, and nothing of it was accepted. Read the file and the notices about it before you write it again, or ask the user.",
         ),
+        Reason::ManyFilesChanged => String::from(
+            "Many files were changed by other hands since your last step. Ask the user what happened before you change anything.",
+        ),
         Reason::ToolNotRun => String::from(
             "The last reply asks for a tool in a fence, and nothing was run: such fences run only in chat completions of a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
         ),

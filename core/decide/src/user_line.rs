@@ -26,6 +26,9 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
         Reason::CallRepeated => {
             "The model has made the same call three times, with the same result each time."
         }
+        Reason::ManyFilesChanged => {
+            "Many files were changed by other hands while an agent was at work; the model is told to ask what happened."
+        }
         Reason::FileRewritten => {
             "The model has written a file again and again, and nothing of it was accepted: `tslp recent` says why."
         }

@@ -7,12 +7,14 @@ use alloc::vec::Vec;
 
 use tslp_core::budget::{Budget, Counter, WorkDone};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, NoticeIssued, WorkCounted};
+use tslp_core::event::{Event, NoticeIssued, Recorded, WorkCounted};
 use tslp_core::guardian::{self, CommandTable};
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
-use tslp_core::message::ToolCall;
+use tslp_core::message::{Role, ToolCall};
+use tslp_core::path::RelPath;
 use tslp_core::policy::{ClientTools, Policy};
 use tslp_core::reason::Reason;
+use tslp_core::request::Request;
 use tslp_projections::state::StateView;
 use tslp_projections::work::Repetition;
 
@@ -20,6 +22,11 @@ use crate::found_code::FoundCode;
 
 /// The same call with the same result so often is told.
 const SAME_CALLS_TOLD: u32 = 3;
+
+/// So many files that other hands have changed between two steps of an agent are asked about; of more the loop waits, where the
+/// Guardian holds calls.
+const CHANGED_ASKED: usize = 6;
+const CHANGED_MAX: usize = 20;
 
 /// A file that was refused so often in a row is told.
 const REFUSALS_TOLD: u32 = 3;
@@ -65,6 +72,25 @@ pub fn count_work(policy: &Policy, found: &[FoundCode], calls: &[ToolCall]) -> V
     Vec::from([Event::WorkCounted(work)])
 }
 
+/// How many of the files that were just looked at other hands have changed while an agent is at work.
+#[must_use]
+pub fn changed_meanwhile(view: &StateView<'_>, request: &Request, observed: &[Recorded]) -> usize {
+    let last = request.messages.last();
+    if last.is_none_or(|message| message.role != Role::Tool) {
+        return 0;
+    }
+    let looked_at: BTreeSet<&RelPath> = observed
+        .iter()
+        .filter_map(|recorded| match &recorded.event {
+            Event::DiskObserved(observed) => Some(&observed.path),
+            _ => None,
+        })
+        .collect();
+    let differing = view.state.stale().iter().map(|(entity, _)| &entity.path);
+    let differing: BTreeSet<&RelPath> = differing.collect();
+    looked_at.intersection(&differing).count()
+}
+
 /// What model and user are told of budgets and loops with a prompt.
 #[must_use]
 pub fn warn(
@@ -72,6 +98,7 @@ pub fn warn(
     policy: &Policy,
     at: UnixMillis,
     (episode, session): (EpisodeId, SessionId),
+    changed: usize,
 ) -> Vec<Event> {
     let work = view.state.work();
     let notice =
@@ -81,6 +108,9 @@ pub fn warn(
     let mut events = Vec::new();
     if near.next().is_some() && !work.is_told(session) {
         events.push(notice(Reason::BudgetNearlyUsed, None));
+    }
+    if changed >= CHANGED_ASKED {
+        events.push(notice(Reason::ManyFilesChanged, None));
     }
     let Repetition { calls, refused } = work.repetition(session);
     if calls == SAME_CALLS_TOLD {
@@ -100,6 +130,7 @@ pub fn withheld(
     policy: &Policy,
     at: UnixMillis,
     session: SessionId,
+    changed: usize,
 ) -> Option<WithheldPrompt> {
     let all = used(view, policy, at, session);
     // The request itself is counted already.
@@ -119,6 +150,15 @@ pub fn withheld(
     let Repetition { calls, refused } = view.state.work().repetition(session);
     if policy.client_tools != ClientTools::Hold {
         return None;
+    }
+    if changed > CHANGED_MAX {
+        return Some(WithheldPrompt {
+            reason: Reason::ManyFilesChanged,
+            message: format!(
+                "DRIFT: {changed} files were changed by other hands since the agent's last step, so it was stopped. If that was meant, \
+                 say in a prompt that it shall go on."
+            ),
+        });
     }
     let (reason, what) = if calls > SAME_CALLS_TOLD {
         let what = format!(

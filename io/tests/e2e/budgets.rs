@@ -215,3 +215,40 @@ fn a_file_that_is_refused_three_times_is_told() {
     assert!(agent.step("ls", "a.py").contains(told));
     tslp.stop();
 }
+
+#[test]
+fn files_changed_by_other_hands_are_asked_about_and_stop_a_loop() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let write_all = |count: usize, value: usize| {
+        for at in 0..count {
+            places.write(
+                &format!("m{at}.py"),
+                &format!("def f{at}():\n    return {value}\n"),
+            );
+        }
+    };
+    write_all(25, 1);
+    assert_eq!(places.cli_json(&["adopt", "."]).0, 0);
+    let hold = ["--guardian-client-tools", "hold"];
+    let tslp = Tslp::with(&places, &upstream.url, &hold);
+    let named: Vec<String> = (0..25).map(|at| format!("m{at}.py")).collect();
+    let task = format!("Look at {}.", named.join(", "));
+    let asked = "changed by other hands since your last step";
+    let mut agent = Agent::new(&tslp, &upstream, PATHS[0], &task);
+    agent.step("ls 1", "a");
+    write_all(5, 2);
+    assert!(!agent.step("ls 2", "b").contains(asked));
+    write_all(12, 3);
+    assert!(agent.step("ls 3", "c").contains(asked));
+    write_all(25, 4);
+    let said = agent.refused();
+    assert!(
+        said.starts_with("DRIFT: 25 files were changed by other hands"),
+        "{said}"
+    );
+    agent
+        .messages
+        .push(json!({"role": "user", "content": "That was me. Go on."}));
+    agent.step("ls 4", "d");
+    tslp.stop();
+}
