@@ -46,14 +46,11 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
     if shell_fences {
         let lines = talk.shell.iter();
         found.extend(lines.map(|body| {
-            let line = text[body.clone()].trim().to_owned();
-            (
-                body.start,
-                vec![WrittenCall {
-                    text: line,
-                    flaw: None,
-                }],
-            )
+            let call = WrittenCall {
+                text: line_of_script(&text[body.clone()]),
+                flaw: None,
+            };
+            (body.start, vec![call])
         }));
     }
     // Both kinds of fences in the order in which they were written: a command may depend on the one before.
@@ -70,6 +67,26 @@ pub fn calls_in(text: &str, shell_fences: bool, calls_max: usize) -> Vec<Written
         );
     }
     calls
+}
+
+/// A fence's lines without comments as one command line, which ends with the first command that fails. What only a shell
+/// understands is refused when the line is split.
+fn line_of_script(script: &str) -> String {
+    let lines = script.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut joined = String::new();
+    for line in lines {
+        match joined.strip_suffix('\\').map(str::len) {
+            Some(length) => joined.truncate(length),
+            None if joined.is_empty() || joined.ends_with(['&', '|', ';']) => {}
+            None => joined.push_str(" &&"),
+        }
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(line);
+    }
+    joined
 }
 
 /// The calls of one block: an object or an array of objects.
@@ -171,6 +188,26 @@ mod tests {
             ),
             &["a", "b", "c"],
         );
+    }
+
+    #[test]
+    fn a_shell_fence_is_one_line() {
+        for (script, expected) in [
+            ("ls\n", "ls"),
+            (
+                "# look\ncd src\n\n  # count\ngrep -c x a.c\n",
+                "cd src && grep -c x a.c",
+            ),
+            (
+                "grep -rn x \\\n  src |\nhead -3\n",
+                "grep -rn x  src | head -3",
+            ),
+            ("make &&\nmake test; ls", "make && make test; ls"),
+        ] {
+            let calls = calls_in(&format!("So:\n```bash\n{script}\n```\n"), true, 3);
+            assert_eq!(calls.len(), 1, "{script}");
+            assert_eq!(calls[0].text, expected, "{script}");
+        }
     }
 
     #[test]
