@@ -79,7 +79,7 @@ reasons! {
     EditTextNotFound = "edit_text_not_found",
     /// A text that the edit replaces is there more than once.
     EditTextNotUnique = "edit_text_not_unique",
-    /// The edit makes a file that is known already.
+    /// In older ledgers: the edit makes a file that is known already, which now counts as written whole.
     FileExists = "file_exists",
     /// The edit names a line or an end, and the whole file isn't known.
     EditNeedsWholeFile = "edit_needs_whole_file",
@@ -312,6 +312,8 @@ reasons! {
     Contradicted = "contradicted",
     /// A whole file that nothing here can parse, and that is what disk or the user's paste holds, byte for byte.
     ExactMatch = "exact_match",
+    /// The client has run the calls of the reply that changed it, and the file holds it as it was before: that counts.
+    ChangeNotSaved = "change_not_saved",
 }
 
 impl Reason {
@@ -382,6 +384,7 @@ impl Reason {
                     | Self::DiskUnreadable
                     | Self::DiskHoldsRefused
                     | Self::TakenAsShown
+                    | Self::ChangeNotSaved
                     | Self::DuplicateDefinition
                     | Self::RenameSuspected
                     | Self::MovedOrCopied

@@ -129,7 +129,7 @@ pub(crate) struct ChosenUpstream {
     url: UpstreamUrl,
     banner: String,
     /// Runs as long as it is held.
-    _demo: Option<DemoModel>,
+    demo: Option<DemoModel>,
 }
 
 /// A proxy that listens but doesn't serve yet.
@@ -396,6 +396,7 @@ impl BoundServer {
             config: config.clone(),
             address,
             upstream: chosen.url.clone(),
+            is_demo: chosen.demo.is_some(),
             engine: match (&writer, safe_mode) {
                 (Some(writer), None) => Ok((commands, Arc::clone(writer.durable()))),
                 (_, reason) => Err(format!("safe mode: {}", reason.unwrap_or_default())),
@@ -544,7 +545,7 @@ fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError
         return Ok(ChosenUpstream {
             url,
             banner,
-            _demo: None,
+            demo: None,
         });
     }
     let demo = DemoModel::start()?;
@@ -560,7 +561,7 @@ fn choose_upstream(place: &UpstreamSetting) -> Result<ChosenUpstream, ServeError
         banner: format!(
             "upstream DEMO: the embedded scripted model, not a real one ({why}); name your model server with --upstream URL"
         ),
-        _demo: Some(demo),
+        demo: Some(demo),
     })
 }
 

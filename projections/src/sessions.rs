@@ -791,6 +791,14 @@ impl Sessions {
         )
     }
 
+    /// The session's last complete reply, if its client has carried out the calls: a tool's result ends the open prompt.
+    #[must_use]
+    pub fn reply_carried_out(&self, session: SessionId) -> Option<EpisodeId> {
+        let session = self.sessions.get(&session)?;
+        session.open.as_ref().filter(|open| open.in_tool_chain)?;
+        session.points.keys().next_back().copied()
+    }
+
     /// Files for which the session's last complete reply was refused.
     #[must_use]
     pub fn refused_files(&self, session: SessionId) -> Vec<RelPath> {

@@ -18,7 +18,6 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::{self, Tools};
-use tslp_core::outgoing::Outgoing;
 use tslp_core::outgoing::SentPrompt;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
@@ -208,7 +207,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                         0,
                     ),
                     batch: work.finish(&self.state),
-                    outgoing: Outgoing::unchanged(&request),
+                    outgoing: compose::compose_side_request(&self.view(), &request),
                     request,
                     conversation: None,
                 };
@@ -566,12 +565,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 // What a model left out of a file isn't taken by being read.
                 None if propose::is_listing_of_model(&view, &found) => None,
                 None if self.policy.on_stale == OnStale::Follow => {
-                    TakenFromDisk::of(&view, &found, request.tools, None)
+                    TakenFromDisk::of(&view, work.ids().1, &found, request.tools, None)
                 }
                 None => {
                     let shown =
                         shown.get_or_insert_with(|| ShownLines::of_request(request, history));
-                    TakenFromDisk::of(&view, &found, request.tools, Some(&|code| shown.show(code)))
+                    let is_shown = |code: &str| shown.show(code);
+                    let session = work.ids().1;
+                    TakenFromDisk::of(&view, session, &found, request.tools, Some(&is_shown))
                 }
             };
             let (Some(taken), ids) = (taken, work.ids()) else {

@@ -28,6 +28,8 @@
 //! audit                   the model's answer to the oldest audit that awaits one; `audit cancelled` and
 //! | {"entity": …}         `audit failed` end it without
 //! back 2                  the client forgets its last two messages: an edited or regenerated turn
+//! shorten 3               the client's message before its last two says something else from here on
+//! | Outdated.
 //! again                   the client sends its conversation as it is
 //! retry                   the same, marked as a retry
 //! ```
@@ -110,6 +112,13 @@ pub enum Step {
     },
     /// The client forgets its last messages.
     Back(usize),
+    /// The client replaces the text of an older message.
+    Shorten {
+        /// Which, counted from the last one, which is 1.
+        from_end: usize,
+        /// Its new text.
+        text: String,
+    },
     /// The client sends its conversation as it is.
     Again,
     /// The client sends its conversation as it is, marked as a retry.
@@ -238,6 +247,12 @@ fn parse_step(line: &str, text: String) -> Step {
                 .parse()
                 .unwrap_or_else(|_| panic!("no number: {line}")),
         ),
+        ("shorten", from_end) => Step::Shorten {
+            from_end: from_end
+                .parse()
+                .unwrap_or_else(|_| panic!("no number: {line}")),
+            text,
+        },
         ("again", "") => Step::Again,
         ("retry", "") => Step::Retry,
         _ => panic!("no such step: {line}"),

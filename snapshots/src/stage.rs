@@ -266,6 +266,15 @@ impl Stage {
                 let messages = &mut self.open_window().messages;
                 messages.truncate(messages.len().saturating_sub(count));
             }
+            Step::Shorten { from_end, text } => {
+                let messages = &mut self.open_window().messages;
+                let at = messages
+                    .len()
+                    .checked_sub(from_end)
+                    .expect("too few messages");
+                let role = messages[at].role;
+                messages[at] = Message::new(role, &text);
+            }
             Step::Again => self.send_prompt(Attempt::First),
             Step::Retry => self.send_prompt(Attempt::Retry),
         }

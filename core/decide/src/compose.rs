@@ -14,7 +14,8 @@ use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
 use super::outside::{self, ToldChanges};
-use super::prompt_facts::Prompt;
+use super::prompt_facts::{Prompt, RecordedSight};
+use super::receive;
 use super::recent_context::recent_context;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use crate::notice;
@@ -24,7 +25,7 @@ use tslp_core::event::{
     ContentKind, DiskFinding, Event, History, Injected, NoticeIssued, PromptAmended,
     PromptComposed, Side, Withheld,
 };
-use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash};
 use tslp_core::ids::SessionId;
 use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
 use tslp_core::message::{Role, Tools};
@@ -130,11 +131,12 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
 fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
     let request = prompt.request;
     let amendments = view.state.sessions().amendments(prompt.session);
-    let positions = MessagePositions::new(prompt);
+    let positions =
+        MessagePositions::new(prompt.request, prompt.omitted_prefix, prompt.known_length);
     let at = |index| positions.position(index);
-    let injected = InjectedTexts::new(view, prompt, &amendments, &positions);
+    let injected = InjectedTexts::new(view, prompt.keys, &amendments, &positions);
     let texts = injected.with_texts_of(request);
-    let target = positions.injection_target();
+    let target = positions.injection_target(prompt.on_record);
     // What is new has no place where all that the client sent went out before.
     let candidates = target.map_or_else(Vec::new, |_| candidates(view, prompt));
     let mut wanted = wanted_symbols(view, &candidates);
@@ -296,6 +298,24 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     }
 }
 
+/// A client's own request. Where it repeats a conversation, what was put into that goes along, so that the model server has read all but
+/// the question before.
+#[must_use]
+pub fn compose_side_request(view: &StateView<'_>, request: &Request) -> Outgoing {
+    let mut outgoing = Outgoing::unchanged(request);
+    if let Some((session, keys)) = receive::repeated_conversation(view, request) {
+        let positions = MessagePositions::new(request, 0, 0);
+        let amendments = view.state.sessions().amendments(session);
+        let injected = InjectedTexts::new(view, &keys, &amendments, &positions);
+        for message in &mut outgoing.messages {
+            let text = |slot| injected.texts.get(&(message.index, slot));
+            let text = |slot| text(slot).map_or_else(String::new, |(text, _)| text.clone());
+            (message.before, message.after) = (text(TextSlot::Before), text(TextSlot::After));
+        }
+    }
+    outgoing
+}
+
 /// What the proxy adds to the prompt, and the record of it: code, then notices.
 fn assemble(
     view: &StateView<'_>,
@@ -342,7 +362,7 @@ struct InjectedTexts {
 impl InjectedTexts {
     fn new(
         view: &StateView<'_>,
-        prompt: &Prompt<'_>,
+        keys: &[Option<MessageKey>],
         amendments: &Amendments,
         positions: &MessagePositions<'_>,
     ) -> Self {
@@ -364,7 +384,7 @@ impl InjectedTexts {
                 continue;
             };
             let mut here = positions.messages_at(*position);
-            if let Some(index) = here.find(|index| prompt.keys[*index] == Some(*message)) {
+            if let Some(index) = here.find(|index| keys[*index] == Some(*message)) {
                 let slot = match side {
                     Side::Before => TextSlot::Before,
                     Side::After => TextSlot::After,
@@ -477,7 +497,9 @@ fn add_section(sections: &mut String, section: &str) {
 
 /// Where a prompt's messages stand in their conversation.
 struct MessagePositions<'p> {
-    prompt: &'p Prompt<'p>,
+    request: &'p Request,
+    /// How many messages were in the conversation before.
+    known_length: u32,
     /// Of each message, how many there are in the conversation up to it, system messages left out.
     positions: Vec<u32>,
     /// The index of the message that the current turn begins with.
@@ -487,18 +509,17 @@ struct MessagePositions<'p> {
 }
 
 impl<'p> MessagePositions<'p> {
-    fn new(prompt: &'p Prompt<'p>) -> Self {
-        let messages = &prompt.request.messages;
-        let mut position = prompt.omitted_prefix;
-        let positions = messages.iter().map(|message| {
+    fn new(request: &'p Request, mut position: u32, known_length: u32) -> Self {
+        let positions = request.messages.iter().map(|message| {
             position = position.saturating_add(u32::from(message.role != Role::System));
             position
         });
         Self {
-            prompt,
+            request,
+            known_length,
             positions: positions.collect(),
-            current_from: prompt.request.current_from(),
-            examples: prompt.request.example_count(),
+            current_from: request.current_from(),
+            examples: request.example_count(),
         }
     }
 
@@ -515,13 +536,13 @@ impl<'p> MessagePositions<'p> {
 
     /// Where what is new goes: in front of the user's words in a new turn, after what a tool returned within one; never
     /// into a message that went out before without it.
-    fn injection_target(&self) -> Option<(usize, Side)> {
-        let mut messages = self.prompt.request.messages.iter().enumerate();
+    fn injection_target(&self, on_record: Option<&RecordedSight>) -> Option<(usize, Side)> {
+        let mut messages = self.request.messages.iter().enumerate();
         let (index, message) =
             messages.rfind(|(_, message)| matches!(message.role, Role::User | Role::Tool))?;
-        let is_new = match self.prompt.on_record {
+        let is_new = match on_record {
             Some(seen) => !seen.nothing_new,
-            None => self.position(index) > self.prompt.known_length,
+            None => self.position(index) > self.known_length,
         };
         let side = match message.role {
             Role::User => Side::Before,
@@ -533,7 +554,7 @@ impl<'p> MessagePositions<'p> {
     /// Whether code may be withheld from a message from now on: not from what is new, nor from the user's own words of
     /// this turn, nor from a client's examples of another code base.
     fn may_change(&self, index: usize) -> bool {
-        let went_out = self.position(index) <= self.prompt.known_length;
+        let went_out = self.position(index) <= self.known_length;
         let is_older = index < self.current_from || (index > self.current_from && went_out);
         is_older && index >= self.examples
     }

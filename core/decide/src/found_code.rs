@@ -197,6 +197,13 @@ impl CodeReader<'_> {
         } = written;
         match block.edit.take() {
             None => self.read_code(block, path),
+            // A file that is made anew is written whole, whatever was there.
+            Some(Ok(Edit::Create(text))) if path.as_ref().is_some_and(Result::is_ok) => {
+                block.code = Cow::Owned(text);
+                block.verbatim = None;
+                block.stated_extent = StatedExtent::Whole;
+                self.read_code(block, path)
+            }
             Some(edit) => {
                 let mut texts = Vec::from([core::mem::take(&mut block.code).into_owned()]);
                 texts.extend(joined);

@@ -10,8 +10,7 @@ use super::code_reader::CodeReader;
 use tslp_core::capture::{Closing, CodeBlock, StatedExtent};
 use tslp_core::edit::{self, BaseTexts, Edit, EditError, Hunk, Malformed};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::DiskFinding;
-use tslp_core::hash::ArtifactHash;
+use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::VersionId;
 use tslp_core::limits::HUNKS_PER_EDIT_MAX;
 use tslp_core::path::RelPath;
@@ -57,7 +56,7 @@ pub(super) fn apply_to_truth(
     edit: &Edit,
 ) -> Result<EditedCode, Reason> {
     match edit {
-        Edit::Create(text) => create_file(reader.view, path, text),
+        Edit::Create(text) => Ok(EditedCode::new(StatedExtent::Whole, text)),
         Edit::Delete => Err(Reason::FileDeletion),
         Edit::Move { .. } => Err(Reason::FileMove),
         Edit::Change(hunks) => change_base(reader, path, hunks),
@@ -69,69 +68,39 @@ pub(super) fn base_versions(reader: CodeReader<'_>, path: &RelPath) -> Vec<Versi
     TrueText::of(reader, path).versions()
 }
 
-fn create_file(view: &StateView<'_>, path: &RelPath, text: &str) -> Result<EditedCode, Reason> {
-    let is_known = view.state.state_map().tracks(path)
-        || matches!(view.disk_finding(path), Some(DiskFinding::File(_)));
-    if is_known {
-        return Err(Reason::FileExists);
-    }
-    Ok(EditedCode {
-        code: text.into(),
-        stated_extent: StatedExtent::Whole,
-        applied: EditBase::default(),
-        before: String::new(),
-    })
-}
-
 fn change_base(
     reader: CodeReader<'_>,
     path: &RelPath,
     hunks: &[Hunk],
 ) -> Result<EditedCode, Reason> {
     let base = TrueText::of(reader, path);
-    let versions = base.versions();
-    match base {
-        TrueText::Nothing => match hunks {
-            [Hunk::Append(text)] => create_file(reader.view, path, text),
-            _ => Err(Reason::BaseUnknown),
-        },
-        TrueText::Whole(version, text) => {
-            let edited =
-                edit::apply(hunks, BaseTexts::Whole(&text)).map_err(reason_of_edit_error)?;
-            let code = edited.into_iter().flatten().next();
-            Ok(EditedCode {
-                code: code.unwrap_or_else(|| text.clone()),
-                stated_extent: StatedExtent::Whole,
-                applied: EditBase {
-                    against: versions,
-                    changed: Vec::from([version]),
-                    defined: BTreeSet::new(),
-                },
-                before: text,
-            })
+    let texts: Vec<&str> = base.pieces.iter().map(|piece| &*piece.text).collect();
+    let (stated_extent, texts) = match (&texts[..], hunks) {
+        ([], [Hunk::Append(text)]) => return Ok(EditedCode::new(StatedExtent::Whole, text)),
+        ([], _) => return Err(Reason::BaseUnknown),
+        ([whole], _) if base.is_whole => (StatedExtent::Whole, BaseTexts::Whole(whole)),
+        (pieces, _) => (StatedExtent::Range, BaseTexts::Slices(pieces)),
+    };
+    let edited = edit::apply(hunks, texts).map_err(reason_of_edit_error)?;
+    let mut code = EditedCode::new(stated_extent, "");
+    code.applied.against = base.versions();
+    for (piece, new) in base.pieces.iter().zip(edited) {
+        if base.is_whole || new.is_some() {
+            code.applied.changed.extend(&piece.versions);
+            add_piece(&mut code.code, new.as_deref().unwrap_or(&piece.text));
+            add_piece(&mut code.before, &piece.text);
         }
-        TrueText::Pieces(pieces) => {
-            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
-            let edited =
-                edit::apply(hunks, BaseTexts::Slices(&texts)).map_err(reason_of_edit_error)?;
-            let mut changed = Vec::new();
-            let (mut code, mut before) = (String::new(), String::new());
-            for (piece, new) in pieces.iter().zip(edited) {
-                let Some(new) = new else { continue };
-                changed.extend(&piece.versions);
-                add_piece(&mut code, &new);
-                add_piece(&mut before, &piece.text);
-            }
-            Ok(EditedCode {
-                code,
-                stated_extent: StatedExtent::Range,
-                applied: EditBase {
-                    against: versions,
-                    changed,
-                    defined: BTreeSet::new(),
-                },
-                before,
-            })
+    }
+    Ok(code)
+}
+
+impl EditedCode {
+    fn new(stated_extent: StatedExtent, code: &str) -> Self {
+        Self {
+            code: code.into(),
+            stated_extent,
+            applied: EditBase::default(),
+            before: String::new(),
         }
     }
 }
@@ -139,12 +108,10 @@ fn change_base(
 /// Appends a piece after a blank line.
 fn add_piece(code: &mut String, piece: &str) {
     if !code.is_empty() {
-        code.push('\n');
+        let ends = code.ends_with('\n');
+        code.push_str(if ends { "\n" } else { "\n\n" });
     }
     code.push_str(piece);
-    if !piece.ends_with('\n') {
-        code.push('\n');
-    }
 }
 
 const fn reason_of_edit_error(error: EditError) -> Reason {
@@ -157,14 +124,10 @@ const fn reason_of_edit_error(error: EditError) -> Reason {
     }
 }
 
-/// The authoritative text of a file.
-enum TrueText {
-    /// Nothing.
-    Nothing,
-    /// All of it.
-    Whole(VersionId, String),
-    /// Some pieces of it, none inside another one.
-    Pieces(Vec<TextPiece>),
+/// The authoritative text of a file: all of it, or pieces, none inside another one.
+struct TrueText {
+    is_whole: bool,
+    pieces: Vec<TextPiece>,
 }
 
 /// A piece of a file's authoritative text: one definition, or a captured text that made several definitions true.
@@ -177,112 +140,108 @@ impl TrueText {
     fn of(reader: CodeReader<'_>, path: &RelPath) -> Self {
         let view = reader.view;
         let whole = view.current_version(&EntityId::file(path.clone()));
-        if let Some(whole) = whole
-            && let Some(text) = text_of(view, whole.artifact, &whole.spans)
-        {
-            return Self::Whole(whole.version, text);
-        }
-        let mut texts: BTreeMap<ArtifactHash, Vec<CurrentVersion>> = BTreeMap::new();
-        for symbol in view.state.state_map().symbols_of(path) {
-            let current = view.current_version(&EntityId::symbol(path.clone(), symbol));
-            if let Some(current) = current {
-                texts.entry(current.artifact).or_default().push(current);
-            }
-        }
-        let pieces: Vec<TextPiece> = texts
-            .into_iter()
-            .flat_map(|(artifact, definitions)| {
-                pieces_of_artifact(reader, path, artifact, &definitions)
-            })
-            .collect();
-        if pieces.is_empty() {
-            Self::Nothing
-        } else {
-            Self::Pieces(pieces)
+        let whole = whole.and_then(|it| TextPiece::of(view, &it));
+        Self {
+            is_whole: whole.is_some(),
+            pieces: whole.map_or_else(|| pieces_of(reader, path), |whole| Vec::from([whole])),
         }
     }
 
     fn versions(&self) -> Vec<VersionId> {
-        match self {
-            Self::Nothing => Vec::new(),
-            Self::Whole(version, _) => Vec::from([*version]),
-            Self::Pieces(pieces) => pieces
-                .iter()
-                .flat_map(|piece| piece.versions.iter().copied())
-                .collect(),
-        }
+        let pieces = self.pieces.iter();
+        pieces
+            .flat_map(|piece| piece.versions.iter().copied())
+            .collect()
     }
 }
 
-/// The captured text as one piece, if every definition in it is still true; else one piece for each true definition.
-fn pieces_of_artifact(
+impl TextPiece {
+    fn of(view: &StateView<'_>, current: &CurrentVersion) -> Option<Self> {
+        let text = view.artifact_slices(current.artifact, &current.spans)?;
+        Some(Self {
+            versions: Vec::from([current.version]),
+            text: String::from_utf8(text).ok()?,
+        })
+    }
+}
+
+/// Texts that hold each true definition of a file once. A captured text goes whole where all that it defines is true and in no other
+/// piece, the newest first, because it repeats what others said; of all other texts go single definitions.
+fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
+    let view = reader.view;
+    let current =
+        |symbol: &Symbol| view.current_version(&EntityId::symbol(path.clone(), symbol.clone()));
+    let symbols = view.state.state_map().symbols_of(path).into_iter();
+    let known = symbols.filter_map(|symbol| Some((current(&symbol)?, symbol)));
+    let mut left: BTreeMap<Symbol, CurrentVersion> =
+        known.map(|(current, symbol)| (symbol, current)).collect();
+    let texts = left.values().map(|it| (it.version, it.artifact));
+    let mut texts: Vec<(VersionId, ArtifactHash)> = texts.collect();
+    texts.sort_unstable_by_key(|(version, _)| core::cmp::Reverse(*version));
+    let mut pieces = Vec::new();
+    let (mut read, mut covered) = (BTreeSet::new(), BTreeSet::new());
+    for (_, artifact) in texts {
+        if left.is_empty() || !read.insert(artifact) {
+            continue;
+        }
+        let text = view.artifact_content(artifact);
+        let text = text.and_then(|text| String::from_utf8(text).ok());
+        let Some((text, defined)) = text.and_then(|text| {
+            let defined = slices_of(reader, path, &text)?;
+            Some((text, defined))
+        }) else {
+            continue;
+        };
+        let is_true = |(symbol, slice): (&Symbol, &SliceHash)| {
+            current(symbol).is_none_or(|current| current.slice == *slice)
+                && !covered.contains(symbol)
+        };
+        if defined.iter().all(is_true) {
+            let own = defined.keys().filter_map(|symbol| left.remove(symbol));
+            let versions = own.map(|current| current.version).collect();
+            pieces.push(TextPiece { versions, text });
+            covered.extend(defined.into_keys());
+        }
+    }
+    // Those around others come first.
+    let mut single: Vec<CurrentVersion> = left.into_values().collect();
+    let place = |it: &CurrentVersion| {
+        it.spans
+            .first()
+            .map(|span| (span.start, u32::MAX - span.end))
+    };
+    single.sort_by_key(|it| (it.artifact, place(it)));
+    let mut last: Option<CurrentVersion> = None;
+    for current in single {
+        let is_inside = |around: &CurrentVersion| {
+            let inside = |span: &Span| {
+                let mut around = around.spans.iter();
+                around.any(|around| around.start <= span.start && span.end <= around.end)
+            };
+            around.artifact == current.artifact && current.spans.iter().all(inside)
+        };
+        if !last.as_ref().is_some_and(is_inside) {
+            pieces.extend(TextPiece::of(view, &current));
+            last = Some(current);
+        }
+    }
+    pieces
+}
+
+/// The slices of all that a text of the file defines.
+fn slices_of(
     reader: CodeReader<'_>,
     path: &RelPath,
-    artifact: ArtifactHash,
-    definitions: &[CurrentVersion],
-) -> Vec<TextPiece> {
-    let view = reader.view;
-    let is_current = view.artifact_is_current(artifact) == Some(true);
-    let whole = is_current
-        .then(|| String::from_utf8(view.artifact_content(artifact)?).ok())
-        .flatten()
-        .filter(|text| repeats_truth(reader, path, text));
-    if let Some(text) = whole {
-        let versions = definitions.iter().map(|current| current.version).collect();
-        return Vec::from([TextPiece { versions, text }]);
-    }
-    outermost_current(definitions)
-        .filter_map(|current| {
-            Some(TextPiece {
-                versions: Vec::from([current.version]),
-                text: text_of(view, artifact, &current.spans)?,
-            })
-        })
-        .collect()
-}
-
-/// Whether the text holds the true code of every tracked symbol that it defines. That its own versions are current doesn't
-/// say so: a definition that it only repeated, unchanged, may have been replaced since by another text.
-fn repeats_truth(reader: CodeReader<'_>, path: &RelPath, text: &str) -> bool {
-    let Some(language) = reader.grammars.language_of_path(path) else {
-        return false;
-    };
-    let Ok(extraction) = reader.grammars.extract(language, text.as_bytes()) else {
-        return false;
-    };
-    extraction
-        .slices(text.as_bytes())
-        .into_iter()
-        .all(|(symbol, slice)| {
-            let current = reader
-                .view
-                .current_version(&EntityId::symbol(path.clone(), symbol.clone()));
-            current.is_none_or(|current| current.slice == slice)
-        })
-}
-
-fn text_of(view: &StateView<'_>, artifact: ArtifactHash, spans: &[Span]) -> Option<String> {
-    String::from_utf8(view.artifact_slices(artifact, spans)?).ok()
-}
-
-/// Definitions of one captured text that aren't inside another one.
-fn outermost_current(definitions: &[CurrentVersion]) -> impl Iterator<Item = &CurrentVersion> {
-    let mut spans: Vec<Span> = definitions
-        .iter()
-        .flat_map(|current| current.spans.iter().copied())
-        .collect();
-    spans.sort_unstable_by_key(|span| (span.start, u32::MAX - span.end));
-    let mut inner: BTreeSet<Span> = BTreeSet::new();
-    let mut reached = 0;
-    for span in spans {
-        if span.end <= reached {
-            inner.insert(span);
-        }
-        reached = reached.max(span.end);
-    }
-    definitions
-        .iter()
-        .filter(move |current| !current.spans.iter().all(|span| inner.contains(span)))
+    text: &str,
+) -> Option<BTreeMap<Symbol, SliceHash>> {
+    let language = reader.grammars.language_of_path(path)?;
+    let extraction = reader.grammars.extract(language, text.as_bytes()).ok()?;
+    let slices = extraction.slices(text.as_bytes()).into_iter();
+    Some(
+        slices
+            .map(|(symbol, slice)| (symbol.clone(), slice))
+            .collect(),
+    )
 }
 
 /// Adds a second edit of the same file to the first one of its message.

@@ -91,6 +91,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::TakenAsShown => format!(
             "{name} was changed outside of this conversation, and counts as the file shows it now. It no longer has: {known}.",
         ),
+        Reason::ChangeNotSaved => format!(
+            "The last change to {name} isn't in the file, which holds it as it was before, though other changes of the same reply are there. Make it again if it is still wanted.",
+        ),
         Reason::UnsavedElsewhere => format!(
             "{name} as shown was accepted in another conversation, and its file doesn't hold it yet: save that change first, or the two will overwrite each other.",
         ),
@@ -292,10 +295,6 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             unapplied_edit_text(&name, "it isn't well-formed; write the whole definition")
         }
         Reason::EditWithoutPath => unlinked_text("It is an edit that names no file."),
-        Reason::FileExists => unapplied_edit_text(
-            &name,
-            "it creates a file that exists already; change the existing one",
-        ),
         Reason::FileDeletion => unapplied_edit_text(&name, "only the user can remove a file"),
         Reason::FileMove => unapplied_edit_text(
             &name,
@@ -353,7 +352,6 @@ pub fn users_code_notice(notice: &NoticeIssued) -> Option<String> {
         Reason::EditNeedsWholeFile => "its edit names a line, and the whole file isn't known",
         Reason::EditMalformed => "its edit isn't well-formed",
         Reason::EditWithoutPath => "it is an edit that names no file",
-        Reason::FileExists => "its edit creates a file that exists already",
         _ => return None,
     };
     let can = match notice.reason {

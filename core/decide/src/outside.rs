@@ -73,7 +73,8 @@ impl ToldChanges {
             let is_change = matches!(notice.reason, Reason::Stale | Reason::DiskHoldsSuperseded)
                 && notice.other.is_none();
             changed.extend(notice.entity.clone().filter(|_| is_change));
-            !is_change
+            // A look that took too long says nothing of a file, and the client's tools can read it.
+            !is_change && notice.reason != Reason::DiskUnreadable
         });
         let about: Vec<(Reason, EntityId)> = match prompt.on_record {
             Some(seen) => {
@@ -91,7 +92,10 @@ impl ToldChanges {
                     let parts = hydrate::parts_of(view, entity);
                     let was_shown = |part: &EntityId| shown_at(part).is_some();
                     view.disk_finding(&entity.path) != Some(&DiskFinding::Missing)
-                        && view.divergence(entity) != Some(Divergence::Refused)
+                        && !matches!(
+                            view.divergence(entity),
+                            Some(Divergence::Refused | Divergence::Unreadable)
+                        )
                         && (parts.is_empty() || parts.iter().any(was_shown))
                 });
                 let restored = self.restored(view, &changed, sight, &shown_at);

@@ -188,6 +188,14 @@ pub fn propose(
                 || disk_verdict_in(view, (found, &resolution), candidate) == DiskVerdict::Agrees
         });
     }
+    if judging.written == WriteState::OnDisk {
+        let is_models =
+            |it: &&Candidate| it.entity.symbol.is_none() || answers_for(view, found, it);
+        let all = changed.len();
+        changed.retain(is_models);
+        let is_mixed = changed.len() < all;
+        changed.retain(|candidate| candidate.entity.symbol.is_some() || !is_mixed);
+    }
     let judge = BlockJudge::new(judging, found, &resolution, unseen);
     if !judge.leaving.is_empty() && found.edit.as_ref().is_some_and(|it| it.outcome.is_err()) {
         // The file goes: there is no code to judge.
@@ -235,6 +243,40 @@ pub fn propose(
         }));
     }
     recorder.into_events()
+}
+
+/// Whether the model answers for what disk holds of a definition: it proposed the definition or this very file, or lines of an edit of
+/// the file that didn't apply are among those that differ.
+fn answers_for(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -> bool {
+    let path = &candidate.entity.path;
+    let mut proposals = view.proposals_under(path);
+    // The client has written them, and so disk has contradicted their base.
+    let file = EntityId::file(path.clone());
+    proposals.extend(
+        [&candidate.entity, &file]
+            .into_iter()
+            .flat_map(|it| view.invalid_proposals(it)),
+    );
+    proposals.retain(|proposal| proposal.origin == Origin::Model);
+    let mut own = proposals.iter();
+    if own.any(|it| it.entity == candidate.entity || it.artifact == found.artifact) {
+        return true;
+    }
+    let current = view.current_version(&candidate.entity);
+    let before = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
+    let before = before.unwrap_or_default();
+    let before = String::from_utf8_lossy(&before);
+    let after = slice::joined(found.code.as_bytes(), &candidate.spans);
+    let after = String::from_utf8_lossy(&after);
+    let lines = |text| -> BTreeSet<&str> { str::lines(text).map(str::trim).collect() };
+    let (before, after) = (lines(&before), lines(&after));
+    let mut files = proposals.iter().filter(|it| it.entity.symbol.is_none());
+    files.any(|it| {
+        let text = view.artifact_content(it.artifact).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let mut differing = before.symmetric_difference(&after);
+        differing.any(|line| line.contains(char::is_alphanumeric) && text.contains(line))
+    })
 }
 
 /// What a reply adds, wherever it does.
@@ -425,7 +467,6 @@ fn suppresses_notice(
         | Reason::EditNeedsWholeFile
         | Reason::EditTextNotFound
         | Reason::EditTextNotUnique
-        | Reason::FileExists
         | Reason::Unlinked => true,
         _ => versions
             .iter()

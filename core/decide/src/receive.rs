@@ -180,6 +180,18 @@ fn record_system(recorder: &mut Recorder<'_>, request: &Request) -> Option<Artif
     Some(recorder.store(ContentKind::Message, texts.join("\n\n").as_bytes()))
 }
 
+/// The session whose conversation a request repeats below the same system message, and how its messages are recognised.
+pub(super) fn repeated_conversation(
+    view: &StateView<'_>,
+    request: &Request,
+) -> Option<(SessionId, Vec<Option<MessageKey>>)> {
+    let conversation = Conversation::of(request);
+    let session = RecordedPrefix::longest(view, &conversation)?.session;
+    let system = record_system(&mut Recorder::new(view), request);
+    let is_same = view.state.sessions().system(session) == system;
+    is_same.then(|| (session, conversation.message_keys(request.messages.len())))
+}
+
 /// Records a request that a client makes for itself, such as for a title, and that belongs to no session.
 #[must_use]
 pub fn receive_side_request(view: &StateView<'_>, request: &Request) -> (EpisodeId, Vec<Event>) {
@@ -325,14 +337,22 @@ fn choose_session(
     if let Some(session) = request.continues {
         return SessionChoice::Continues(session);
     }
-    match RecordedPrefix::longest(view, conversation) {
-        Some(known) if known.is_end => SessionChoice::Continues(known.session),
-        Some(known) => SessionChoice::Forks(Fork {
+    let known = RecordedPrefix::longest(view, conversation);
+    if let Some(known) = known.filter(|known| known.is_end) {
+        return SessionChoice::Continues(known.session);
+    }
+    // What comes after a session's last exchange goes on with it, whatever the client has made of older messages.
+    let last = conversation.messages.last();
+    let goes_on = known.is_none() || last.is_some_and(|last| last.role != Role::Assistant);
+    let by_tail = || session_by_tail(view, conversation);
+    let by_tail = goes_on.then(by_tail).flatten();
+    match (known, by_tail) {
+        (Some(known), tail) if tail != Some(known.session) => SessionChoice::Forks(Fork {
             session: known.session,
             messages: known.length,
         }),
-        None => session_by_tail(view, conversation)
-            .map_or(SessionChoice::Starts, SessionChoice::Continues),
+        (_, Some(session)) => SessionChoice::Continues(session),
+        (_, None) => SessionChoice::Starts,
     }
 }
 

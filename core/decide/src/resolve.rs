@@ -543,7 +543,7 @@ fn is_proven_file(
             .is_some()
 }
 
-/// Without a path, code that defines symbols of exactly one tracked file, and shares most tokens with what is true
+/// Without a path, code that defines symbols of exactly one tracked file, and shares most words with what is true
 /// there, is INFERRED to belong to it (spec §4.1, §11).
 fn resolve_by_correlation(
     view: &StateView<'_>,
@@ -551,65 +551,35 @@ fn resolve_by_correlation(
     found: &FoundCode,
     symbols: &DefinitionsBySymbol<'_>,
 ) -> Resolution {
+    let map = view.state.state_map();
+    let mut has_namesake = false;
     let mut files: BTreeSet<RelPath> = BTreeSet::new();
     for symbol in symbols.keys() {
-        let namesakes = view
-            .state
-            .state_map()
-            .entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX);
-        files.extend(
-            namesakes
-                .into_iter()
-                .filter(|entity| entity.symbol.as_ref() == Some(*symbol))
-                .map(|entity| entity.path)
-                .filter(|path| !found.files_in_unrelated_languages.contains(path)),
-        );
+        let named = map.entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX);
+        for entity in named {
+            if !found.files_in_unrelated_languages.contains(&entity.path) {
+                has_namesake = true;
+                if entity.symbol.as_ref() == Some(*symbol) {
+                    files.insert(entity.path);
+                }
+            }
+        }
     }
     let mut files = files.into_iter();
     let (Some(path), None) = (files.next(), files.next()) else {
-        let is_kin = |entity: &EntityId| !found.files_in_unrelated_languages.contains(&entity.path);
-        let nothing = symbols.keys().all(|symbol| {
-            let name = symbol.last_component();
-            let namesakes = view
-                .state
-                .state_map()
-                .entities_named(name, CORRELATION_NAMESAKES_MAX);
-            !namesakes.iter().any(is_kin)
-        });
-        return Resolution::unresolved(if nothing {
-            Reason::NoEntity
-        } else {
-            Reason::SeveralCandidates
+        return Resolution::unresolved(match has_namesake {
+            true => Reason::SeveralCandidates,
+            false => Reason::NoEntity,
         });
     };
-    let mut least = None;
     let mut candidates = symbol_candidates(found, symbols, &path);
-    // Names alone link nothing: `main` and `init` are in every file. The words of the true code have to be there as well.
-    candidates.retain(|candidate| {
-        let shared = shared_percent(view, found, candidate);
-        let is_alike = shared >= thresholds.correlation_percent;
-        if is_alike {
-            least = Some(least.map_or(shared, |least: u8| least.min(shared)));
-        }
-        is_alike
-    });
-    if candidates.is_empty() {
-        return Resolution::unresolved(Reason::NoEntity);
-    }
-    Resolution {
+    let any_will_do = thresholds.correlation_percent == 0;
+    candidates.retain(|it| any_will_do || view.current_version(&it.entity).is_some());
+    let linked = Resolution {
         level: Level::Inferred,
         path: Some(path),
         candidates,
-        correlation: least.map(|least| (least, thresholds.correlation_percent)),
         ..Resolution::unresolved(Reason::CorrelatedWithOneFile)
-    }
-}
-
-/// The share of the true definition's words that the candidate holds, in percent.
-fn shared_percent(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -> u8 {
-    let base = view
-        .current_version(&candidate.entity)
-        .and_then(|current| view.artifact_slices(current.artifact, &current.spans));
-    let new = slice::joined(found.code.as_bytes(), &candidate.spans);
-    base.map_or(0, |base| similarity::words_shared_percent(&base, &new))
+    };
+    linked.if_alike(view, thresholds, found)
 }

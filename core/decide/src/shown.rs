@@ -13,6 +13,7 @@ use super::found_code::FoundCode;
 use tslp_core::capture::json_text;
 use tslp_core::entity::EntityId;
 use tslp_core::event::History;
+use tslp_core::ids::SessionId;
 use tslp_core::message::{Role, Tools};
 use tslp_core::read_message::ReadMessage;
 use tslp_core::redact;
@@ -42,6 +43,7 @@ impl TakenFromDisk {
     #[must_use]
     pub fn of(
         view: &StateView<'_>,
+        session: SessionId,
         found: &FoundCode,
         tools: Tools,
         shown: Option<&dyn Fn(&str) -> bool>,
@@ -86,21 +88,22 @@ impl TakenFromDisk {
             |entity: &EntityId| tools == Tools::None && view.state.stale().is_unsaved(entity);
         let keeps_out = |entity: &EntityId| is_refused(entity) || is_unsaved(entity);
         let is_free = !all.iter().chain([&file]).any(keeps_out);
+        let truth_of = |entity: &EntityId| {
+            let current = view.current_version(entity)?;
+            let truth = view.artifact_slices(current.artifact, &current.spans)?;
+            String::from_utf8(truth).ok()
+        };
         // What a formatter has changed is news for nobody.
         let is_reformatted = |entity: &EntityId, texts: &[&str]| {
-            let current = view.current_version(entity);
-            let truth = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
-            truth.is_some_and(|truth| {
-                slice::differ_in_layout_alone(&truth, texts.join("\n").as_bytes())
-            })
+            let texts = texts.join("\n");
+            let is_same =
+                |it: String| slice::differ_in_layout_alone(it.as_bytes(), texts.as_bytes());
+            truth_of(entity).is_some_and(is_same)
         };
         // Who is shown what the file lacks isn't shown the file.
         let shows_lost = |entity: &EntityId| {
-            let current = view.current_version(entity);
-            let truth = current.and_then(|it| view.artifact_slices(it.artifact, &it.spans));
-            let truth = truth.and_then(|truth| String::from_utf8(truth).ok());
             let is_told = |truth: String| shown.is_some_and(|is_shown| is_shown(&truth));
-            text_of(entity).is_empty() && truth.is_some_and(is_told)
+            text_of(entity).is_empty() && truth_of(entity).is_some_and(is_told)
         };
         // What can't be parsed of a file goes along with it; what a whole file lacks is gone only where all of it can be.
         let is_whole = is_free
@@ -120,12 +123,21 @@ impl TakenFromDisk {
                     let texts = text_of(entity);
                     !texts.is_empty()
                         && (texts.iter().all(|text| is_shown(text))
-                            || is_reformatted(entity, &texts))
+                            || is_reformatted(entity, &texts)
+                            || tools == Tools::Offered && was_not_saved(view, session, entity))
                 })
         };
         let entities: BTreeSet<EntityId> = all.into_iter().filter(is_taken).collect();
         (!entities.is_empty()).then_some(Self { entities })
     }
+}
+
+/// Whether the session's client has carried out the reply that changed the entity, and disk holds it as it was before.
+pub(super) fn was_not_saved(view: &StateView<'_>, session: SessionId, entity: &EntityId) -> bool {
+    view.state.stale().is_unsaved(entity)
+        && view.current_version(entity).is_some_and(|current| {
+            view.state.sessions().reply_carried_out(session) == Some(current.episode)
+        })
 }
 
 /// The strings of texts, line by line, without blank lines: what tools show of files.

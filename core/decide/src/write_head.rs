@@ -11,7 +11,7 @@ use super::observe;
 use super::promote::{self, MessagePieces, ResolvedBlock};
 use super::repeat::{self, RepeatedBlock};
 use super::resolve::{self, Candidate, Resolution};
-use super::shown::TakenFromDisk;
+use super::shown::{self, TakenFromDisk};
 use tslp_core::artifact::{Level, Origin, Version};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFinding, Event, Extent, NoticeIssued};
@@ -105,8 +105,28 @@ pub fn take_from_disk(
     let candidates: Vec<&Candidate> = resolution.candidates.iter().collect();
     let versions = promote::record_block(&mut recorder, &block, &candidates);
     tell_lost(&mut recorder, (episode, session), &omitted);
+    for entity in candidates.iter().map(|candidate| &candidate.entity) {
+        if shown::was_not_saved(view, session, entity) && is_partly_saved(view, entity) {
+            let ids = (episode, session);
+            let notice = NoticeIssued::new(ids, Reason::ChangeNotSaved, entity.clone());
+            recorder.push(Event::NoticeIssued(notice));
+        }
+    }
     make_true(&mut recorder, &block, &versions, omitted);
     recorder.into_events()
+}
+
+/// Whether the file holds another change of the reply that changed the entity. Where it holds none, the client's tools have said why.
+fn is_partly_saved(view: &StateView<'_>, entity: &EntityId) -> bool {
+    let episode = view.current_version(entity).map(|it| it.episode);
+    let mut symbols = hydrate::true_symbols_of(view, &entity.path).into_iter();
+    symbols.any(|other| {
+        let current = view.current_version(&other);
+        current.is_some_and(|current| {
+            Some(current.episode) == episode
+                && observe::slice_on_disk(view, &other) == Some(current.slice)
+        })
+    })
 }
 
 /// Tells the first of the definitions that a file no longer has, which goes by what a client showed of it.

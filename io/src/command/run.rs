@@ -74,9 +74,15 @@ pub(super) fn run_client(
     if let Some((path, text)) = words.file {
         write_own_file(&path, &text)?;
     }
+    if running.is_demo {
+        // Nobody may be reading, here and below.
+        let _ = writeln!(
+            io::stderr(),
+            "tslp: the built-in demo model answers, not a real one: start a model server, or name it with `tslp run --upstream URL {client}`"
+        );
+    }
     if io::stderr().is_terminal() {
         let (address, workspace) = (running.address, config.workspace.display());
-        // Nobody may be reading.
         let _ = writeln!(
             io::stderr(),
             "tslp: {client} through http://{address}, workspace {workspace}"

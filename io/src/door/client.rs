@@ -117,6 +117,8 @@ pub struct RunningProxy {
     pub token: Option<Secret>,
     /// The model server.
     pub upstream: UpstreamUrl,
+    /// Whether that is the built-in demo model.
+    pub is_demo: bool,
     /// Its API key.
     pub upstream_api_key: Option<Secret>,
     /// Certificates for it.
@@ -145,6 +147,7 @@ impl RunningProxy {
                 address: text("address")?.parse().ok()?,
                 token: text("token").map(Secret::new),
                 upstream: UpstreamUrl::parse(&text("upstream")?).ok()?,
+                is_demo: status["demo"] == true,
                 upstream_api_key: text("upstream_api_key").map(Secret::new),
                 upstream_ca_file: text("upstream_ca_file").map(PathBuf::from),
             })

@@ -23,6 +23,8 @@ pub(crate) struct ProxyKeeper {
     pub(crate) config: ServeConfig,
     pub(crate) address: SocketAddr,
     pub(crate) upstream: UpstreamUrl,
+    /// Whether that is the demo model.
+    pub(crate) is_demo: bool,
     /// The way to the engine and the ledger's head, or the reason for safe mode.
     pub(crate) engine: Result<(Sender<ToEngine>, Arc<DurableHead>), String>,
     pub(crate) handle: LoopHandle,
@@ -60,6 +62,7 @@ impl DoorKeeper for ProxyKeeper {
         json!({
             "address": self.address.to_string(),
             "data_dir": self.config.data_dir.to_string_lossy(),
+            "demo": self.is_demo,
             "pid": std::process::id(),
             "safe_mode": self.engine.as_ref().err(),
             "token": reveal(&self.config.access.token),

@@ -35,11 +35,13 @@ impl Run {
         Self { places, upstream }
     }
 
-    /// In a folder of the project.
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self
-            .places
-            .command(&["run", "--upstream", &self.upstream.url]);
+        self.through(&self.upstream.url, arguments)
+    }
+
+    /// In a folder of the project.
+    fn through(&self, upstream: &str, arguments: &[&str]) -> Command {
+        let mut command = self.places.command(&["run", "--upstream", upstream]);
         let path = format!("{}:/usr/bin:/bin", self.places.path("bin").display());
         command.args(arguments).env("PATH", path);
         command.env("PIPE", self.places.path("pipe"));
@@ -134,6 +136,20 @@ fn a_client_is_run_as_if_it_were_called_and_the_proxy_goes_with_the_last_one() {
     run.end_client();
     assert_eq!(again.wait().unwrap().code(), Some(7));
     run.is_gone();
+}
+
+#[test]
+fn where_the_demo_model_answers_a_line_says_so() {
+    let run = Run::new();
+    for (upstream, says_so) in [(&*run.upstream.url, false), ("demo", true)] {
+        let mut command = run.through(upstream, &["aider", "--model", "m"]);
+        let client = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn();
+        run.end_client();
+        let said = client.unwrap().wait_with_output().unwrap().stderr;
+        let said = String::from_utf8(said).unwrap();
+        assert_eq!(said.contains("demo model answers"), says_so, "{said}");
+        run.is_gone();
+    }
 }
 
 #[test]

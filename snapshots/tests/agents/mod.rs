@@ -98,19 +98,22 @@ fn growth(session: &Session) -> Vec<String> {
     broken
 }
 
-/// Titles, summaries and commit messages go out byte for byte, and nothing is read in their replies.
+/// Titles, summaries and commit messages go out byte for byte, but for what the conversation that they repeat went out with, and nothing
+/// is read in their replies.
 fn side_requests(session: &Session) -> Vec<String> {
     let mut broken = Vec::new();
     let exchanges = session.exchanges.iter().enumerate();
     for (step, exchange) in exchanges.filter(|(_, exchange)| exchange.is_side_request()) {
-        if !exchange.is_unchanged() {
-            let (client, sent) = (exchange.client_messages(), exchange.sent_messages());
-            let at = client
-                .iter()
-                .zip(&sent)
-                .position(|(one, other)| one != other);
+        let (client, sent) = (exchange.client_messages(), exchange.sent_messages());
+        let prompts = session.exchanges[..step].iter();
+        let before: Vec<_> = prompts.map(|it| it.sent_messages()).collect();
+        let other = (0..sent.len()).find(|at| {
+            let went_out = |before: &Vec<_>| before.get(*at) == sent.get(*at);
+            client.get(*at) != sent.get(*at) && !before.iter().any(went_out)
+        });
+        if let Some(at) = other {
             broken.push(format!(
-                "{} step {step}: a side request went out with another message {at:?}",
+                "{} step {step}: a side request went out with another message {at}",
                 session.name
             ));
         }

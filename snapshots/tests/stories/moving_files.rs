@@ -323,6 +323,182 @@ fn parallel_edits_are_written_before_the_reply_is_over() {
     );
 }
 
+/// Three functions that an agent has read and one of which it has changed; then the user changes another one by hand.
+const CHANGED_BESIDE: &str = "
+        touch
+        tools
+        disk src/a.c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | int c(int x) { return x + 3; }
+        user
+        | Make a() in src/a.c add 10
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 1\", \"new_string\": \"x + 10\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { return x + 10; }
+        | int b(int x) { return x + 2; }
+        | int c(int x) { return x + 3; }
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+        disk src/a.c
+        | int a(int x) { return x + 10; }
+        | int b(int x) { return x + 2; }
+        | int c(int x) { return x + 300; }
+        user
+        | Make b() add 20
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 2;\", \"new_string\": \"x + 20;\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { return x + 10; }
+        | int b(int x) { return x + 20; }
+        | int c(int x) { return x + 300; }
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+";
+
+#[test]
+fn edits_beside_a_change_that_nobody_read() {
+    story(
+        "edits_beside_a_change_that_nobody_read",
+        "The user changes one function by hand and nobody reads it; the agent's next edits are of others, each applies to what is true, and the user's stays the user's.",
+        &[
+            CHANGED_BESIDE,
+            "
+        user
+        | And a() 11
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 10;\", \"new_string\": \"x + 11;\"}
+        model
+        | I change it.
+        ",
+        ],
+    );
+}
+
+#[test]
+fn the_users_change_is_not_the_models() {
+    story(
+        "the_users_change_is_not_the_models",
+        "The model mends a refused edit while a change of the user's that nobody read is in the same file: what it mended becomes true as its own, and no more.",
+        &[
+            CHANGED_BESIDE,
+            "
+        user
+        | Rewrite a()
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"int a(int x) { return x + 10; }\", \"new_string\": \"int a(int x) { /* ... rest of the code ... */ }\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { /* ... rest of the code ... */ }
+        | int b(int x) { return x + 20; }
+        | int c(int x) { return x + 300; }
+        context tool
+        | Edit applied.
+        again
+        call shell
+        | {\"command\": \"sed -i 's/rest/all/' src/a.c\"}
+        model
+        | I mend it.
+        disk src/a.c
+        | int a(int x) { return x + 12; }
+        | int b(int x) { return x + 20; }
+        | int c(int x) { return x + 300; }
+        context tool
+        | Done.
+        again
+        ",
+        ],
+    );
+}
+
+#[test]
+fn one_of_two_edits_is_lost() {
+    story(
+        "one_of_two_edits_is_lost",
+        "A client runs two edits of one file at once, and the one that writes last undoes the other: the file counts, the model is told, and its second try applies.",
+        &[
+            AGENT_AT_WORK,
+            "
+        user
+        | Make both add 70
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 7\", \"new_string\": \"x + 70\"}
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 2\", \"new_string\": \"x + 71\"}
+        model
+        | Both.
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 71; }
+        context tool
+        | Edit applied.
+        again
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 7;\", \"new_string\": \"x + 70;\"}
+        model
+        | Once more.
+        disk src/a.c
+        | int a(int x) { return x + 70; }
+        | int b(int x) { return x + 71; }
+        context tool
+        | Edit applied.
+        again
+        ",
+        ],
+    );
+}
+
+#[test]
+fn a_client_shortens_what_it_showed_before() {
+    story(
+        "a_client_shortens_what_it_showed_before",
+        "A client takes an older result out of the conversation to save room: the conversation goes on, and what the model itself has changed isn't told as somebody else's.",
+        &[
+            AGENT_AT_WORK,
+            "
+        user
+        | Now b() in src/a.c
+        call read
+        | {\"path\": \"src/a.c\"}
+        model
+        | I read it.
+        context tool
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 2; }
+        again
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 2;\", \"new_string\": \"x + 20;\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { return x + 7; }
+        | int b(int x) { return x + 20; }
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+        shorten 8
+        | Done, and outdated.
+        user
+        | Is src/a.c fine?
+        ",
+        ],
+    );
+}
+
 /// The agent's client writes a file without one of its functions, although that was refused.
 const GUTTED: &str = "
         user
