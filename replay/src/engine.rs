@@ -18,7 +18,7 @@ use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::{self, Tools};
-use tslp_core::outgoing::SentPrompt;
+use tslp_core::outgoing::{Outgoing, SentPrompt};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
 use tslp_core::reason::Reason;
