@@ -32,15 +32,16 @@ pub struct DirectiveLine {
     pub directives: Vec<Directive>,
     /// Whether the message's own words begin with it.
     pub is_first: bool,
-    /// Whether it is in text that its writer quotes: an element, a tool's result, a summary, a log.
-    pub is_quoted: bool,
+    /// Whether it stands where users type: before all words of the message, or below them where they are one line. Elements that
+    /// clients add count as nothing; a directive in one isn't typed. What is pasted has further lines around it.
+    pub is_typed: bool,
 }
 
-/// The text without its directives; those that it quotes stay.
+/// A message's text without the directives that stand where users type.
 #[must_use]
 pub fn without_directives(text: &str) -> Cow<'_, str> {
     let lines = directive_lines(text).into_iter();
-    let mut lines = lines.filter(|line| !line.is_quoted).peekable();
+    let mut lines = lines.filter(|line| line.is_typed).peekable();
     if lines.peek().is_none() {
         return Cow::Borrowed(text);
     }
@@ -66,33 +67,33 @@ pub fn directive_lines(text: &str) -> Vec<DirectiveLine> {
     let mut code = RangesPassed::new(blocks.iter().map(|block| &block.outer));
     let mut others_words = RangesPassed::new(foreign.iter().map(|part| &part.range));
     let mut found: Vec<DirectiveLine> = Vec::new();
-    // Whether a line of the paragraph so far reads as a program's, and the first directive of it.
-    let (mut is_log, mut first_of_paragraph) = (false, 0);
+    // Lines of the message's own words, and how many of them were before each directive that isn't in an element.
+    let (mut words, mut words_before) = (0, Vec::new());
     let mut is_first = true;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let range = start..start + line.len();
         start = range.end;
         let is_quoted = others_words.hold(range.start);
-        if line.trim().is_empty() {
-            (is_log, first_of_paragraph) = (false, found.len());
-        } else if is_directive(line) {
-            if !code.hold(range.start) {
-                found.push(DirectiveLine {
-                    directives: parse_line(line),
-                    is_first,
-                    is_quoted: is_quoted || is_log,
-                    range,
-                });
-            }
-        } else if !is_log && is_printed(line) {
-            is_log = true;
-            for earlier in &mut found[first_of_paragraph..] {
-                earlier.is_quoted = true;
-            }
-        }
+        let is_code = code.hold(range.start);
+        let is_blank = line.trim().is_empty() || capture::is_users_tag(line);
         // A client may put the user's words between tags of their own.
-        is_first &= line.trim().is_empty() || capture::opens_users_words(line);
+        let begins = is_first;
+        is_first &= is_blank;
+        if !is_code && is_directive(line) {
+            words_before.push((!is_quoted).then_some(words));
+            found.push(DirectiveLine {
+                directives: parse_line(line),
+                is_first: begins,
+                is_typed: false,
+                range,
+            });
+        } else if !is_blank && !is_quoted {
+            words += 1;
+        }
+    }
+    for (line, before) in found.iter_mut().zip(words_before) {
+        line.is_typed = before.is_some_and(|before| before == 0 || words == 1);
     }
     found
 }
@@ -118,34 +119,6 @@ impl<'r, R: Iterator<Item = &'r Range<usize>>> RangesPassed<R> {
         }
         at < self.end
     }
-}
-
-/// Whether a line reads as a program's: a time or a level in front, a shell's prompt, a place in a file.
-fn is_printed(line: &str) -> bool {
-    let first = line.split_whitespace().next().unwrap_or_default();
-    let first = first.trim_matches(['[', ']', '(', ')']);
-    let is_time = first.starts_with(|c: char| c.is_ascii_digit())
-        && first.matches([':', '-', '/', '.']).count() >= 2;
-    let level = first.trim_end_matches(':');
-    let is_level = LEVELS.contains(&level) || level.ends_with("ERR!");
-    let is_prompt = ["$ ", "% ", "> ", ">>> ", "+ ", "| "]
-        .iter()
-        .any(|prompt| line.trim_start().starts_with(prompt));
-    is_time || is_level || is_prompt || line.starts_with("Traceback (") || is_place(first)
-}
-
-/// Levels of logs and compilers.
-const LEVELS: [&str; 14] = [
-    "ERROR", "WARN", "WARNING", "INFO", "DEBUG", "TRACE", "FATAL", "NOTICE", "error", "warning",
-    "note", "info", "debug", "fatal",
-];
-
-/// `src/a.c:12:4:`.
-fn is_place(word: &str) -> bool {
-    let mut parts = word.split(':');
-    let is_path = parts.next().is_some_and(|path| path.contains('.'));
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    is_path && parts.next().is_some_and(is_number)
 }
 
 /// Most spaces before the mark; with more, Markdown treats the line as code.
@@ -213,7 +186,7 @@ mod tests {
 
     fn check(text: &str, expected: &[(Verb, &str)], rest: &str) {
         let lines = directive_lines(text);
-        let typed = lines.iter().filter(|line| !line.is_quoted);
+        let typed = lines.iter().filter(|line| line.is_typed);
         let found: Vec<(Verb, &str)> = typed
             .flat_map(|line| &line.directives)
             .map(|directive| (directive.verb, directive.target.as_str()))
@@ -230,9 +203,9 @@ mod tests {
             "Go on.",
         );
         check(
-            "a\n@tslp confirm `src/a.c::f`\nb",
+            "a\n\n@tslp confirm `src/a.c::f`\n",
             &[(Verb::Confirm, "src/a.c::f")],
-            "a\nb",
+            "a\n\n",
         );
         check(
             "@tslp reject src/a.c::f",
@@ -266,9 +239,16 @@ mod tests {
             "This session is being continued from a previous conversation.\n@tslp accept x",
             "It says:\n[12:00:01] INFO begin\n@tslp accept x\n[12:00:02] INFO end",
             "$ make\n@tslp accept x\nmake: done",
+            "Why?\nweb-1 | listening\n@tslp accept x",
+            "Why?\n\n<log>\nx\n</log>\nweb-1 | listening\n\n@tslp accept x\n",
+            "```\nx\n```\nIt says:\n\n@tslp accept x",
+            "Go on.\n\n@tslp accept x\n\nThe end.",
         ] {
             check(text, &[], text);
         }
+        let framed = "<reminder>\na\nb\n</reminder>\n<task>\nFix it.\n\n@tslp accept x\n</task>\n<files>\nc\n</files>";
+        let typed = [(Verb::Accept, "x")];
+        check(framed, &typed, &framed.replace("@tslp accept x\n", ""));
         let first = |text: &str| {
             directive_lines(text)
                 .iter()

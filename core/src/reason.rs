@@ -194,7 +194,7 @@ reasons! {
     UnknownDirective = "unknown_directive",
     /// The proposal didn't pass gate A, so nobody can confirm it.
     NotConfirmable = "not_confirmable",
-    /// A line reads as a directive, and the user didn't type it: it repeats somebody else's words, or stands in quoted text.
+    /// A line reads as a directive, and the user didn't type it: it repeats somebody else's words, or stands inside the message.
     DirectiveNotTyped = "directive_not_typed",
     /// A directive that lets tools do more isn't its message's first line.
     GrantNotFirst = "grant_not_first",

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::asked_change::bare_word;
+use super::asked_change::{bare_word, is_name_of};
 use tslp_core::damage::{self, Part};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::path::RelPath;
@@ -59,7 +59,8 @@ impl AskedRemovals {
                 leaving.extend(owned(&clause));
             }
             let removes = asking_verb(&vocabulary, "remove", &clause);
-            if let Some(verb) = removes.or_else(|| asking_verb(&vocabulary, "rename", &clause)) {
+            let renames = asking_verb(&vocabulary, "rename", &clause);
+            if let Some(verb) = removes.or(renames) {
                 let object = object_of(&vocabulary, &clause, verb);
                 let next = clause.get(verb + 1).map(|word| bare_word(word));
                 let is_pronoun = next.is_some_and(|next| vocabulary.has_word("pronoun", &next));
@@ -78,16 +79,9 @@ impl AskedRemovals {
             }
             let words: Vec<String> = clause.iter().map(|word| bare_word(word)).collect();
             let has = |kind: &str| words.iter().any(|word| says(&vocabulary, kind, word));
-            let is_denied = (has("not") || words.iter().any(|word| is_contracted_negation(word)))
-                && (has("remove") || has("rename"));
-            // "call it `sum`" gives a name, "make it call `sum`" doesn't.
-            let calls = |at: usize| {
-                let next = words.get(at + 1);
-                words[at] == "call" && next.is_none_or(|next| !vocabulary.has_word("pronoun", next))
-            };
-            let is_other = has("adds") || (0..words.len()).any(calls);
+            let is_denied = has("not") && (has("remove") || has("rename"));
             if !is_denied
-                && !is_other
+                && (!has("adds") || renames.is_some())
                 && !(0..words.len()).any(|at| is_when(&vocabulary, &words, at))
             {
                 said.extend(owned(&clause));
@@ -109,10 +103,18 @@ impl AskedRemovals {
     /// Whether the prompt says a definition's name, whatever it asks for.
     pub(super) fn says_name(&self, path: &RelPath, symbol: &Symbol) -> bool {
         let named = EntityId::symbol(path.clone(), symbol.clone());
-        let names_file =
-            |word: &str| super::asked_change::is_name_of(word, &EntityId::file(path.clone()));
+        let file = EntityId::file(path.clone());
         let mut words = self.said.iter();
-        words.any(|word| super::asked_change::is_name_of(word, &named) && !names_file(word))
+        words.any(|word| is_name_of(word, &named) && !is_name_of(word, &file))
+    }
+
+    /// Whether the prompt says a definition's name, and to which file something goes.
+    pub(super) fn sends(&self, path: &RelPath, symbol: &Symbol, to: RelPath) -> bool {
+        let file = EntityId::file(to);
+        let is_way = |pair: &[String]| {
+            self.vocabulary.has_word("to", &bare_word(&pair[0])) && is_name_of(&pair[1], &file)
+        };
+        self.says_name(path, symbol) && self.said.windows(2).any(is_way)
     }
 
     /// Whether a removal's object is this line: a part of code of its kind, or a name in it. What is no name of code opens plain
@@ -138,7 +140,10 @@ impl AskedRemovals {
             kinds.iter().any(|kind| says(&self.vocabulary, kind, &word))
         };
         self.objects.iter().any(|object| {
-            if object.iter().any(|word| is_kind(word, &KINDS)) {
+            if object
+                .iter()
+                .any(|word| is_kind(word, &KINDS.map(|(kind, _)| kind)))
+            {
                 object.iter().any(|word| is_kind(word, &kinds))
             } else {
                 object.iter().any(|word| is_named(word))
@@ -154,7 +159,7 @@ impl AskedRemovals {
     /// Whether the prompt asks to remove, rename or move this entity.
     pub(super) fn names(&self, entity: &EntityId) -> bool {
         let mut words = self.leaving.iter();
-        words.any(|word| super::asked_change::is_name_of(word, entity))
+        words.any(|word| is_name_of(word, entity))
     }
 
     /// The same of a definition, or of one that holds it.
@@ -173,7 +178,7 @@ impl AskedRemovals {
         let mut clauses = self.shrinking.iter();
         clauses.any(|clause| {
             let names_other = clause.iter().any(|word| is_code(word));
-            let names = |word: &String| super::asked_change::is_name_of(word, entity);
+            let names = |word: &String| is_name_of(word, entity);
             !names_other || clause.iter().any(names)
         })
     }
@@ -207,8 +212,12 @@ fn clauses<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Clause<'p>> {
                 if word.ends_with(['.', ';', '!', '?']) {
                     let of_sentence = &mut clauses[sentence..];
                     let mut said = of_sentence.iter().flat_map(|clause| &clause.words);
-                    let is_question = word.ends_with('?')
-                        && !said.any(|word| vocabulary.has_word("polite", &bare_word(word)));
+                    let is_polite = |word: &&str| {
+                        let word = bare_word(word);
+                        let verb = word.split('-').next().unwrap_or_default();
+                        vocabulary.has_word("polite", verb)
+                    };
+                    let is_question = word.ends_with('?') && !said.any(is_polite);
                     for clause in of_sentence {
                         clause.is_question = is_question;
                     }
@@ -267,30 +276,34 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
         verb.unwrap_or(word)
     };
     let words: Vec<String> = clause.iter().map(without_pronoun).collect();
-    let is_passive = |at: usize| {
-        let is_wanted = || {
-            let mut before = words[..at].iter();
-            before.any(|word| vocabulary.has_word("want", word))
-        };
-        vocabulary.has_word(&format!("{kind}_passive"), &words[at])
-            && (at > 0 && words[at - 1] == "be" || is_wanted())
+    // Verbs that ask with another word alone: "want it removed", "be removed", "take it out", "it has to go", "away with it".
+    let asks_with_another = |at: usize| {
+        let (before, after) = (&words[..at], &words[at + 1..]);
+        let last = &before[before.len().saturating_sub(1)..];
+        let next = &after[..after.len().min(1)];
+        let companions = [
+            ("passive", "want", before),
+            ("passive", "be", last),
+            ("out", "out", after),
+            ("modal", "modal", last),
+            ("away", "with", next),
+        ];
+        companions.iter().any(|(form, other, places)| {
+            vocabulary.has_word(&format!("{kind}_{form}"), &words[at])
+                && places.iter().any(|word| vocabulary.has_word(other, word))
+        })
     };
-    // "take it out"
-    let is_phrase = |at: usize| {
-        let mut after = words[at + 1..].iter();
-        vocabulary.has_word(&format!("{kind}_out"), &words[at])
-            && after.any(|word| vocabulary.has_word("out", word))
-    };
-    // "it has to go"
-    let is_modal = |at: usize| {
-        at > 0
-            && vocabulary.has_word(&format!("{kind}_modal"), &words[at])
-            && vocabulary.has_word("modal", &words[at - 1])
+    // "call it `sum`"
+    let gives_name = |at: usize| {
+        vocabulary.has_word(&format!("{kind}_it"), &words[at])
+            && clause.get(at + 2).is_some_and(|name| is_code(name))
+            && vocabulary.has_word("pronoun", &words[at + 1])
     };
     (0..words.len()).find(|at| {
         let before = &words[at.saturating_sub(NEGATED_BEFORE)..*at];
-        let after = words.iter().skip(at + 1).take(NEGATED_AFTER);
-        let negates = |word: &String| says(vocabulary, "not", word) || is_contracted_negation(word);
+        let after = clause[at + 1..].iter().filter(|word| !is_code(word));
+        let after: Vec<String> = after.take(NEGATED_AFTER).map(without_pronoun).collect();
+        let negates = |word: &String| says(vocabulary, "not", word);
         // A word in quotation marks or after an article is a name.
         let is_noun = clause[*at].starts_with(['"', '\'', '“', '«'])
             || before
@@ -298,24 +311,20 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
                 .is_some_and(|word| says(vocabulary, "plain", word));
         !is_code(clause[*at])
             && !is_noun
-            && (says(vocabulary, kind, &words[*at])
-                || is_passive(*at)
-                || is_phrase(*at)
-                || is_modal(*at))
+            && (says(vocabulary, kind, &words[*at]) || asks_with_another(*at) || gives_name(*at))
             && !vocabulary.is_held("not_in", &words[*at])
             && !vocabulary.is_held("when_in", &words[*at])
-            && !before.iter().chain(after).any(negates)
+            && !before.iter().chain(&after).any(negates)
             && !(0..*at).any(|before| is_when(vocabulary, &words, before))
     })
 }
 
-fn is_contracted_negation(word: &str) -> bool {
-    word.ends_with("n't") || word.ends_with("n’t")
-}
-
 /// Whether a word is one of these, or holds one in a language without spaces.
 fn says(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
-    vocabulary.has_word(kind, word) || vocabulary.is_held(&format!("{kind}_in"), word)
+    let is_contracted = || kind == "not" && (word.ends_with("n't") || word.ends_with("n’t"));
+    vocabulary.has_word(kind, word)
+        || vocabulary.is_held(&format!("{kind}_in"), word)
+        || is_contracted()
 }
 
 /// Whether a word is marked as code, or looks so.
@@ -371,40 +380,42 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
         let word = bare_word(word);
         word.is_empty() || says(vocabulary, "filler", &word)
     };
-    if !rest.first().is_some_and(is_object) || rest.iter().all(is_filler) {
-        return words_of(&clause[..verb]);
+    if rest
+        .iter()
+        .take_while(|word| is_object(word))
+        .all(is_filler)
+    {
+        // "so it can go"
+        let said = clause[..verb].iter();
+        let leads = said.take_while(|word| says(vocabulary, "where", &bare_word(word)));
+        return words_of(&clause[leads.count()..verb]);
     }
     after
 }
 
-/// The kinds of parts that a removal's object may be.
-const KINDS: [&str; 8] = [
-    "decorator",
-    "condition",
-    "loop",
-    "handler",
-    "failure",
-    "branch",
-    "import",
-    "comment",
+/// The kinds of parts that a removal's object may be, by their names in the word list.
+const KINDS: [(&str, Option<Part>); 8] = [
+    ("decorator", Some(Part::Decorator)),
+    ("condition", Some(Part::Condition)),
+    ("loop", Some(Part::Loop)),
+    ("handler", Some(Part::Handler)),
+    ("failure", Some(Part::Failure)),
+    ("branch", Some(Part::Branch)),
+    ("import", None),
+    ("comment", None),
 ];
 
-/// The names of kinds of parts that a line is one of.
+/// The kinds of parts that a line is one of.
 fn kinds_of(line: &str) -> Vec<&'static str> {
-    let part = Part::of_line(line).map(|part| match part {
-        Part::Decorator => "decorator",
-        Part::Condition => "condition",
-        Part::Loop => "loop",
-        Part::Handler => "handler",
-        Part::Failure => "failure",
-        Part::Branch => "branch",
-    });
+    let part = Part::of_line(line);
     let first = line.trim_start();
     let binds = ["import", "from", "#include", "use ", "using "];
     let is_import = binds.iter().any(|word| first.starts_with(word)) || line.contains("require(");
-    part.into_iter()
-        .chain(is_import.then_some("import"))
-        .collect()
+    let kinds = KINDS.iter().filter(|(kind, of)| match of {
+        Some(_) => *of == part,
+        None => *kind == "import" && is_import,
+    });
+    kinds.map(|(kind, _)| *kind).collect()
 }
 
 fn identifiers(text: &str) -> impl Iterator<Item = &str> {

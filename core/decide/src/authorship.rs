@@ -22,8 +22,6 @@ use tslp_core::spoken_lines::{SpokenLine, spoken_lines};
 pub struct MessageAuthors {
     lines: Vec<SpokenLine>,
     passages: Vec<Passage>,
-    /// Its conversation begins with it, and somebody else has said most of its prose: a client's frame around a summary or an order.
-    is_framed: bool,
     /// Parts that the message itself shows to be somebody else's.
     foreign: Vec<capture::ForeignPart>,
 }
@@ -38,9 +36,9 @@ struct Passage {
 }
 
 impl MessageAuthors {
-    /// Compares a message's text with everything that the ledger knows by its author. `opens`: its conversation begins with it.
+    /// Compares a message's text with everything that the ledger knows by its author.
     #[must_use]
-    pub fn of(view: &StateView<'_>, index: &mut TextIndex, text: &str, opens: bool) -> Self {
+    pub fn of(view: &StateView<'_>, index: &mut TextIndex, text: &str) -> Self {
         let lines = spoken_lines(text);
         let directives: BTreeMap<u64, usize> = (0..)
             .zip(&lines)
@@ -53,11 +51,7 @@ impl MessageAuthors {
             .collect();
         let mut said = SaidPairs::new(&pairs);
         let mut passages = Vec::new();
-        let (message, mut before) = (ArtifactHash::of(text.as_bytes()), None);
         for (source, texts) in texts_by_author(view) {
-            if source.text == message {
-                before = Some(passages.len());
-            }
             let others = index.pairs(view, &texts);
             let runs = said.note(source.author, &others);
             if source.author == Author::User {
@@ -81,31 +75,11 @@ impl MessageAuthors {
                 }));
             }
         }
-        let mut authors = Self {
+        Self {
             foreign: capture::foreign_parts(text),
             lines,
             passages,
-            is_framed: false,
-        };
-        authors.is_framed = opens && !authors.passages.is_empty() && {
-            // Code is often the model's, and pasted by the user all the same.
-            let blocks = capture::blocks(text);
-            let is_prose = |at: &usize| !blocks.iter().any(|block| block.outer.contains(at));
-            let own = authors.lines.iter().filter(|line| !line.is_boundary());
-            let own = own.filter(|line| is_prose(&line.range.start)).count();
-            // What was said after this very message has repeated it.
-            let others = authors.passages[..before.unwrap_or(authors.passages.len())].iter();
-            let others = authors.lines_in(others);
-            let others = others.iter().filter(|at| is_prose(at)).count();
-            others >= FRAMED_LINES_MIN && 2 * others >= own
-        };
-        authors
-    }
-
-    /// The lines of passages, by where they begin.
-    fn lines_in<'p>(&'p self, passages: impl Iterator<Item = &'p Passage>) -> BTreeSet<usize> {
-        let lines = passages.flat_map(|passage| self.words_of(passage));
-        lines.map(|line| line.range.start).collect()
+        }
     }
 
     fn words_of(&self, passage: &Passage) -> impl Iterator<Item = &SpokenLine> {
@@ -122,15 +96,20 @@ impl MessageAuthors {
     pub fn repeats(&self, line: &Range<usize>) -> bool {
         let is_line = |said: &SpokenLine| line.contains(&said.range.start);
         let mut passages = self.passages.iter();
-        self.is_framed || passages.any(|passage| self.words_of(passage).any(is_line))
+        passages.any(|passage| self.words_of(passage).any(is_line))
     }
 
-    /// The text without what somebody else said.
+    /// The text without what somebody else said, and without directives.
     #[must_use]
     pub fn own_text(&self, text: &str) -> String {
-        let foreign = self.foreign.iter().map(|part| &part.range);
+        let foreign = self.foreign.iter().map(|part| part.range.clone());
         let words = self.of_others().flat_map(|passage| self.words_of(passage));
-        let mut ranges: Vec<&Range<usize>> = foreign.chain(words.map(|line| &line.range)).collect();
+        let words = words.map(|line| line.range.clone());
+        let directives = directive::directive_lines(text).into_iter();
+        let directives = directives
+            .filter(|line| line.is_typed)
+            .map(|line| line.range);
+        let mut ranges: Vec<Range<usize>> = foreign.chain(words).chain(directives).collect();
         ranges.sort_by_key(|range| range.start);
         let mut own = String::with_capacity(text.len());
         let mut from = 0;
@@ -169,7 +148,8 @@ impl MessageAuthors {
     pub fn finding(&self, message: ArtifactHash, opens: bool) -> Option<AuthorFound> {
         let length = |passage: &&Passage| self.words_of(passage).count();
         let longest = self.of_others().max_by_key(length)?;
-        let lines = self.lines_in(self.of_others());
+        let lines = self.of_others().flat_map(|passage| self.words_of(passage));
+        let lines: BTreeSet<usize> = lines.map(|line| line.range.start).collect();
         let of = self.lines.iter().filter(|line| !line.is_boundary());
         let AuthoredText {
             text,
@@ -304,9 +284,6 @@ impl SaidPairs {
 
 /// Places of one pair in a message that are followed.
 const REPEATED_PAIRS_MAX: usize = 64;
-
-/// Fewest lines of somebody else's that a frame is put around.
-const FRAMED_LINES_MIN: usize = 3;
 
 /// Whether lines that follow each other elsewhere are more than a chance: two that aren't both directives, or all that stands
 /// between two boundaries.

@@ -15,19 +15,18 @@ pub fn shown_before(view: &StateView<'_>, session: SessionId) -> Vec<EntityId> {
     before.map(|turn| turn.shown).unwrap_or_default()
 }
 
-/// The user's text in the session's last complete turn, without directives.
+/// The user's messages in the session's last complete turn.
+pub(crate) fn last_texts(view: &StateView<'_>, session: SessionId) -> Vec<String> {
+    let exchange = view.state.sessions().recent_exchanges(session).pop();
+    let said = exchange.into_iter().flat_map(|exchange| exchange.user);
+    said.filter_map(|content| String::from_utf8(view.artifact_content(content)?).ok())
+        .collect()
+}
+
+/// Their text, without directives.
 #[must_use]
 pub(crate) fn last_asked(view: &StateView<'_>, session: SessionId) -> String {
-    let exchange = view
-        .state
-        .sessions()
-        .recent_exchanges(session)
-        .pop()
-        .unwrap_or_default();
-    let texts: Vec<String> = exchange
-        .user
-        .iter()
-        .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
-        .collect();
-    directive::without_directives(&texts.join("\n")).into_owned()
+    let texts = last_texts(view, session);
+    let texts = texts.iter().map(|text| directive::without_directives(text));
+    texts.collect::<Vec<_>>().join("\n")
 }

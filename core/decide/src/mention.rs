@@ -45,7 +45,13 @@ pub fn scan(text: &str, root: &str, view: &StateView<'_>, lately: &[EntityId]) -
         if scan.is_full() {
             break;
         }
-        scan.add_name(text, name);
+        if !scan
+            .quoted
+            .iter()
+            .any(|line| line.contains(&name.range.start))
+        {
+            scan.add_name(text, name);
+        }
     }
     scan.found
 }
@@ -95,8 +101,24 @@ fn leading_number(text: &str) -> Option<u32> {
     text[..length].parse().ok()
 }
 
-/// The line that a text names right after a path: `", line 12`, `(12,5)`, `:line 12`, `on line 12`, `, Zeile 12`.
+/// The line of source that a traceback quotes below a place, indented deeper than that.
+fn quoted_below(text: &str, place: usize) -> Option<Range<usize>> {
+    let start = text[..place].rfind('\n').map_or(0, |end| end + 1);
+    let below = place + text[place..].find('\n')? + 1;
+    let end = text[below..].find('\n').map_or(text.len(), |at| below + at);
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    (indentation(&text[below..end]) > indentation(&text[start..place])).then_some(below..end)
+}
+
+/// The line that a text names right after a path: `", line 12`, `(12,5)`, `:line 12`, `on line 12`, `, Zeile 12`, ` 12:5`.
 fn line_after(text: &str) -> Option<u32> {
+    let place = text.strip_prefix(' ').and_then(|text| text.split_once(':'));
+    if let Some((line, column)) = place
+        && column.starts_with(|c: char| c.is_ascii_digit())
+        && let Ok(line) = line.parse()
+    {
+        return Some(line);
+    }
     let rest = text.trim_start_matches(['"', '\'', '`', ')', ',', ':', ' ']);
     if let Some(inside) = rest.strip_prefix('(') {
         let end = inside.find(')')?;
@@ -128,6 +150,8 @@ struct MentionScanner<'v> {
     looks: BTreeMap<&'v str, u32>,
     /// Places that were looked up.
     places: usize,
+    /// Lines of source that the text quotes below places: what they call isn't named.
+    quoted: Vec<Range<usize>>,
     /// The end of the last name that counted.
     last_name: Option<usize>,
     vocabulary: OnceCell<Vocabulary>,
@@ -152,6 +176,7 @@ impl<'v> MentionScanner<'v> {
             names_seen: BTreeSet::new(),
             looks: BTreeMap::new(),
             places: 0,
+            quoted: Vec::new(),
             last_name: None,
             vocabulary: OnceCell::new(),
         }
@@ -175,7 +200,8 @@ impl<'v> MentionScanner<'v> {
             return;
         }
         // A traceback and a linter name files from the root of the file system, or of the machine that ran them.
-        let Some(path) = self.tracked_file(written) else {
+        let elsewhere = || line.and_then(|_| self.file_of_another_root(written));
+        let Some(path) = self.tracked_file(written).or_else(elsewhere) else {
             return;
         };
         match (symbol, line) {
@@ -183,6 +209,7 @@ impl<'v> MentionScanner<'v> {
             (None, Some(_)) if self.places == PLACES_MAX => {}
             (None, Some(line)) => {
                 self.places += 1;
+                self.quoted.extend(quoted_below(text, end));
                 match symbol_at(self.view, &path, line) {
                     Some(entity) => push_new(&mut self.found.symbols, entity),
                     None => push_new(&mut self.found.files, path),
@@ -193,15 +220,25 @@ impl<'v> MentionScanner<'v> {
     }
 
     fn tracked_file(&self, written: &str) -> Option<RelPath> {
+        let files = self.view.state.state_map();
         let path = RelPath::parse(written, self.root).ok()?;
-        if self.view.state.state_map().tracks(&path) {
+        if files.tracks(&path) {
             return Some(path);
         }
         if written.contains(['/', '\\']) {
             return None;
         }
-        let mut files = self.view.state.state_map().files_named(path.basename(), 2);
-        (files.len() == 1).then(|| files.remove(0))
+        let mut named = files.files_named(path.basename(), 2);
+        (named.len() == 1).then(|| named.remove(0))
+    }
+
+    /// The file with which an absolute path ends, as a container, a CI machine or a colleague has it.
+    fn file_of_another_root(&self, written: &str) -> Option<RelPath> {
+        let (_, name) = written.strip_prefix('/')?.rsplit_once('/')?;
+        let named = self.view.state.state_map().files_named(name, NAMESAKES_MAX);
+        let ends = |path: &RelPath| Some(written.strip_suffix(path.as_str())?.ends_with('/'));
+        let ending = named.into_iter().filter(|path| ends(path) == Some(true));
+        ending.max_by_key(|path| path.as_str().len())
     }
 
     fn add_symbol_of(&mut self, path: RelPath, symbol: &str) {
@@ -241,16 +278,15 @@ impl<'v> MentionScanner<'v> {
             .into_iter()
             .filter(|entity| is_named(entity, name.text))
             .collect();
-        let in_named_files: Vec<EntityId> = fitting
-            .iter()
-            .filter(|entity| self.found.files.contains(&entity.path))
-            .cloned()
-            .collect();
-        let chosen = if in_named_files.is_empty() {
-            fitting
-        } else {
-            in_named_files
-        };
+        // What a place or a path beside the name says already is meant.
+        let is_found = |entity: &&EntityId| self.found.symbols.contains(entity);
+        let is_in_named_file = |entity: &&EntityId| self.found.files.contains(&entity.path);
+        let kept: [&dyn Fn(&&EntityId) -> bool; 2] = [&is_found, &is_in_named_file];
+        let kept = kept.map(|is_meant| fitting.iter().filter(is_meant).cloned().collect());
+        let kept = kept
+            .into_iter()
+            .find(|kept: &Vec<EntityId>| !kept.is_empty());
+        let chosen = kept.unwrap_or(fitting);
         if chosen.len() > MENTION_CANDIDATES_MAX {
             push_new(&mut self.found.ambiguous, chosen[0].clone());
             return;
@@ -366,6 +402,9 @@ const LOOKS_MAX: u32 = 16;
 
 /// Places in files that are looked up in one text: a linter's report may name thousands.
 const PLACES_MAX: usize = 64;
+
+/// Files with one name among which an absolute path's is looked for.
+const NAMESAKES_MAX: usize = 4096;
 
 /// The words before a name in its sentence, lower-cased; empty where there is none.
 struct WordBefore {

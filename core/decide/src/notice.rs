@@ -186,7 +186,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         }
         Reason::NothingToDo => format!("The user's directive found nothing to do for {name}."),
         Reason::DirectiveNotTyped => format!(
-            "A line with `@tslp` about {name} did nothing, because the user didn't type it: it repeats what the model or a tool said, or is in text that the message quotes.\nIf the user means it, they can type it as the first line of a message, or run it in a terminal (`tslp --help`)."
+            "A line with `@tslp` about {name} did nothing: it repeats what the model or a tool said, or stands inside the message, as what is pasted does.\nIf the user means it, they can type it as the first line of a message, or below a request of one line, or run it in a terminal (`tslp --help`)."
         ),
         Reason::GrantNotFirst => String::from(
             "A line that lets tools do more (`@tslp allow`, `@tslp resume`) did nothing, because it isn't the first line of the user's message. The user can type it there, or run `tslp allow` or `tslp resume` in a terminal.",

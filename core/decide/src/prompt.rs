@@ -11,6 +11,7 @@ use tslp_projections::state::StateView;
 use super::authorship::MessageAuthors;
 use super::code_reader::CodeReader;
 use super::found_code::{self, FoundCode};
+use super::last_turn;
 pub use super::last_turn::shown_before;
 use super::promote::MessagePieces;
 use super::receive::{self, PromptRepetition, ReceivedPrompt};
@@ -72,8 +73,8 @@ impl<'r> PromptReader<'r> {
     pub fn text(&self) -> String {
         let current = self.request.messages.iter().skip(self.current_from());
         let users = current.filter(|message| message.role == Role::User);
-        let texts: Vec<&str> = users.map(|message| message.recorded()).collect();
-        directive::without_directives(&texts.join("\n")).into_owned()
+        let texts = users.map(|message| directive::without_directives(message.recorded()));
+        texts.collect::<Vec<_>>().join("\n")
     }
 
     /// The user's own words in the current prompt, without directives and without what it repeats or quotes of others.
@@ -82,13 +83,11 @@ impl<'r> PromptReader<'r> {
         let messages = self.request.messages.iter().enumerate();
         let current = messages.skip(self.current_from());
         let users = current.filter(|(_, message)| message.role == Role::User);
-        let texts: Vec<Cow<'_, str>> = users
-            .map(|(index, message)| match self.authors.get(&index) {
-                Some(authors) => Cow::Owned(authors.own_text(message.recorded())),
-                None => Cow::Borrowed(message.recorded()),
-            })
-            .collect();
-        directive::without_directives(&texts.join("\n")).into_owned()
+        let texts = users.map(|(index, message)| match self.authors.get(&index) {
+            Some(authors) => Cow::Owned(authors.own_text(message.recorded())),
+            None => directive::without_directives(message.recorded()),
+        });
+        texts.collect::<Vec<_>>().join("\n")
     }
 
     /// Whose words the messages repeat, as far as that isn't on record.
@@ -153,7 +152,7 @@ impl<'r> PromptReader<'r> {
             return directives;
         }
         let messages = self.new_user_messages();
-        // Those that a message quotes visibly take nothing from those that are typed.
+        // Those that stand elsewhere take nothing from those that are typed.
         let mut looked_at = 0;
         for (index, message) in messages.filter(|(index, _)| *index >= self.current_from()) {
             let authors = self.authors.get(&index);
@@ -162,10 +161,10 @@ impl<'r> PromptReader<'r> {
                 let is_anothers =
                     !is_over && authors.is_some_and(|authors| authors.repeats(&line.range));
                 for directive in line.directives {
-                    looked_at += usize::from(!line.is_quoted);
-                    let refusal = if !line.is_quoted && looked_at > DIRECTIVES_PER_PROMPT_MAX {
+                    looked_at += usize::from(line.is_typed);
+                    let refusal = if line.is_typed && looked_at > DIRECTIVES_PER_PROMPT_MAX {
                         Some(Reason::TooManyDirectives)
-                    } else if line.is_quoted || is_anothers {
+                    } else if !line.is_typed || is_anothers {
                         Some(Reason::DirectiveNotTyped)
                     } else if directive.verb.grants() && !line.is_first {
                         Some(Reason::GrantNotFirst)
@@ -293,7 +292,10 @@ pub fn mentions(
         .chain(repeated)
         .filter_map(FoundCode::usable_path)
         .collect();
-    mentions.files.retain(|path| !places.contains(path));
+    // In a chat a name says which part of its file is meant. Agents are left the file.
+    let has_part = |path: &RelPath| mentions.symbols.iter().any(|named| named.path == *path);
+    let is_narrowed = |path: &RelPath| tools == Tools::None && has_part(path);
+    (mentions.files).retain(|path| !places.contains(path) && !is_narrowed(path));
     for found in repeated {
         if let Some(path) = found.usable_path() {
             let symbols = found.symbols().into_iter();
@@ -312,15 +314,9 @@ pub fn mentions(
 /// The user's own words in the session's last complete turn, without directives.
 #[must_use]
 pub fn last_own_words(view: &StateView<'_>, index: &mut TextIndex, session: SessionId) -> String {
-    let exchange = view.state.sessions().recent_exchanges(session).pop();
-    let texts: Vec<String> = exchange
-        .unwrap_or_default()
-        .user
-        .iter()
-        .filter_map(|content| String::from_utf8(view.artifact_content(*content)?).ok())
-        .map(|text| MessageAuthors::of(view, index, &text, false).own_text(&text))
-        .collect();
-    directive::without_directives(&texts.join("\n")).into_owned()
+    let texts = last_turn::last_texts(view, session).into_iter();
+    let own = texts.map(|text| MessageAuthors::of(view, index, &text).own_text(&text));
+    own.collect::<Vec<_>>().join("\n")
 }
 
 /// A prompt's text without the pasted code that names its file.

@@ -89,7 +89,8 @@ pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
                 let mut gone = gone
                     .map(|symbol| EntityId::symbol(path.clone(), symbol))
                     .peekable();
-                gone.peek().is_some() && gone.all(|entity| lives_on_elsewhere(view, &entity))
+                gone.peek().is_some()
+                    && gone.all(|entity| lives_on_elsewhere(view, &entity).is_some())
             }
             _ => false,
         };
@@ -98,22 +99,23 @@ pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
 }
 
 /// Whether the model has put a definition as it is into another file since it became true.
-fn lives_on_elsewhere(view: &StateView<'_>, entity: &EntityId) -> bool {
+fn lives_on_elsewhere(view: &StateView<'_>, entity: &EntityId) -> Option<RelPath> {
     let (Some(symbol), Some(current)) = (&entity.symbol, view.current_version(entity)) else {
-        return false;
+        return None;
     };
     let map = view.state.state_map();
     let namesakes = map
         .entities_named(symbol.last_component(), CORRELATION_NAMESAKES_MAX)
         .into_iter();
     let mut namesakes = namesakes.filter(|other| other.path != entity.path);
-    namesakes.any(|other| {
-        view.current_version(&other).is_some_and(|other| {
+    let moved = namesakes.find(|other| {
+        view.current_version(other).is_some_and(|other| {
             other.origin == Origin::Model
                 && other.slice == current.slice
                 && other.version > current.version
         })
-    })
+    });
+    moved.map(|other| other.path)
 }
 
 /// Whether a file that the user's client shows holds nothing but what the model listed, and lacks definitions: the client has
@@ -517,6 +519,11 @@ fn block_complaint(
     })
 }
 
+/// Whether an agent writes a file anew, be it for another name alone.
+fn is_write(found: &FoundCode, extent: Extent) -> bool {
+    extent == Extent::WholeFile && found.format == Format::ToolCall && found.edit.is_none()
+}
+
 /// Judges one block against the tracked symbols of its file.
 struct BlockJudge<'v> {
     judging: JudgingContext<'v>,
@@ -558,7 +565,11 @@ impl<'v> BlockJudge<'v> {
                 view,
                 judging.policy.thresholds,
                 (judging.episode, judging.asked),
-                &|known| removals.names(known),
+                &|known| {
+                    let symbol = known.symbol.as_ref();
+                    let is_said = || symbol.is_some_and(|it| removals.says_name(&known.path, it));
+                    removals.names(known) || is_write(found, resolution.extent) && is_said()
+                },
                 found,
                 resolution,
             ),
@@ -569,8 +580,8 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// What the block takes away because the prompt asks for it. An edit names what it replaces, so that a definition or file goes
-    /// that the prompt asks to remove, or that gets another name which the prompt says as well; what a whole file lacks was moved,
-    /// if the model has put the same definition elsewhere.
+    /// that the prompt asks to remove, or that gets another name which the prompt says as well, be it by an agent that writes the file
+    /// whole; what a whole file lacks was moved, if the model has put the same definition elsewhere.
     fn leaving(&self, found: &FoundCode, extent: Extent) -> Vec<(EntityId, Reason)> {
         let Some(path) = found.usable_path() else {
             return Vec::new();
@@ -601,16 +612,22 @@ impl<'v> BlockJudge<'v> {
             _ => false,
         };
         let gone = self.tracked.iter().filter(|it| !defined.contains(*it));
+        let is_rewritten = |known: &EntityId| {
+            let mut renames = self.renames.values();
+            is_write(found, extent)
+                && gets_said_name
+                && renames.any(|rename| rename.known == *known)
+        };
         let gone = gone.filter_map(|symbol| {
             let entity = EntityId::symbol(path.clone(), symbol.clone());
             let divergence = self.view.divergence(&entity);
+            let is_renamed = gets_said_name && self.removals.says_name(path, symbol);
             let is_spelled = divergence.is_none_or(|it| it == Divergence::Gone)
-                && is_of_edit(symbol)
-                && (self.removals.names_definition(path, symbol)
-                    || gets_said_name && self.removals.says_name(path, symbol));
-            let is_asked = || self.removals.asks() || self.removals.says_name(path, symbol);
+                && (is_renamed || self.removals.names_definition(path, symbol))
+                && (is_of_edit(symbol) || is_rewritten(&entity));
             let is_whole = extent == Extent::WholeFile;
-            if is_whole && is_asked() && lives_on_elsewhere(self.view, &entity) {
+            let is_moved = |to| self.removals.asks() || self.removals.sends(path, symbol, to);
+            if is_whole && lives_on_elsewhere(self.view, &entity).is_some_and(is_moved) {
                 Some((entity, Reason::MovedOrCopied))
             } else if is_spelled {
                 Some((entity, Reason::OmittedByUpdate))

@@ -67,13 +67,11 @@ pub fn foreign_parts(text: &str) -> Vec<ForeignPart> {
     found
 }
 
-/// Whether a line is the tag alone that a client puts before the user's own words.
+/// Whether a line is a tag alone that a client puts around the user's own words.
 #[must_use]
-pub fn opens_users_words(line: &str) -> bool {
-    let name = line
-        .trim()
-        .strip_prefix('<')
-        .and_then(|rest| rest.strip_suffix('>'));
+pub fn is_users_tag(line: &str) -> bool {
+    let tag = line.trim().strip_prefix('<');
+    let name = tag.and_then(|tag| tag.trim_start_matches('/').strip_suffix('>'));
     name.is_some_and(|name| USERS_TAGS.contains(&name))
 }
 
@@ -187,7 +185,7 @@ fn heads_a_summary(line: &str) -> bool {
 }
 
 /// Most words of a heading without a colon.
-const HEADING_WORDS_MAX: usize = 6;
+const HEADING_WORDS_MAX: usize = 8;
 
 /// Whether a word begins so. Chinese and Japanese put no spaces between words.
 fn begins_word(word: &str, beginning: &str) -> bool {

@@ -41,8 +41,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let new = received.new_user_messages.iter();
             new.map(|at| {
                 let text = request.messages[*at].recorded();
-                let opens = received.opens_with(&request, *at);
-                (*at, MessageAuthors::of(&view, &mut index, text, opens))
+                (*at, MessageAuthors::of(&view, &mut index, text))
             })
             .collect()
         };

@@ -121,7 +121,7 @@ fn file_and_symbol() {
         "A file that is true as a whole is shown as a whole, its functions not again; one known by parts is shown by parts.",
         "
         user
-        | Explain whole() in src/b.c
+        | Explain src/b.c
         model
         | Fine.
         user

@@ -199,3 +199,29 @@ fn a_follow_up_in_the_clients_history() {
         &format!("full what the prompts hold\n        policy history client{FOLLOWED}"),
     );
 }
+
+#[test]
+fn a_name_in_a_file_is_that_part_of_it() {
+    asked(
+        "mentions__a_name_in_a_file",
+        "A name beside the path of its file means that part alone.",
+        "The function `grow` in src/tree.c is slow.",
+    );
+}
+
+#[test]
+fn places_of_other_machines() {
+    for place in [
+        "File \"/app/src/tree.c\", line PLACE, in run\n|     return list_len(x)",
+        "ERROR in ./src/tree.c PLACE:4 unexpected",
+        "/home/runner/work/src/tree.c:PLACE: error",
+    ] {
+        let story = format!(
+            "full places\n{PASTE}user\n| {}\n",
+            place.replace("PLACE", "2")
+        );
+        let end = tslp_snapshots::golden::play(&story);
+        assert!(end.contains("src/tree.c::"), "{place}: {end}");
+        assert!(!end.contains("list_len v1 mentioned"), "{place}: {end}");
+    }
+}

@@ -346,7 +346,7 @@ fn a_body_that_lost_its_indentation() {
         | def g():
         | return 1
         user
-        | Look at g.py and `g()`
+        | Look at g.py
         ",
     );
 }
@@ -375,7 +375,7 @@ fn a_blank_behind_a_line_end_that_was_escaped() {
         | #define M(x) \\\x20
         |   f(x)
         user
-        | Look at a.h and `M()`
+        | Look at a.h
         model
         | Fine.
         user
