@@ -193,10 +193,17 @@ fn pieces_of(reader: CodeReader<'_>, path: &RelPath) -> Vec<TextPiece> {
             continue;
         };
         let is_true = |(symbol, slice): (&Symbol, &SliceHash)| {
-            current(symbol).is_none_or(|current| current.slice == *slice)
-                && !covered.contains(symbol)
+            let entity = EntityId::symbol(path.clone(), symbol.clone());
+            let was_known = || {
+                let is_removed = view.state.tombstones().contains(&entity);
+                is_removed || !view.former_versions(&entity).is_empty()
+            };
+            let current = current(symbol);
+            let is_same = current.map_or_else(|| !was_known(), |it| it.slice == *slice);
+            is_same && !covered.contains(symbol)
         };
-        if defined.iter().all(is_true) {
+        let is_needed = defined.keys().any(|symbol| left.contains_key(symbol));
+        if is_needed && defined.iter().all(is_true) {
             let own = defined.keys().filter_map(|symbol| left.remove(symbol));
             let versions = own.map(|current| current.version).collect();
             pieces.push(TextPiece { versions, text });

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tslp_core::artifact::Origin;
+use tslp_core::artifact::{Origin, Version};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{ArtifactCaptured, DiskFinding, Event, EventKind, Format};
 use tslp_core::hash::{ArtifactHash, SliceHash};
@@ -156,6 +156,20 @@ struct FileBefore {
     recorded: Vec<ArtifactHash>,
     /// What disk held.
     finding: Option<DiskFinding>,
+    /// The episode of that reply.
+    since: EpisodeId,
+}
+
+/// Whether a file held a version.
+fn holds(finding: &DiskFinding, version: &Version) -> bool {
+    match (finding, &version.entity.symbol) {
+        (DiskFinding::File(file), None) => file.whole == version.slice,
+        (DiskFinding::File(file), Some(symbol)) => {
+            let mut slices = file.slices.iter();
+            slices.any(|it| it.symbol == *symbol && it.slice == Some(version.slice))
+        }
+        _ => false,
+    }
 }
 
 /// Files that the model wrote code for since an episode, as they were before the first of that.
@@ -164,9 +178,13 @@ fn files_before(
     since: EpisodeId,
     only: Option<&RelPath>,
 ) -> Result<BTreeMap<RelPath, FileBefore>, LedgerError> {
-    let (mut state, mut files) = (State::default(), BTreeMap::new());
+    let mut state = State::default();
+    let mut files: BTreeMap<RelPath, FileBefore> = BTreeMap::new();
     let mut of_model: BTreeSet<CaptureId> = BTreeSet::new();
     let mut texts: BTreeMap<RelPath, Vec<ArtifactHash>> = BTreeMap::new();
+    // What was last found of files before their prompt went out: a client may write before the reply is over.
+    let mut at_prompt: BTreeMap<RelPath, DiskFinding> = BTreeMap::new();
+    let mut sent = EpisodeId::OUTSIDE;
     reader.read_events(Seq(1), &mut |recorded| {
         if recorded.episode >= since {
             let mut paths = Vec::new();
@@ -183,13 +201,42 @@ fn files_before(
             }
             for path in paths {
                 if only.is_none_or(|only| *only == path) {
-                    let before = || FileBefore {
-                        recorded: texts.get(&path).cloned().unwrap_or_default(),
-                        ..FileBefore::of(&state, &path)
+                    let before = || {
+                        let before = FileBefore::of(&state, &path);
+                        FileBefore {
+                            recorded: texts.get(&path).cloned().unwrap_or_default(),
+                            since: recorded.episode,
+                            ..before
+                        }
                     };
                     files.entry(path.clone()).or_insert_with(before);
                 }
             }
+        }
+        match &recorded.event {
+            Event::ArtifactResolved(resolved) => {
+                for version in &resolved.versions {
+                    let path = &version.entity.path;
+                    if let (Some(before), Some(prior)) = (files.get_mut(path), at_prompt.get(path))
+                        && before.since == recorded.episode
+                        && before.finding.as_ref().is_some_and(|it| holds(it, version))
+                        && !holds(prior, version)
+                    {
+                        before.finding = Some(prior.clone());
+                    }
+                }
+            }
+            Event::PromptSent(_) => {
+                at_prompt.clear();
+                sent = recorded.episode;
+            }
+            Event::DiskObserved(observed) if recorded.episode == sent => {
+                if let Some(known) = state.disk_finding(&observed.path) {
+                    let known = || known.clone();
+                    at_prompt.entry(observed.path.clone()).or_insert_with(known);
+                }
+            }
+            _ => {}
         }
         if let Event::ArtifactCaptured(captured) = &recorded.event
             && let Some(path) = &captured.path
@@ -224,6 +271,7 @@ impl FileBefore {
             wholes,
             finding: state.disk_finding(path).cloned(),
             recorded: Vec::new(),
+            since: EpisodeId::OUTSIDE,
         }
     }
 }

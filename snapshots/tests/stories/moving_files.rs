@@ -424,6 +424,42 @@ fn the_users_change_is_not_the_models() {
 }
 
 #[test]
+fn what_was_removed_is_in_no_base() {
+    story(
+        "what_was_removed_is_in_no_base",
+        "The user accepts that a function is gone, and another one's change was never read: no edit applies to the text of what is gone.",
+        &[
+            CHANGED_BESIDE,
+            "
+        disk src/a.c
+        | int a(int x) { return x + 10; }
+        | int c(int x) { return x + 300; }
+        user
+        | @tslp accept src/a.c::b
+        model
+        | Fine.
+        user
+        | And a() 11
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 20;\", \"new_string\": \"x + 21;\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) { return x + 10; }
+        | int c(int x) { return x + 300; }
+        context tool
+        | Not found.
+        again
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"x + 10;\", \"new_string\": \"x + 11;\"}
+        model
+        | I change it.
+        ",
+        ],
+    );
+}
+
+#[test]
 fn one_of_two_edits_is_lost() {
     story(
         "one_of_two_edits_is_lost",
