@@ -74,8 +74,14 @@ pub const AUTHORED_TEXTS_KEPT: usize = 2048;
 /// Bytes of one such text that are compared: what is repeated is an order, a summary or a file, not a log.
 pub const AUTHORED_TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// Memory for the pairs of lines of such texts, twice; a text takes about a fifth of its own bytes.
-pub const INDEX_PAIRS_BYTES: usize = 1 << 20;
+/// Pairs of lines that a message is compared with, the newest texts' first: those of some 10 MB of prose, at about a nanosecond each.
+pub const AUTHORED_PAIRS_MAX: usize = 1 << 18;
+
+/// Pairs of one such text: a MiB has more only if its lines have less than seven bytes.
+pub const AUTHORED_TEXT_PAIRS_MAX: usize = 1 << 17;
+
+/// Memory for these pairs, twice; a text takes about a fifth of its own bytes. All that is compared fits in, with the text that exceeds it.
+pub const INDEX_PAIRS_BYTES: usize = 8 * (AUTHORED_PAIRS_MAX + AUTHORED_TEXT_PAIRS_MAX);
 
 /// Texts of the proxy's own that one session's messages are sent with; beyond that the oldest are left out, which costs a
 /// model server one reading of the whole prompt.

@@ -77,6 +77,7 @@ fn memchr_iter(wanted: u8, text: &[u8]) -> impl Iterator<Item = usize> {
 
 /// Blanks `in` and `out` in front of a type parameter that begins at `at`.
 fn blank_variance(source: &[u8], text: &mut [u8], at: usize) {
+    let source = &source[..source.len().min(at + NEAR)];
     let mut at = at;
     loop {
         let word = next_code(source, at);
@@ -120,10 +121,12 @@ fn next_code(source: &[u8], at: usize) -> usize {
 
 /// Whether a signature `<T>(a: T): U` begins here, on a line of its own, that may end the member above.
 fn begins_signature(source: &[u8], open: usize) -> bool {
-    let line = source[..open].iter().rposition(|byte| *byte == b'\n');
-    let Some(line) = line.filter(|line| source[*line..open].trim_ascii().is_empty()) else {
+    let mut before = source[..open].iter();
+    let before = before.rposition(|byte| *byte == b'\n' || !byte.is_ascii_whitespace());
+    let Some(line) = before.filter(|at| source[*at] == b'\n') else {
         return false;
     };
+    let source = &source[..source.len().min(open + NEAR)];
     let has_room = open > line + 1;
     let ends_member = |byte: u8| byte.is_ascii_alphanumeric() || b"_$)]}>\"'`".contains(&byte);
     let is_arrow = source[..line].trim_ascii_end().ends_with(b"=>");
@@ -133,9 +136,13 @@ fn begins_signature(source: &[u8], open: usize) -> bool {
         && is_followed_by_signature(source, open)
 }
 
-/// The last byte of a text that is neither blank nor in a comment of its own lines.
+/// Bytes around a mark that are looked at: as many as comments take there.
+const NEAR: usize = 1 << 10;
+
+/// The last byte of a text's end that is neither blank nor in a comment of its own lines.
 fn last_code(text: &[u8]) -> Option<u8> {
-    let mut text = text.trim_ascii_end();
+    let mut text = &text[text.len().saturating_sub(NEAR)..];
+    text = text.trim_ascii_end();
     loop {
         let line = text
             .iter()

@@ -48,9 +48,8 @@ use tslp_projections::stale::Divergence;
 use tslp_projections::vault::VaultLocation;
 
 use crate::pending::{
-    Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskCheck, DiskChecks, ExaminedPrompt,
-    FileFinding, JudgedReply, PendingAudit, PendingCommand, PendingPrompt, PendingReply,
-    RequestKind,
+    Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
+    JudgedReply, PendingAudit, PendingCommand, PendingPrompt, PendingReply, RequestKind,
 };
 use crate::trace::RecordedStep;
 use seen::{ModelSight, SentPrompts, SentTexts};
@@ -640,24 +639,6 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             self.fold(Vec::from([Event::DirectiveGiven(given)]), work);
             self.fold(events, work);
         }
-    }
-
-    /// A disk check for each of these files that holds anything true.
-    pub fn checks_of_tracked(&self, paths: impl IntoIterator<Item = RelPath>) -> Vec<DiskCheck> {
-        let mut checks = DiskChecks::default();
-        for path in paths {
-            if self.state.state_map().tracks(&path) {
-                checks.add_file(&self.view(), &path);
-            }
-        }
-        checks.into_vec()
-    }
-
-    /// Records what files held that were looked at between prompts.
-    pub fn record_disk_changes(&mut self, at: UnixMillis, findings: Vec<FileFinding>) -> Batch {
-        let mut work = BatchBuilder::outside(at);
-        self.observe(findings, &mut work);
-        work.finish(&self.state)
     }
 
     /// Records the request that went to the model.

@@ -130,9 +130,9 @@ impl Soak {
     }
 }
 
-/// Twice the generations of the caches that these prompts fill: of messages (6 MiB), of texts (3), of the lines of definitions and
-/// of pairs of lines (1 each); and 2 MiB for the state.
-const KEPT_BYTES_MAX: usize = (2 * 11 + 2) << 20;
+/// Twice the generations of the caches that these prompts fill: of messages (6 MiB), of texts (3), of pairs of lines (3) and of
+/// the lines of definitions (1); and 2 MiB for the state.
+const KEPT_BYTES_MAX: usize = (2 * 13 + 2) << 20;
 
 /// More prompts than any bound counts or takes to be reached: the state keeps 1,000 episodes, 256 sessions, 2,048 texts with their
 /// authors and 16 former versions of a symbol, each prompt has 11 messages, and each cache's bytes are exceeded.

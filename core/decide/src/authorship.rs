@@ -3,6 +3,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use tslp_projections::provenance::AuthoredText;
@@ -15,6 +16,7 @@ use tslp_core::directive;
 use tslp_core::event::{Author, AuthorFound};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
+use tslp_core::limits::AUTHORED_PAIRS_MAX;
 use tslp_core::spoken_lines::{SpokenLine, spoken_lines};
 
 /// A user's message by its authors.
@@ -51,8 +53,10 @@ impl MessageAuthors {
             .collect();
         let mut said = SaidPairs::new(&pairs);
         let mut passages = Vec::new();
-        for (source, texts) in texts_by_author(view) {
-            let others = index.pairs(view, &texts);
+        let texts = compared(texts_by_author(view), |(source, further)| {
+            index.pairs(view, source.text, further)
+        });
+        for ((source, _), others) in texts {
             let runs = said.note(source.author, &others);
             if source.author == Author::User {
                 continue;
@@ -174,7 +178,23 @@ fn holds_lines(lines: &[SpokenLine], wanted: &[SpokenLine]) -> bool {
     places.any(|place| place.iter().zip(wanted).all(|(one, other)| one.says(other)))
 }
 
-/// All texts whose author is known, the first said first. The pieces of a reply are one text, named by its first.
+/// The newest texts with as many pairs of lines as a message is compared with, the oldest of them first.
+fn compared<T>(texts: Vec<T>, mut pairs_of: impl FnMut(&T) -> Arc<[u64]>) -> Vec<(T, Arc<[u64]>)> {
+    let mut left = AUTHORED_PAIRS_MAX;
+    let newest = texts.into_iter().rev().map_while(|text| {
+        (left > 0).then(|| {
+            let pairs = pairs_of(&text);
+            left = left.saturating_sub(pairs.len());
+            (text, pairs)
+        })
+    });
+    let mut compared: Vec<(T, Arc<[u64]>)> = newest.collect();
+    compared.reverse();
+    compared
+}
+
+/// All texts whose author is known, the first said first, each with its further pieces. The pieces of a reply are one text, named by its
+/// first.
 fn texts_by_author(view: &StateView<'_>) -> Vec<(AuthoredText, Vec<ArtifactHash>)> {
     let mut texts: Vec<(AuthoredText, Vec<ArtifactHash>)> = Vec::new();
     let mut replies: BTreeMap<(EpisodeId, Author), usize> = BTreeMap::new();
@@ -184,7 +204,7 @@ fn texts_by_author(view: &StateView<'_>) -> Vec<(AuthoredText, Vec<ArtifactHash>
         let of_reply = (authored.episode, authored.author);
         match is_piece.then(|| *replies.entry(of_reply).or_insert(place)) {
             Some(reply) if reply < place => texts[reply].1.push(authored.text),
-            _ => texts.push((authored, Vec::from([authored.text]))),
+            _ => texts.push((authored, Vec::new())),
         }
     }
     texts
@@ -297,4 +317,21 @@ fn is_passage(text: &str, lines: &[SpokenLine]) -> bool {
     let mut pairs = lines.windows(2);
     is_whole
         || pairs.any(|pair| !pair.iter().any(SpokenLine::is_boundary) && pair.iter().any(is_prose))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_much_was_said_a_message_is_compared_with_so_many_lines() {
+        let (size, mut asked) = (AUTHORED_PAIRS_MAX / 4, Vec::new());
+        let found = compared((0..1000).collect(), |text| {
+            asked.push(*text);
+            alloc::vec![0; size].into()
+        });
+        assert_eq!(asked, [999, 998, 997, 996]);
+        let order: Vec<i32> = found.into_iter().map(|(text, _)| text).collect();
+        assert_eq!(order, [996, 997, 998, 999]);
+    }
 }

@@ -17,8 +17,8 @@ use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::Seq;
 use tslp_core::known_lines::{KnownLines, TextLines, WordSet};
 use tslp_core::limits::{
-    AUTHORED_TEXT_BYTES_MAX, INDEX_DEFINITIONS, INDEX_LINES_BYTES, INDEX_PAIRS_BYTES,
-    INDEX_TEXTS_BYTES,
+    AUTHORED_TEXT_BYTES_MAX, AUTHORED_TEXT_PAIRS_MAX, INDEX_DEFINITIONS, INDEX_LINES_BYTES,
+    INDEX_PAIRS_BYTES, INDEX_TEXTS_BYTES,
 };
 use tslp_core::name_hash::{NameHash, name_hash};
 use tslp_core::recent_map::RecentMap;
@@ -230,23 +230,25 @@ impl TextIndex {
         known
     }
 
-    /// The [pairs of lines](tslp_core::spoken_lines::line_pairs) of a text that the Vault holds in these pieces; what can't be
-    /// read has none.
-    pub fn pairs(&mut self, view: &StateView<'_>, pieces: &[ArtifactHash]) -> Arc<[u64]> {
-        let key = match pieces {
-            [only] => *only,
-            pieces => {
-                let hashes: Vec<u8> = pieces.iter().flat_map(|piece| piece.0).collect();
-                ArtifactHash::of(&hashes)
-            }
+    /// The [pairs of lines](tslp_core::spoken_lines::line_pairs) of a text that the Vault holds, in further pieces if it is long; what
+    /// can't be read has none.
+    pub fn pairs(
+        &mut self,
+        view: &StateView<'_>,
+        text: ArtifactHash,
+        further: &[ArtifactHash],
+    ) -> Arc<[u64]> {
+        let pieces = || core::iter::once(&text).chain(further);
+        let key = match further {
+            [] => text,
+            _ => ArtifactHash::of(&pieces().flat_map(|piece| piece.0).collect::<Vec<u8>>()),
         };
         let pairs = self.pairs.get_or_insert_with(&key, || {
-            let contents = pieces
-                .iter()
-                .filter_map(|piece| view.artifact_content(*piece));
+            let contents = pieces().filter_map(|piece| view.artifact_content(*piece));
             let mut bytes = contents.collect::<Vec<_>>().concat();
             bytes.truncate(AUTHORED_TEXT_BYTES_MAX);
-            let pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
+            let mut pairs = spoken_lines::line_pairs(&String::from_utf8_lossy(&bytes));
+            pairs.truncate(AUTHORED_TEXT_PAIRS_MAX);
             let pairs: Arc<[u64]> = pairs.into();
             let weight = size_of_val(&*pairs);
             (pairs, weight)

@@ -30,20 +30,6 @@ stored_words! {
     }
 }
 
-impl Join {
-    /// The join that an operator makes.
-    #[must_use]
-    pub fn of_operator(operator: &str) -> Option<Self> {
-        Some(match operator {
-            "&&" => Self::And,
-            "||" => Self::Or,
-            ";" => Self::Then,
-            "|" => Self::Pipe,
-            _ => return None,
-        })
-    }
-}
-
 /// One program with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimpleCommand {

@@ -26,7 +26,7 @@ impl<'t> SeenText<'t> {
         let (mut copied, mut left_out) = (0, 0);
         for (at, c) in text.char_indices() {
             let (c, length) = match c {
-                '\\' => escaped_at(text, at).map_or((c, 1), |c| (c, 6)),
+                '\\' => escaped_at(text, at).unwrap_or((c, 1)),
                 c => (c, c.len_utf8()),
             };
             if at < copied || !is_unseen(c) {
@@ -64,15 +64,18 @@ impl<'t> SeenText<'t> {
     }
 }
 
-/// The character that JSON's escape `\u200b` at `at` says.
-fn escaped_at(text: &str, at: usize) -> Option<char> {
-    let digits = text[at..].strip_prefix("\\u")?.get(..4)?;
-    char::from_u32(u32::from_str_radix(digits, 16).ok()?)
+/// The character that JSON's escape `\u200b` at `at` says, and the escape's length; in JSON in JSON it has more backslashes.
+fn escaped_at(text: &str, at: usize) -> Option<(char, usize)> {
+    let rest = text[at..].as_bytes().iter().take(8);
+    let slashes = rest.take_while(|byte| **byte == b'\\').count();
+    let digits = text[at + slashes..].strip_prefix('u')?.get(..4)?;
+    let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+    Some((c, slashes + 5))
 }
 
 fn is_unseen(c: char) -> bool {
     let is_line_end = matches!(c, '\u{2028}' | '\u{2029}');
-    let joins = matches!(c, '\u{34f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    let joins = matches!(c, '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
     joins || visible::is_hidden(c) && !c.is_control() && !is_line_end
 }
 
@@ -282,8 +285,8 @@ const PIECE_BYTES_MIN: usize = 4;
 
 const INDENT_BYTES_MAX: usize = 16;
 
-/// Line ends, as they stand in text, in mail, in JSON and in a shell's continued line.
-const LINE_ENDS: [&[u8]; 18] = [
+/// Line ends, as they stand in text, in mail, in JSON and in a shell's continued line; escaped ones besides.
+const LINE_ENDS: [&[u8]; 15] = [
     b"\n",
     b"\r\n",
     b"\r",
@@ -297,12 +300,20 @@ const LINE_ENDS: [&[u8]; 18] = [
     b"\\\n",
     b"\\\r",
     b"\\\r\n",
-    b"\\r\\n",
-    b"\\n",
     b"\\u000a",
     b"\\u2028",
-    b"\\\\n",
 ];
+
+/// The length of `\n`, `\r` or `\r\n` as it is escaped in JSON, which may itself be in JSON.
+fn escaped_line_end(text: &[u8]) -> usize {
+    let after = |at: usize, letter: u8| {
+        let slashes = text[at..].iter().take(8).take_while(|byte| **byte == b'\\');
+        let end = at + slashes.count();
+        (end > at && text.get(end) == Some(&letter)).then_some(end + 1)
+    };
+    let returned = after(0, b'r').unwrap_or(0);
+    after(returned, b'n').unwrap_or(returned)
+}
 
 /// One past a line end at `at`, with the next line's indentation and signs of a quotation or comment; `at` if there is none.
 pub(super) fn line_end_at(text: &[u8], at: usize) -> usize {
@@ -312,9 +323,11 @@ pub(super) fn line_end_at(text: &[u8], at: usize) -> usize {
     }
     // The longest one that fits.
     let ends = LINE_ENDS.iter().filter(|end| rest.starts_with(end));
-    let Some(end) = ends.map(|end| end.len()).max() else {
+    let end = ends.map(|end| end.len()).max();
+    let end = end.unwrap_or(0).max(escaped_line_end(rest));
+    if end == 0 {
         return at;
-    };
+    }
     let indent = rest[end..].iter().take(INDENT_BYTES_MAX);
     at + end + indent.take_while(|byte| INDENT.has(**byte)).count()
 }

@@ -69,6 +69,23 @@ fn repetition() {
 }
 
 #[test]
+fn marks_of_type_parameters_that_belong_to_nothing() {
+    for text in ["a<", "a<in ", "<in/*", "<T>\n", "*/\n<T>\n", "`"] {
+        let _ = try_extract("a.ts", &repeated(text, 1 << 18));
+    }
+}
+
+#[test]
+fn quotes_whose_ends_are_sought_in_vain_are_given_up() {
+    // Each of them had the scanner read all that follows: a megabyte took a minute.
+    let source = repeated("r#\"", 1 << 16);
+    assert_eq!(
+        try_extract("a.rs", &source).unwrap_err(),
+        ExtractError::Unparsable
+    );
+}
+
+#[test]
 fn deep_nesting_is_refused_but_not_a_hundred_levels() {
     let nested = |depth: usize| {
         [

@@ -331,6 +331,10 @@ pub(crate) fn prompt_words(
 
 /// The first line of prose: what a client wraps around it, and code, are left out.
 fn first_words(text: &str) -> String {
+    let ends = text.split("</").skip(1);
+    let closed: BTreeSet<&str> = ends
+        .filter_map(|end| Some(end.split_once('>')?.0))
+        .collect();
     let (mut element, mut is_code) = (None, false);
     for line in text.lines().map(str::trim) {
         let tag = line
@@ -344,9 +348,8 @@ fn first_words(text: &str) -> String {
             }
         } else if let Some(name) = tag.filter(|_| !is_code) {
             // The user's own words may be all that an element holds.
-            let closing = format!("</{name}>");
             let is_wrapper = matches!(name, "task" | "user_query" | "user_message" | "feedback");
-            element = (!is_wrapper && text.contains(&closing)).then_some(name);
+            element = (!is_wrapper && closed.contains(name)).then_some(name);
         } else if !is_code && !line.is_empty() && !line.starts_with("@tslp") {
             return shortened(line);
         }

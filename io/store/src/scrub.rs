@@ -188,17 +188,3 @@ impl Scrub {
         Ok(verified)
     }
 }
-
-/// Makes the checks that a start left undone, on this thread.
-///
-/// # Errors
-/// The flaw; the log takes nothing more then.
-pub fn scrub_now(
-    opened: &OpenLedger,
-    options: &OpenOptions,
-    data_dir: &Path,
-) -> Result<(), ScrubFlaw> {
-    Scrub::after_start(opened, options, data_dir)?
-        .run_checks(|| ControlFlow::Continue(()))
-        .map(drop)
-}

@@ -1,6 +1,7 @@
 //! The ledger of these tests: a story's events with the rows that they change, commit by commit.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -19,7 +20,7 @@ use tslp_snapshots::stage::Stage;
 use tslp_snapshots::storage::{DATA_DIR, SimDisk};
 use tslp_store::ledger::anchor::{self, AnchorState};
 use tslp_store::ledger::{CheckpointMode, DataFiles, OpenLedger, SqliteLog};
-use tslp_store::scrub::{self, ScrubFlaw};
+use tslp_store::scrub::{Scrub, ScrubFlaw};
 use tslp_store::startup::{self, StartError};
 
 /// The workspace of every ledger here.
@@ -183,7 +184,9 @@ fn append_missing(disk: &SimDisk, run: &mut Run) -> Result<(), String> {
 
 /// Checks everything that the start didn't check.
 pub(crate) fn scrub(disk: &SimDisk, opened: &OpenLedger) -> Result<(), ScrubFlaw> {
-    scrub::scrub_now(opened, &disk.open_options(), Path::new(DATA_DIR))
+    Scrub::after_start(opened, &disk.open_options(), Path::new(DATA_DIR))?
+        .run_checks(|| ControlFlow::Continue(()))
+        .map(drop)
 }
 
 /// The disk holds the story up to one of its commits, from the acknowledged one to the one that was tried last; every table is

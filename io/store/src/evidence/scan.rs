@@ -6,8 +6,6 @@ use std::path::Path;
 
 use tslp_core::event::Event;
 use tslp_core::ids::Seq;
-use tslp_projections::changes::Changes;
-use tslp_projections::state::State;
 use tslp_replay::fold::{ChainCheck, ReplayError};
 use tslp_replay::log::{Head, Stored};
 
@@ -117,25 +115,6 @@ impl LedgerScan {
         let event = tslp_migrations::decode(stored.kind, &stored.payload)
             .map_err(|error| StartError::from_decode_error(&stored, error))?;
         Ok(Some((stored, event)))
-    }
-
-    /// Folds the events that are left into `state`, and shows `follow` each. That state holds no
-    /// archives: a fold looks into none, and they grow with history.
-    ///
-    /// # Errors
-    /// As [`Self::next_event`]; what came before is folded.
-    pub fn fold_rest(
-        &mut self,
-        state: &mut State,
-        mut follow: impl FnMut(Stored, Event),
-    ) -> Result<(), StartError> {
-        while let Some((stored, event)) = self.next_event()? {
-            let recorded = stored.recorded(event);
-            state.apply(&recorded, &mut Changes::discarding());
-            state.rows_made_durable(recorded.seq);
-            follow(stored, recorded.event);
-        }
-        Ok(())
     }
 
     /// One event by its position, verified before.

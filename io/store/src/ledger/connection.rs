@@ -60,21 +60,12 @@ impl Database {
             AccessKind::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
             AccessKind::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
-        self.connect_unconfigured(mode)
-            .and_then(|connection| {
-                configure_connection(&connection, access)?;
-                Ok(connection)
-            })
-            .map_err(self.sqlite_error("open"))
+        self.configured(self.connect_unconfigured(mode), access)
     }
 
     /// Connects, with SQLite's own settings.
     pub(crate) fn connect_unconfigured(&self, mode: OpenFlags) -> rusqlite::Result<Connection> {
-        let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        match self.disk.vfs() {
-            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, flags, vfs),
-            None => Connection::open_with_flags(&self.path, flags),
-        }
+        self.connect_at(&self.path, mode)
     }
 
     /// Connects to the database as it is without its WAL, read-only.
@@ -91,18 +82,25 @@ impl Database {
         }
         // SQLite looks for no WAL beside a file of which it is told that nobody changes it.
         uri.push_str("?immutable=1");
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_URI;
-        let connected = match self.disk.vfs() {
-            Some(vfs) => Connection::open_with_flags_and_vfs(&uri, flags, vfs),
-            None => Connection::open_with_flags(&uri, flags),
-        };
+        let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        self.configured(self.connect_at(Path::new(&uri), mode), AccessKind::Read)
+    }
+
+    fn connect_at(&self, name: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
+        let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        match self.disk.vfs() {
+            Some(vfs) => Connection::open_with_flags_and_vfs(name, flags, vfs),
+            None => Connection::open_with_flags(name, flags),
+        }
+    }
+
+    fn configured(
+        &self,
+        connected: rusqlite::Result<Connection>,
+        access: AccessKind,
+    ) -> Result<Connection, LedgerError> {
         connected
-            .and_then(|connection| {
-                configure_connection(&connection, AccessKind::Read)?;
-                Ok(connection)
-            })
+            .and_then(|connection| configure_connection(&connection, access).map(|()| connection))
             .map_err(self.sqlite_error("open"))
     }
 
@@ -166,6 +164,8 @@ fn configure_connection(connection: &Connection, access: AccessKind) -> rusqlite
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // Whoever can write to the file can also put SQL into its schema: that must neither rewrite the schema nor call functions.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // Without this SQLite compiles some statements anew for each value that is bound, in search of a better plan.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Evidence in the WAL stays there until the writer moves it; closing a connection changes nothing.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
