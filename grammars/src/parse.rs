@@ -34,7 +34,7 @@ const BYTES_PER_CALL: usize = 36;
 /// Bytes that are handed to a lexer at once.
 const READ_AT_ONCE: usize = 1 << 10;
 
-/// How often a text may be read over: of 3,000 real files none was read ten times. Where each of many opening quotes has a scanner
+/// How often a text may be read over: of some 600 real files over 30 KB none was read ten times. Where each of many opening quotes has a scanner
 /// look for its end in vain, it would be thousands of times.
 const READINGS_MAX: usize = 32;
 

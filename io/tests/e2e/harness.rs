@@ -95,6 +95,8 @@ impl Places {
     pub(crate) fn in_workspace(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
         command
+            // A busy machine isn't a file system that hangs.
+            .env("TSLP_ETV_TIMEOUT_MS", "10000")
             .arg("--workspace")
             .arg(&self.workspace)
             .arg("--data-dir")
