@@ -66,7 +66,7 @@ impl<'t> SeenText<'t> {
 
 /// The character that JSON's escape `\u200b` at `at` says, and the escape's length; in JSON in JSON it has more backslashes.
 fn escaped_at(text: &str, at: usize) -> Option<(char, usize)> {
-    let rest = text[at..].as_bytes().iter().take(8);
+    let rest = text.as_bytes()[at..].iter().take(8);
     let slashes = rest.take_while(|byte| **byte == b'\\').count();
     let digits = text[at + slashes..].strip_prefix('u')?.get(..4)?;
     let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
