@@ -893,8 +893,8 @@ impl PromptRefusal {
         let refusal = match self {
             Self::Request(error) => Refusal::new(400, "invalid_request", error.to_string()),
             Self::Ledger(WriterStopped(message)) => Refusal::new(503, "ledger_failed", message),
-            // Clients send requests again that were refused with 408, 409, 429 or 5xx.
-            Self::Withheld(withheld) => Refusal::new(422, withheld.reason.code(), withheld.message),
+            // No client sends a request again that was refused so; some do after 422.
+            Self::Withheld(withheld) => Refusal::new(400, withheld.reason.code(), withheld.message),
         };
         OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
     }

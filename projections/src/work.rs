@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::budget::{WorkDone, day_of};
-use tslp_core::event::{Event, PromptMeasured, Recorded, WorkCounted};
+use tslp_core::event::{ContentKind, Event, PromptMeasured, Recorded, WorkCounted};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::limits::SESSIONS_KEPT;
@@ -84,6 +84,9 @@ const FILES_MAX: usize = 4096;
 /// Refusals with more requests between them are not in a row.
 const BETWEEN_REFUSALS_MAX: u64 = 2;
 
+/// The longest head of a tool's result.
+const HEAD_BYTES_MAX: usize = 400;
+
 /// A token has about four characters.
 const TOKEN_CHARS: u32 = 4;
 
@@ -92,6 +95,8 @@ const TOKEN_CHARS: u32 = 4;
 pub struct Work {
     rows: BTreeMap<SessionId, WorkRow>,
     files: BTreeMap<(SessionId, RelPath), WorkFileRow>,
+    /// The outputs in the tools' results of the prompt that is being recorded, by the hashes of the results.
+    outputs: BTreeMap<ArtifactHash, ArtifactHash>,
 }
 
 /// What an agent does again and again.
@@ -107,10 +112,20 @@ impl Work {
     /// Folds one event in.
     pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
         match &recorded.event {
+            Event::Content(content) if content.kind == ContentKind::Message => {
+                if let Some(output) = framed_output(&content.bytes) {
+                    self.outputs.insert(content.hash, ArtifactHash::of(output));
+                }
+            }
             Event::PromptReceived(prompt) => {
+                let outputs = core::mem::take(&mut self.outputs);
                 let results = prompt.messages.iter().rev();
                 let results = results.take_while(|message| message.role == Role::Tool);
-                let results: Vec<u8> = results.flat_map(|message| message.content.0).collect();
+                let results = results.map(|message| {
+                    let output = outputs.get(&message.content);
+                    output.copied().unwrap_or(message.content)
+                });
+                let results: Vec<u8> = results.flat_map(|result| result.0).collect();
                 self.add(recorded, changes, |row| {
                     row.requests += 1;
                     row.take_results(&results);
@@ -342,6 +357,14 @@ impl WorkRow {
             self.tests,
         ])
     }
+}
+
+/// The output in a result with a head that differs each time: lines with a number or the time that it took, then `Output:`.
+fn framed_output(result: &[u8]) -> Option<&[u8]> {
+    let mark = b"\nOutput:\n";
+    let head = &result[..result.len().min(HEAD_BYTES_MAX)];
+    let at = head.windows(mark.len()).position(|window| window == mark)?;
+    Some(&result[at + mark.len()..])
 }
 
 /// What a prompt and its reply took: the server's figures, else estimates.

@@ -278,7 +278,7 @@ keys! {
     "guardian.client_tools": Tuning, choice!(ClientTools, policy.client_tools),
         "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
     "budget.conversation": Common, budget!(policy.budget_conversation),
-        "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 422 `BUDGET-EXHAUSTED`.",
+        "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";
     "budget.day": Common, budget!(policy.budget_day),
         "The same for all conversations together, by days of UTC.",
