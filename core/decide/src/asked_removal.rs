@@ -217,7 +217,9 @@ fn clauses<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Clause<'p>> {
                         let verb = word.split('-').next().unwrap_or_default();
                         vocabulary.has_word("polite", verb)
                     };
-                    let is_question = word.ends_with('?') && !said.any(is_polite);
+                    let is_question = word.ends_with('?')
+                        && !said.any(is_polite)
+                        && !is_order_with_tag(vocabulary, of_sentence);
                     for clause in of_sentence {
                         clause.is_question = is_question;
                     }
@@ -232,6 +234,25 @@ fn clauses<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Clause<'p>> {
         }
     }
     clauses
+}
+
+/// Whether a sentence is an order after which only agreement is asked for: "Rename `a`, ok?"
+fn is_order_with_tag(vocabulary: &Vocabulary, sentence: &[Clause<'_>]) -> bool {
+    let [order, .., tag] = sentence else {
+        return false;
+    };
+    let has = |kind: &str, word: &str| says(vocabulary, kind, &bare_word(word));
+    let mut words = order.words.iter().filter(|word| !has("lead", word));
+    let is_verb = |word: &&str| {
+        ["remove", "rename", "rename_it"]
+            .iter()
+            .any(|kind| has(kind, word))
+    };
+    words.next().is_some_and(is_verb)
+        && tag
+            .words
+            .iter()
+            .all(|word| *word == "?" || has("tag", word))
 }
 
 /// The words of a removal's object that name what goes as a whole: "the comment above `total`" is no `total`.
@@ -559,6 +580,11 @@ mod tests {
             "`total` isn't used any more, please remove it.",
             "total should be removed.",
             "Renomme total en somme.",
+            "let's rename total to sum, ok?",
+            "Rename total to sum, alright?",
+            "And now delete total, right?",
+            "Benenne total in sum um, ja?",
+            "Renomme total en somme, d'accord ?",
             "Inline `total` into `report`.",
             "把 `total` 重命名为 `sum`",
             "Merge `subtotal` and `total` into `sums`.",
@@ -596,6 +622,10 @@ mod tests {
             "Rename the parameter d of total to delta.",
             "Should we drop total? Give me your opinion first.",
             "Can we drop total, or is it used?",
+            "We rename total, right?",
+            "You deleted total, ok?",
+            "Delete total, or keep it?",
+            "Remove total, why?",
         ] {
             check(prompt, false);
         }
