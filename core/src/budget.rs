@@ -79,10 +79,10 @@ impl FromStr for Budget {
 
 /// A number with `k` or `m` behind it.
 fn parse_number(text: &str) -> Option<u64> {
-    let (digits, factor) = match text.to_ascii_lowercase().strip_suffix(['k', 'm']) {
-        None => (text, 1),
-        Some(digits) if text.ends_with(['k', 'K']) => (&text[..digits.len()], 1_000),
-        Some(digits) => (&text[..digits.len()], 1_000_000),
+    let (digits, factor) = match text.char_indices().last()? {
+        (end, 'k' | 'K') => (&text[..end], 1_000),
+        (end, 'm' | 'M') => (&text[..end], 1_000_000),
+        _ => (text, 1),
     };
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }

@@ -313,13 +313,15 @@ impl Work {
         let Some(row) = self.rows.get(&session) else {
             return Repetition::default();
         };
-        let files = self.files.values().filter(|file| {
-            file.session == session && file.refused > 0 && file.refused_at + 1 == row.requests
-        });
+        // No path comes before an empty one.
+        let files = self.files.range((session, RelPath::from_normalised(""))..);
+        let own = files.take_while(|((of, _), _)| *of == session);
+        let refused =
+            own.filter(|(_, file)| file.refused > 0 && file.refused_at + 1 == row.requests);
         Repetition {
             calls: row.repeats,
-            refused: files
-                .map(|file| (file.path.clone(), file.refused))
+            refused: refused
+                .map(|((_, path), file)| (path.clone(), file.refused))
                 .collect(),
         }
     }

@@ -19,7 +19,7 @@ use tslp_projections::state::State;
 use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::vault::VaultLocation;
 use tslp_replay::engine::Engine;
-use tslp_replay::pending::DiskAnswers;
+use tslp_replay::pending::{DiskAnswers, DiskCheck};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::request::{KnownMessages, RequestEnvelope, read_request};
 
@@ -71,6 +71,17 @@ impl Store for Sink {
     }
 }
 
+/// The findings of a workspace without files.
+fn all_missing(checks: &[DiskCheck]) -> DiskAnswers {
+    let findings = checks
+        .iter()
+        .map(|check| (check.path.clone(), DiskFinding::Missing));
+    DiskAnswers {
+        findings: findings.collect(),
+        ..DiskAnswers::default()
+    }
+}
+
 /// A client's requests on their way through the wire's reader and the engine, each with its reply.
 struct Soak {
     known: KnownMessages,
@@ -94,15 +105,7 @@ impl Soak {
         self.clock += 1000;
         let at = UnixMillis(self.clock);
         let pending = self.engine.receive(at, request);
-        let missing = |path: &_| (Clone::clone(path), DiskFinding::Missing);
-        let answers = DiskAnswers {
-            findings: pending
-                .checks
-                .iter()
-                .map(|check| missing(&check.path))
-                .collect(),
-            ..DiskAnswers::default()
-        };
+        let answers = all_missing(&pending.checks);
         let composed = self.engine.compose(pending, answers);
         let episode = composed.episode;
         if let Some(conversation) = composed.conversation {
@@ -117,14 +120,7 @@ impl Soak {
         let pending = self
             .engine
             .end_reply(at, episode, reply, ReplyOutcome::Completed);
-        let answers = DiskAnswers {
-            findings: pending
-                .checks
-                .iter()
-                .map(|check| missing(&check.path))
-                .collect(),
-            ..DiskAnswers::default()
-        };
+        let answers = all_missing(&pending.checks);
         self.engine.judge(pending, answers);
         self.engine.rows_made_durable(self.engine.state().head());
     }

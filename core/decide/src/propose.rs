@@ -98,7 +98,7 @@ pub fn would_be_refused_again(view: &StateView<'_>, found: &FoundCode) -> bool {
     })
 }
 
-/// Whether the model has put a definition as it is into another file since it became true.
+/// The file into which the model has put a definition as it is since it became true.
 fn lives_on_elsewhere(view: &StateView<'_>, entity: &EntityId) -> Option<RelPath> {
     let (Some(symbol), Some(current)) = (&entity.symbol, view.current_version(entity)) else {
         return None;

@@ -60,11 +60,13 @@ pub fn count_work(policy: &Policy, found: &[FoundCode], calls: &[ToolCall]) -> V
         lines: lines.sum(),
         ..WorkCounted::default()
     };
-    let table = CommandTable::built_in();
-    for call in calls {
-        let (builds, tests) = guardian::builds_and_tests(&call.name, &call.arguments, &table);
-        work.builds += builds;
-        work.tests += tests;
+    if !calls.is_empty() {
+        let table = CommandTable::built_in();
+        for call in calls {
+            let (builds, tests) = guardian::builds_and_tests(&call.name, &call.arguments, &table);
+            work.builds += builds;
+            work.tests += tests;
+        }
     }
     if work == WorkCounted::default() {
         return Vec::new();
