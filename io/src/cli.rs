@@ -175,7 +175,7 @@ pub enum CliCommand {
     Revoke(GrantArgs),
     /// End all agents' replies and the model's tools, and refuse requests until `tslp resume`
     Stop(ActArgs),
-    /// Let agents and the model's tools go on, also after a halt
+    /// Let agents and the model's tools go on, also after a halt, with their budgets anew
     Resume {
         /// Lift a breach of the sandbox, too; in a terminal only
         #[arg(long)]
