@@ -23,8 +23,8 @@ use crate::table::Value;
 
 row! {
     /// `proposals`: one row for each version that is PROPOSED, the newest [`PROPOSALS_PER_ENTITY_MAX`] of an entity, and for the
-    /// newest of those that disk invalidated. The verdicts of both gates are in the event `refused_at`.
-    pub struct ProposalRow in table "proposals", version 4;
+    /// newest of those that ended and are remembered. The verdicts of both gates are in the event `refused_at`.
+    pub struct ProposalRow in table "proposals", version 5;
     key {
         /// The version.
         version: VersionId,
@@ -56,8 +56,8 @@ row! {
         proof: Proof,
         /// The event that refused it.
         refused_at: Option<Seq>,
-        /// Whether disk has contradicted its base since.
-        is_invalid: bool,
+        /// Whether disk has contradicted its base since, or the user has given the same code.
+        is_ended: bool,
     }
 }
 
@@ -127,16 +127,17 @@ impl Proposal {
     }
 }
 
-/// Invalidated proposals that are remembered: as many as the conversations that go on show.
-const INVALID_KEPT: usize = 256;
+/// Proposals that ended and are remembered: as many as the conversations that go on show.
+const ENDED_KEPT: usize = 256;
 
 /// All open proposals.
 #[derive(Default)]
 pub struct Proposals {
     by_version: BTreeMap<VersionId, ProposedVersion>,
     by_entity: BTreeMap<EntityId, BTreeSet<VersionId>>,
-    /// Discarded because disk contradicted their base: conversations still show them, and nobody may go on from them.
-    invalid: BTreeMap<VersionId, ProposedVersion>,
+    /// Discarded because disk contradicted their base, or because the user gave the same code as theirs: conversations still show
+    /// them.
+    ended: BTreeMap<VersionId, ProposedVersion>,
     capture: Option<ArtifactCaptured>,
 }
 
@@ -183,11 +184,18 @@ impl Proposals {
             }
             Event::Transitioned(moved) => {
                 let removed = self.remove(moved.version, changes);
-                if moved.transition == Transition::Discard && moved.cause == Reason::Stale {
-                    self.invalid
-                        .extend(removed.map(|proposed| (moved.version, proposed)));
-                    if self.invalid.len() > INVALID_KEPT
-                        && let Some((oldest, _)) = self.invalid.pop_first()
+                let ended = removed.filter(|proposed| {
+                    moved.transition == Transition::Discard
+                        && match moved.cause {
+                            Reason::Stale => true,
+                            Reason::ProposalOverruled => self.is_taken_over(proposed),
+                            _ => false,
+                        }
+                });
+                if let Some(ended) = ended {
+                    self.ended.insert(moved.version, ended);
+                    if self.ended.len() > ENDED_KEPT
+                        && let Some((oldest, _)) = self.ended.pop_first()
                     {
                         changes.touch::<ProposalRow, _>(|| (oldest,), true);
                     }
@@ -224,13 +232,21 @@ impl Proposals {
         Some(proposed)
     }
 
-    /// The model's proposals for one entity whose base disk has contradicted, oldest first.
-    pub fn invalid_for<'p>(
+    /// Those proposals for one entity that disk has ended, or the user with the same code, oldest first.
+    pub fn ended_for<'p>(
         &'p self,
         entity: &'p EntityId,
     ) -> impl Iterator<Item = &'p ProposedVersion> {
-        let invalid = self.invalid.values();
-        invalid.filter(move |proposed| proposed.version.entity == *entity)
+        let ended = self.ended.values();
+        ended.filter(move |proposed| proposed.version.entity == *entity)
+    }
+
+    /// Whether the user gives the same code as theirs.
+    fn is_taken_over(&self, proposed: &ProposedVersion) -> bool {
+        let Version { entity, slice, .. } = &proposed.version;
+        let mut open = self.for_entity(entity);
+        proposed.origin == Origin::Model
+            && open.any(|it| it.origin == Origin::User && it.version.slice == *slice)
     }
 
     /// The proposal with this version.
@@ -304,7 +320,7 @@ impl Proposals {
 
 impl Keeps<ProposalRow> for Proposals {
     fn visit_rows(&self, visit: &mut dyn FnMut(ProposalRow)) {
-        let all = self.by_version.iter().chain(&self.invalid);
+        let all = self.by_version.iter().chain(&self.ended);
         let all: BTreeMap<_, _> = all.collect();
         let rows = all.into_values().map(|proposed| self.row(proposed));
         rows.for_each(visit);
@@ -339,8 +355,8 @@ impl Keeps<ProposalRow> for Proposals {
             rename_of,
             refused_at: row.refused_at,
         };
-        if row.is_invalid {
-            self.invalid.insert(row.version, proposed);
+        if row.is_ended {
+            self.ended.insert(row.version, proposed);
             return Ok(());
         }
         let open = self.by_entity.entry(row.entity).or_default();
@@ -351,7 +367,7 @@ impl Keeps<ProposalRow> for Proposals {
 
     fn rows_beginning(&self, key: &[Value]) -> Vec<ProposalRow> {
         let (version,) = <(VersionId,)>::from_touched(key);
-        let known = self.get(version).or_else(|| self.invalid.get(&version));
+        let known = self.get(version).or_else(|| self.ended.get(&version));
         known
             .map(|proposed| self.row(proposed))
             .into_iter()
@@ -377,7 +393,7 @@ impl Proposals {
             tokens: version.figures.tokens,
             proof: proposed.proof,
             refused_at: proposed.refused_at,
-            is_invalid: self.invalid.contains_key(&version.id),
+            is_ended: self.ended.contains_key(&version.id),
         }
     }
 }

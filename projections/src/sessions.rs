@@ -19,6 +19,7 @@ use tslp_core::limits::{
 };
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
 
 pub mod rows;
 
@@ -477,6 +478,26 @@ impl Sessions {
     }
 
     fn add_notice(&mut self, notice: &NoticeIssued, changes: &mut Changes) {
+        let is_word_on_code = matches!(
+            notice.reason,
+            Reason::UserAccepted | Reason::DeletionAccepted | Reason::UserConfirmed
+        );
+        if let (SessionId(0), true, Some(entity)) =
+            (notice.session, is_word_on_code, &notice.entity)
+        {
+            // What the user says in a terminal takes back what conversations were told of a refusal.
+            let sessions = self.sessions.iter();
+            let told = sessions.filter(|(_, session)| session.refused.contains_key(&entity.path));
+            for session in told.map(|(id, _)| *id).collect::<Vec<_>>() {
+                self.add_notice(
+                    &NoticeIssued {
+                        session,
+                        ..notice.clone()
+                    },
+                    changes,
+                );
+            }
+        }
         let Some(session) = self.sessions.get_mut(&notice.session) else {
             return;
         };

@@ -32,11 +32,13 @@
 //! | Outdated.
 //! again                   the client sends its conversation as it is
 //! retry                   the same, marked as a retry
+//! command accept src/a.c  a directive that the user gives in a terminal
 //! ```
 //!
 //! Empty lines and lines that begin with `#` are ignored.
 
-use tslp_core::event::AuditOutcome;
+use tslp_core::directive::Directive;
+use tslp_core::event::{AuditOutcome, Verb};
 use tslp_core::gate::GateProfile;
 use tslp_core::message::Role;
 use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement, Policy};
@@ -123,6 +125,8 @@ pub enum Step {
     Again,
     /// The client sends its conversation as it is, marked as a retry.
     Retry,
+    /// A directive on the command line.
+    Command(Directive),
 }
 
 /// The end of a reply.
@@ -255,7 +259,16 @@ fn parse_step(line: &str, text: String) -> Step {
         },
         ("again", "") => Step::Again,
         ("retry", "") => Step::Retry,
+        ("command", directive) => Step::Command(parse_directive(directive)),
         _ => panic!("no such step: {line}"),
+    }
+}
+
+fn parse_directive(line: &str) -> Directive {
+    let (verb, target) = line.split_once(' ').unwrap_or((line, ""));
+    Directive {
+        verb: Verb::of_word(verb).unwrap_or_else(|| panic!("no such directive: {line}")),
+        target: target.into(),
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
+use tslp_core::directive::Directive;
 use tslp_core::event::{AuditOutcome, Recorded, ReplyOutcome};
-use tslp_core::ids::{EpisodeId, UnixMillis};
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::message::{Attempt, Message, Role, ToolCall, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
@@ -277,6 +278,7 @@ impl Stage {
             }
             Step::Again => self.send_prompt(Attempt::First),
             Step::Retry => self.send_prompt(Attempt::Retry),
+            Step::Command(directive) => self.command(directive),
         }
     }
 
@@ -481,6 +483,19 @@ impl Stage {
             self.inputs
                 .push((self.ledger.len(), ModelInput::Audit(question.user)));
         }
+    }
+
+    fn command(&mut self, directive: Directive) {
+        let at = self.next_time();
+        let pending = self.engine.receive_command(at, SessionId(0), directive);
+        let texts = pending.reads.iter();
+        let answers = DiskAnswers {
+            findings: self.disk.findings(&pending.checks),
+            texts: texts.map(|path| self.disk.read_text(path)).collect(),
+            ..DiskAnswers::default()
+        };
+        let batch = self.engine.carry_out_command(pending, answers);
+        self.record_batch(batch);
     }
 
     fn answer_audit(&mut self, outcome: AuditOutcome, answer: &str) {

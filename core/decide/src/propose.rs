@@ -257,9 +257,13 @@ fn answers_for(view: &StateView<'_>, found: &FoundCode, candidate: &Candidate) -
     proposals.extend(
         [&candidate.entity, &file]
             .into_iter()
-            .flat_map(|it| view.invalid_proposals(it)),
+            .flat_map(|it| view.ended_proposals(it)),
     );
-    proposals.retain(|proposal| proposal.origin == Origin::Model);
+    let is_true = |proposal: &Proposal| {
+        let current = view.current_version(&proposal.entity);
+        current.is_some_and(|current| current.slice == proposal.slice)
+    };
+    proposals.retain(|proposal| proposal.origin == Origin::Model && !is_true(proposal));
     let mut own = proposals.iter();
     if own.any(|it| it.entity == candidate.entity || it.artifact == found.artifact) {
         return true;

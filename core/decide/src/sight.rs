@@ -270,8 +270,15 @@ impl<'v> Sight<'v> {
                 edited_at(former.origin, former.episode).filter(|_| is_same)
             };
             let own = |current: &CurrentVersion| edited_at(current.origin, current.episode);
+            // What was refused, and the user has taken as it is on disk.
+            let accepted = || {
+                let ended = view.ended_proposals(entity).into_iter();
+                let same = ended.filter(|proposal| Some(proposal.slice) == slice);
+                same.filter_map(|it| edited_at(it.origin, it.episode)).max()
+            };
+            let own_edit_at = current.as_ref().and_then(own);
             return CurrentCode {
-                own_edit_at: current.as_ref().and_then(own).or_else(reformatted),
+                own_edit_at: own_edit_at.or_else(reformatted).or_else(accepted),
                 slice,
             };
         }
@@ -624,9 +631,9 @@ fn add_versions(
     let current = current.map(|current| (current.slice, current.artifact, current.spans));
     let former = view.former_versions(entity).into_iter();
     let former = former.map(|former| (former.slice, former.artifact, former.spans));
-    let invalid = view.invalid_proposals(entity).into_iter();
-    let invalid = invalid.map(|proposal| (proposal.slice, proposal.artifact, proposal.spans));
-    let former = invalid.chain(former);
+    let ended = view.ended_proposals(entity).into_iter();
+    let ended = ended.map(|proposal| (proposal.slice, proposal.artifact, proposal.spans));
+    let former = ended.chain(former);
     let truth = current.as_ref().map(|(slice, ..)| *slice);
     // What became true again is no former version.
     let former = former.filter(|(slice, ..)| Some(*slice) != truth);

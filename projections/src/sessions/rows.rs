@@ -125,7 +125,7 @@ row! {
     /// | `point`: the conversation after one of its last replies | the episode | the conversation | | messages | |
     /// | `refused`: a file that a reply was refused for last | | | | the episode | |
     /// | `withheld`: code withheld from its messages | its number | the slice | | messages up to it | |
-    pub struct SessionPartRow in table "session_parts", version 2;
+    pub struct SessionPartRow in table "session_parts", version 3;
     key {
         /// The session.
         session: SessionId,

@@ -103,11 +103,11 @@ impl StateView<'_> {
         self.state.code_changed
     }
 
-    /// What the model proposed for an entity before disk contradicted its base, oldest first.
+    /// What the model proposed for an entity before disk contradicted its base, or the user gave the same code, oldest first.
     #[must_use]
-    pub fn invalid_proposals(&self, entity: &EntityId) -> Vec<Proposal> {
-        let invalid = self.state.proposals.invalid_for(entity);
-        invalid.map(open_proposal).collect()
+    pub fn ended_proposals(&self, entity: &EntityId) -> Vec<Proposal> {
+        let ended = self.state.proposals.ended_for(entity);
+        ended.map(open_proposal).collect()
     }
 
     /// Whether a symbol with this text's search word may have former versions or be contradicted by disk. Must

@@ -602,6 +602,161 @@ fn refused_written_and_accepted() {
     );
 }
 
+/// The model guts one of two functions; the client writes it all the same.
+const ONE_GUTTED: &str = "
+        user
+        | Tidy a() in src/a.c up
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"    x = x * 2;\\n    x = x - 3;\\n    x = x * 5;\\n    x = x - 7;\\n    x = x * 11;\\n\", \"new_string\": \"    // unchanged\\n\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int a(int x) {
+        |     // unchanged
+        |     return x;
+        | }
+        | int b(int x) { return x + 2; }
+        context tool
+        | Edit applied.
+        again
+        model
+        | Done.
+";
+
+const LONG: &str = "
+        touch
+        tools
+        disk src/a.c
+        | int a(int x) {
+        |     x = x * 2;
+        |     x = x - 3;
+        |     x = x * 5;
+        |     x = x - 7;
+        |     x = x * 11;
+        |     return x;
+        | }
+        | int b(int x) { return x + 2; }
+        user
+        | Look at src/a.c
+        call read
+        | {\"path\": \"src/a.c\"}
+        model
+        | I read it.
+        context tool
+        | 1: int a(int x) {
+        | 2:     x = x * 2;
+        | 3:     x = x - 3;
+        | 4:     x = x * 5;
+        | 5:     x = x - 7;
+        | 6:     x = x * 11;
+        | 7:     return x;
+        | 8: }
+        | 9: int b(int x) { return x + 2; }
+        again
+        model
+        | Read.
+";
+
+#[test]
+fn refused_written_and_accepted_in_a_terminal() {
+    story(
+        "refused_written_and_accepted_in_a_terminal",
+        "What the model wrote, and the user accepts in a terminal, wasn't changed outside: the conversation goes on as it is.",
+        &[
+            LONG,
+            ONE_GUTTED,
+            "
+        command accept src/a.c
+        user
+        | Now b() in src/a.c
+        model
+        | Fine.
+        user
+        | And a()?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn accepted_in_a_terminal() {
+    story(
+        "accepted_in_a_terminal",
+        "What the user wrote and accepts in a terminal was changed outside, and is told once.",
+        &[
+            LONG,
+            "
+        disk src/a.c
+        | int a(int x) {
+        |     x = x * 2;
+        |     x = x - 3;
+        |     x = x * 5;
+        |     return x;
+        | }
+        | int b(int x) { return x + 2; }
+        command accept src/a.c
+        user
+        | Now b() in src/a.c
+        model
+        | Fine.
+        user
+        | And a()?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn refused_written_and_asked_about_again() {
+    story(
+        "refused_written_and_asked_about_again",
+        "A refused edit that the file holds is told as refused, once, and not as something that is STALE.",
+        &[
+            LONG,
+            ONE_GUTTED,
+            "
+        user
+        | What does a() in src/a.c do?
+        model
+        | Nothing.
+        user
+        | And `src/a.c::a`?
+        ",
+        ],
+    );
+}
+
+#[test]
+fn deleted_beside_an_agent() {
+    story(
+        "deleted_beside_an_agent",
+        "A file that the user deletes while an agent works is told as deleted, once.",
+        &[
+            LONG,
+            "
+        gone src/a.c
+        user
+        | What is left of src/a.c?
+        call read
+        | {\"path\": \"src/a.c\"}
+        model
+        | I read it.
+        context tool
+        | No such file.
+        again
+        model
+        | It is gone.
+        user
+        | Was a() in src/a.c?
+        model
+        | Yes.
+        user
+        | Then write `src/a.c::b` into src/b.c
+        ",
+        ],
+    );
+}
+
 #[test]
 fn deleted_with_a_proposal_of_the_whole_file_open() {
     story(
