@@ -62,11 +62,13 @@ impl TakenFromDisk {
             })
             .collect::<Vec<&str>>()
         };
+        let may_be_saved =
+            |entity: &EntityId| tools == Tools::None && is_to_be_saved(view, session, entity);
         let differs = |entity: &EntityId| match view.divergence(entity) {
             Some(Divergence::Refused | Divergence::Unreadable | Divergence::Gone) => false,
             Some(Divergence::Unknown | Divergence::Superseded | Divergence::Contradicted) => true,
             None if view.current_version(entity).is_none() => true,
-            None => tools == Tools::Offered && view.state.stale().is_unsaved(entity),
+            None => view.state.stale().is_unsaved(entity) && !may_be_saved(entity),
         };
         let symbols = view.state.state_map().symbols_of(path);
         let known = symbols
@@ -84,9 +86,7 @@ impl TakenFromDisk {
         }
         let is_refused = |entity: &EntityId| view.divergence(entity) == Some(Divergence::Refused);
         // What isn't saved yet isn't gone, unless a client with tools hasn't applied it.
-        let is_unsaved =
-            |entity: &EntityId| tools == Tools::None && view.state.stale().is_unsaved(entity);
-        let keeps_out = |entity: &EntityId| is_refused(entity) || is_unsaved(entity);
+        let keeps_out = |entity: &EntityId| is_refused(entity) || may_be_saved(entity);
         let is_free = !all.iter().chain([&file]).any(keeps_out);
         let truth_of = |entity: &EntityId| {
             let current = view.current_version(entity)?;
@@ -130,6 +130,16 @@ impl TakenFromDisk {
         let entities: BTreeSet<EntityId> = all.into_iter().filter(is_taken).collect();
         (!entities.is_empty()).then_some(Self { entities })
     }
+}
+
+/// Whether the entity's version is an accepted change of this conversation that its user may still save. Another conversation that
+/// shows the file as it was before comes after an undo.
+pub(super) fn is_to_be_saved(view: &StateView<'_>, session: SessionId, entity: &EntityId) -> bool {
+    view.state.stale().is_unsaved(entity)
+        && view.current_version(entity).is_some_and(|current| {
+            let sessions = view.state.sessions();
+            sessions.reply_position(session, current.episode).is_some()
+        })
 }
 
 /// Whether the session's client has carried out the reply that changed the entity, and disk holds it as it was before.

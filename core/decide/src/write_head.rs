@@ -51,7 +51,7 @@ pub fn write_head(
     // Context that is on record was decided about when it came; clients send it again with every prompt.
     if *place == CodeSource::Context
         && view.vault_holds(found.artifact)
-        && !shows_changed_file(view, found)
+        && !shows_changed_file(view, session, found)
     {
         return Vec::new();
     }
@@ -217,7 +217,7 @@ fn decide_block(
     if counts {
         let mut omitted = omitted_symbols(view, found, resolution);
         omitted.retain(|entity| {
-            *place != CodeSource::Context || context_counts_for(view, found, entity, None)
+            *place != CodeSource::Context || context_counts_for(view, session, found, entity, None)
         });
         if let Some(repeat) = repeat {
             let told = entities_passed_over(repeat, resolution, &mut omitted);
@@ -368,7 +368,8 @@ fn new_candidates<'r>(
         .filter(|candidate| {
             let (entity, slice) = (&candidate.entity, Some(candidate.slice));
             repeat.is_none_or(|repeat| repeat.counts_for(entity, slice))
-                && (*place != CodeSource::Context || context_counts_for(view, found, entity, slice))
+                && (*place != CodeSource::Context
+                    || context_counts_for(view, session, found, entity, slice))
         })
         .filter(|candidate| says_something_new(view, session, (found, candidate), place, counts))
         .collect()
@@ -433,11 +434,14 @@ fn edits_what_is_stale(view: &StateView<'_>, found: &FoundCode, resolution: &Res
 }
 
 /// Whether the code is what a file holds now, though something else is true.
-fn shows_changed_file(view: &StateView<'_>, found: &FoundCode) -> bool {
+fn shows_changed_file(view: &StateView<'_>, session: SessionId, found: &FoundCode) -> bool {
     found.usable_path().is_some_and(|path| {
         let is_held = matches!(view.disk_finding(path), Some(DiskFinding::File(file)) if file.whole == found.whole);
+        let is_undone = |entity: &EntityId| {
+            view.state.stale().is_unsaved(entity) && !shown::is_to_be_saved(view, session, entity)
+        };
         let mut entities = hydrate::true_entities_of(view, path).into_iter();
-        is_held && entities.any(|entity| view.divergence(&entity).is_some())
+        is_held && entities.any(|it| view.divergence(&it).is_some() || is_undone(&it))
     })
 }
 
@@ -468,6 +472,7 @@ fn says_something_new(
 /// the message's version; `None` if its file leaves the entity out.
 fn context_counts_for(
     view: &StateView<'_>,
+    session: SessionId,
     found: &FoundCode,
     entity: &EntityId,
     slice: Option<SliceHash>,
@@ -480,7 +485,7 @@ fn context_counts_for(
                 .iter()
                 .any(is_refused);
     // Nor is an accepted change undone that is yet to be saved.
-    if is_refused || view.state.stale().is_unsaved(entity) {
+    if is_refused || shown::is_to_be_saved(view, session, entity) {
         return false;
     }
     let is_new = || view.current_version(entity).is_none();

@@ -209,6 +209,38 @@ fn undone_and_read() {
 }
 
 #[test]
+fn undone_and_sent_along() {
+    story(
+        "undone_and_sent_along",
+        "A client without tools sends its files along in a new conversation, after a checkout: an accepted change that nobody saved here waits no longer, and the next edit is judged by what the file holds.",
+        &[
+            CHANGED_IN_CHAT,
+            "
+        new
+        context
+        | Files of the chat:
+        |
+        | src/a.c
+        | ```c
+        | int a(int x) { return x + 1; }
+        | int b(int x) { return x + 2; }
+        | ```
+        context assistant
+        | Ok.
+        user
+        | Make a() in src/a.c add 9
+        model
+        | src/a.c
+        | ```c
+        | int a(int x) { return x + 9; }
+        | int b(int x) { return x + 2; }
+        | ```
+        ",
+        ],
+    );
+}
+
+#[test]
 fn reading_acknowledges_nothing_by_the_letter() {
     story(
         "reading_acknowledges_nothing_by_the_letter",
