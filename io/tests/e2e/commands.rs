@@ -37,6 +37,18 @@ fn the_commands_agree_with_the_pages() {
 }
 
 #[test]
+fn an_example_in_a_clients_rules_is_no_news() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let listing = "a listing:\npath/to/filename.js\n```js\n// entire file content ...\n```\n";
+    tslp.say(&format!(
+        "What is 2 + 2?\n\nTo suggest changes you MUST return {listing}"
+    ));
+    let page = tslp.page("/recent").to_string();
+    assert!(!page.contains("path/to/filename.js"), "{page}");
+}
+
+#[test]
 fn recent_lists_as_many_episodes_as_it_is_asked_for_also_after_a_restart() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);

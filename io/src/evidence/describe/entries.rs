@@ -45,6 +45,8 @@ struct CapturedBlock {
     episode: EpisodeId,
     /// The file, if a usable path was named.
     file: Option<EntityId>,
+    /// Who wrote it.
+    origin: Origin,
     /// The reason why none of it becomes true, if the text alone shows it: such code of the user's is never judged.
     not_whole: Option<Reason>,
 }
@@ -76,6 +78,7 @@ impl EpisodeEntries {
                 self.captured = Some(CapturedBlock {
                     episode,
                     file,
+                    origin: captured.origin,
                     not_whole: match (captured.origin, captured.completeness) {
                         (Origin::User, Completeness::Elided) => Some(Reason::Elided),
                         (Origin::User, Completeness::Truncated) => Some(Reason::Truncated),
@@ -89,7 +92,10 @@ impl EpisodeEntries {
                 };
                 let (episode, file) = (captured.episode, captured.file.as_ref());
                 if resolved.level != Level::Confirmed {
-                    self.add(episode, resolved.level.as_str(), file, resolved.reason);
+                    // Clients send examples in their rules with every prompt; what the user should hear of, a notice says.
+                    if captured.origin == Origin::Model || resolved.reason != Reason::NoDefinition {
+                        self.add(episode, resolved.level.as_str(), file, resolved.reason);
+                    }
                 } else if let Some(reason) = captured.not_whole {
                     for version in &resolved.versions {
                         self.add(episode, "PROPOSED", Some(&version.entity), reason);
