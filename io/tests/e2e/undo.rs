@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::agents::{called, calls, numbered};
-use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, user};
-use crate::upstream::{Reply, Upstream};
+use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, prompt, user};
+use crate::upstream::{Reply, Step, Upstream};
 
 fn undo(places: &Places, arguments: &[&str]) -> (Vec<u8>, String) {
     let output = places
@@ -108,6 +108,33 @@ fn a_file_goes_back_to_before_the_first_refused_change_that_it_holds() {
     assert!(said.contains("back to before e1"), "{said}");
     apply(&places, &["patch", "-p1", "--binary"], &patch);
     assert_eq!(tree(&places)["src/ring.c"], RING_BETTER.as_bytes());
+}
+
+/// A client that runs a call as soon as it is complete has written the file by the time when the reply is judged.
+#[test]
+fn a_change_that_was_written_before_its_reply_was_over_is_taken_back() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING_BETTER);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say("What does src/ring.c do?");
+    let gutted = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
+    let (go_on, barrier) = crate::upstream::barrier();
+    let events = crate::upstream::events(&fenced("src/ring.c", gutted));
+    let chunks = events.into_iter().map(Step::Chunk);
+    upstream.will(Reply::Steps([barrier].into_iter().chain(chunks).collect()));
+    let client = tslp.asking(&prompt("Improve `ring_put` of src/ring.c."));
+    upstream.next();
+    upstream.next();
+    places.write("src/ring.c", gutted);
+    go_on.send(()).unwrap();
+    tslp.ended(client.response().episode());
+    for targets in [&[][..], &["src/ring.c"]] {
+        places.write("src/ring.c", gutted);
+        let (patch, said) = undo(&places, targets);
+        assert!(said.contains("back to before e2"), "{said}");
+        apply(&places, &["patch", "-p1", "--binary"], &patch);
+        assert_eq!(tree(&places)["src/ring.c"], RING_BETTER.as_bytes());
+    }
 }
 
 #[test]
