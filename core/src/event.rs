@@ -35,6 +35,7 @@ use crate::stored::few;
 use crate::stored::{
     Archive, AsJson, Load, Meaningless, SharedBytes, Store, stored_words, text_or_base64,
 };
+use crate::window::ServerKind;
 use crate::words;
 
 /// What all events have in common. It is in columns of the ledger, and in the hash chain.
@@ -168,6 +169,8 @@ events! {
         AuditAnswered = "audit_answered",
         /// It turned out what a prompt cost the model server.
         PromptMeasured = "prompt_measured",
+        /// A prompt is longer than what its model reads at once.
+        WindowExceeded = "window_exceeded",
         /// A piece of what a reply holds besides the text and the calls that are judged.
         ReplyPart = "reply_part",
         /// A prompt went to the model.
@@ -1099,6 +1102,23 @@ pub struct PromptMeasured {
     /// Bytes of the reply's text and of its calls.
     #[serde(default)]
     pub reply_bytes: u32,
+}
+
+/// A prompt is longer than what its model reads at once, so that the server cuts a part of it off. Recorded with the end of the reply;
+/// nothing is decided by it.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct WindowExceeded {
+    /// The model's name in the request; empty if it has none.
+    pub model: String,
+    /// Tokens that the model reads at once, if the server says so.
+    pub window: Option<u32>,
+    /// Tokens of the prompt, estimated.
+    pub prompt: u32,
+    /// Tokens that the server says it read; `None` where the prompt's length alone shows it.
+    pub read: Option<u32>,
+    /// What the server is.
+    pub server: ServerKind,
 }
 
 /// What a reply has its client do. Recorded where a budget bounds it.

@@ -294,6 +294,8 @@ reasons! {
     BudgetNearlyUsed = "budget_nearly_used",
     /// A budget of the agents' work is used up: requests are refused until the Operator says `tslp resume`.
     AgentBudgetUsed = "agent_budget_used",
+    /// A prompt is longer than what its model reads at once, and wasn't sent.
+    WindowExceeded = "window_exceeded",
     /// The model has made the same call three times, with the same result each time.
     CallRepeated = "call_repeated",
     /// The model has written the same file three times in its last five replies, and nothing of it became true.

@@ -14,6 +14,7 @@ use tslp_workspace::tree::reading::ReadFile;
 use crate::acts::{Act, ActResult};
 use crate::adopt::AdoptSummary;
 use crate::config::secret::Secret;
+use crate::probe::ServerWindows;
 pub use tslp_wire::http::head::OwnAnswer;
 
 /// One request and its response on one client connection; never used twice in a process.
@@ -84,8 +85,8 @@ pub enum ToEngine {
         /// The model's text, if it gave one.
         answer: Option<String>,
     },
-    /// The model server reported the size of its context, in tokens.
-    ContextTokens(u32),
+    /// The model server said how much its models read at once.
+    WindowsSaid(ServerWindows),
     /// The user acts through the door. The answer comes with the position from which on it is durable.
     Act {
         /// What to do.
@@ -131,6 +132,9 @@ pub enum ResponseEnd {
     LedgerFailed,
 }
 
+/// Headers of tslp's own, by name.
+pub type OwnHeaders = Vec<(&'static str, String)>;
+
 /// To the network loop; every sender wakes the loop's poll afterwards.
 #[derive(Debug)]
 pub enum ToLoop {
@@ -144,8 +148,8 @@ pub enum ToLoop {
         durable_at: Seq,
         /// Sent to the client in the `x-tslp-episode` response header.
         episode: EpisodeId,
-        /// The answers to the prompt's directives, for the header `x-tslp-directives`.
-        answers: Option<String>,
+        /// Headers of tslp's own for the response: what its directives did, and that it is too long for its model.
+        headers: OwnHeaders,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
     },

@@ -9,17 +9,18 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use tslp_core::audit::AuditQuestion;
 use tslp_core::event::{
     AuditOutcome, Event, History, PartKind, PromptMeasured, ReplyOutcome, ServerUsage,
+    WindowExceeded,
 };
 use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
-use tslp_core::limits::REPLY_SEGMENT_BYTES;
+use tslp_core::limits::{HYDRATION_TOKENS_DEFAULT, REPLY_SEGMENT_BYTES};
 use tslp_core::message::{Attempt, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
@@ -41,16 +42,18 @@ use crate::acts;
 use crate::adopt::{self, AdoptSummary};
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use crate::channel::{
-    ExchangeId, Handover, ModelRequest, OwnAnswer, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
+    ExchangeId, Handover, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, RoundsAllowed,
+    ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::config::settings::NoticesInReply;
+use crate::config::settings::{NoticesInReply, TokenBudget, WindowGuard};
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
 use crate::metrics::Metrics;
-use crate::prompt_cost::{CostPair, PromptCosts};
+use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
+use crate::windows::Windows;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::Commit;
@@ -94,6 +97,12 @@ pub struct EngineWiring {
     pub metrics: Arc<Metrics>,
     /// Which replies end with a line for the user.
     pub notices_in_reply: NoticesInReply,
+    /// Tokens of hydrated code.
+    pub hydration: TokenBudget,
+    /// What is done about prompts that are too long for their model.
+    pub window_guard: WindowGuard,
+    /// Has the model server asked how much its models read at once, if anybody wants to know.
+    pub ask_for_windows: Option<Sender<()>>,
     /// Time of day, which every event carries.
     pub clock: Arc<dyn WallClock>,
 }
@@ -105,6 +114,7 @@ pub struct EngineThread {
     wiring: EngineWiring,
     running: HashMap<ExchangeId, ReplyUnderWay>,
     prompt_costs: PromptCosts,
+    windows: Windows,
     known_messages: KnownMessages,
     kept_responses: KeptResponses,
     rewritten_messages: RewrittenMessages,
@@ -114,6 +124,8 @@ pub struct EngineThread {
     worked_bytes: usize,
     /// Files that the log has reported as STALE.
     told_stale: BTreeSet<RelPath>,
+    /// Models of which the log has reported that their last prompt was too long.
+    told_exceeded: BTreeSet<String>,
     /// Tools for replies, if they are on.
     tools: Option<Box<ToolLoop>>,
     /// The guardian's mode as last sent to the network loop.
@@ -136,6 +148,8 @@ struct ReplyUnderWay {
     /// Files that they name and that nothing is known of, as they were then: some clients run a call while the reply is
     /// still coming.
     touched: TouchedTexts,
+    /// Whether the prompt is too long for its model, as far as its length shows that.
+    exceeded: Option<WindowExceeded>,
     /// How many rounds it may take, and whether its calls wait to be judged.
     rounds: RoundsAllowed,
     /// What its user has to hear; `None` if they are not told in the reply.
@@ -182,6 +196,8 @@ struct PromptToModel {
     messages: Vec<SentMessage>,
     /// Vault texts that its messages may contain, to be recorded by reference.
     texts: Vec<ArtifactHash>,
+    /// Whether it is too long for its model.
+    exceeded: Option<WindowExceeded>,
     /// The rounds that its reply may take.
     rounds: RoundsAllowed,
     /// What its user has to hear; `None` if they aren't told in the reply.
@@ -210,6 +226,7 @@ impl EngineThread {
             wiring,
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
+            windows: Windows::default(),
             known_messages: KnownMessages::default(),
             kept_responses: KeptResponses::default(),
             rewritten_messages: RewrittenMessages::default(),
@@ -217,6 +234,7 @@ impl EngineThread {
             last_transition: Seq(0),
             worked_bytes: 0,
             told_stale: BTreeSet::new(),
+            told_exceeded: BTreeSet::new(),
             tools: None,
             mode: None,
             is_stopped: false,
@@ -300,8 +318,7 @@ impl EngineThread {
                 outcome,
                 answer,
             } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
-            // The other half is for the conversation and the reply.
-            ToEngine::ContextTokens(tokens) => self.engine.set_budget_tokens(tokens / 2),
+            ToEngine::WindowsSaid(said) => self.windows.hear(said),
             // Whoever asked may have gone; what was done counts.
             ToEngine::Act { act, answer } => {
                 let now = self.wiring.clock.now();
@@ -398,7 +415,14 @@ impl EngineThread {
             .durable
             .wait_for(self.last_transition)
             .map_err(PromptRefusal::Ledger)?;
+        let places = wire.prompt_in(&body);
+        let exceeded = self.look_at_window(&request.model, || {
+            prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)))
+        });
         let mut pending = self.engine.receive(self.wiring.clock.now(), request);
+        if self.wiring.window_guard == WindowGuard::Refuse {
+            pending.withheld = exceeded.as_ref().map(WithheldPrompt::too_long);
+        }
         let findings = self.check_files(std::mem::take(&mut pending.checks));
         self.engine.read_changed(&mut pending, &findings);
         let answers = DiskAnswers {
@@ -419,7 +443,8 @@ impl EngineThread {
         if let Some(withheld) = composed.withheld {
             let (now, outcome) = (self.wiring.clock.now(), ReplyOutcome::Withheld);
             let reply = Reply::default();
-            let pending = self.engine.end_reply(now, composed.episode, reply, outcome);
+            let mut pending = self.engine.end_reply(now, composed.episode, reply, outcome);
+            pending.exceeded = exceeded;
             let judged = self.engine.judge(pending, DiskAnswers::default());
             self.commit_batch(composed.batch.merged_with(judged.batch));
             return Err(PromptRefusal::Withheld(withheld));
@@ -429,7 +454,6 @@ impl EngineThread {
         let model = wire.model_json().map(str::to_owned);
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
-        let places = wire.prompt_in(&body);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {
             (body, None, places.messages.clone())
@@ -450,6 +474,8 @@ impl EngineThread {
             for recorded in &composed.batch.recorded {
                 news.add(&recorded.event);
             }
+            let exceeded = exceeded.clone().map(Event::WindowExceeded);
+            exceeded.iter().for_each(|event| news.add(event));
             news
         });
         let rounds = match composed.conversation {
@@ -466,7 +492,7 @@ impl EngineThread {
             },
             durable_at,
             episode: composed.episode,
-            answers: directive_answers(&composed.batch),
+            headers: own_headers(&composed.batch, exceeded.as_ref()),
             rounds,
         };
         let sent = PromptToModel {
@@ -484,6 +510,7 @@ impl EngineThread {
             body,
             messages,
             texts: texts_named(&composed.batch),
+            exceeded,
             rounds,
             news,
         };
@@ -520,6 +547,7 @@ impl EngineThread {
             calls_looked_at: 0,
             calls_recorded: 0,
             touched: BTreeMap::new(),
+            exceeded: sent.exceeded,
             rounds: sent.rounds,
             news: sent.news,
             tools,
@@ -740,6 +768,13 @@ impl EngineThread {
             self.engine
                 .end_reply(self.wiring.clock.now(), episode, running.reply, outcome);
         if was_read(outcome) {
+            let model = running.addressee.name();
+            let seen = self
+                .windows
+                .learn(&model, running.costs.sent, server.as_ref());
+            let is_guarded = self.wiring.window_guard != WindowGuard::Off;
+            pending.exceeded = running.exceeded.or(seen).filter(|_| is_guarded);
+            self.ask_for_windows(&model, pending.exceeded.as_ref());
             pending.measured = Some(PromptMeasured {
                 client: running.costs.client,
                 sent: running.costs.sent,
@@ -750,6 +785,42 @@ impl EngineThread {
             self.prompt_costs.forget(exchange);
         }
         Some((pending, running.touched, episode, running.addressee))
+    }
+
+    /// Lets hydration have what a prompt leaves of its model's window, and says whether the prompt itself is too long for that.
+    fn look_at_window(&mut self, model: &str, chars: impl Fn() -> u32) -> Option<WindowExceeded> {
+        let window = self.windows.window_of(model);
+        let configured = match (self.wiring.hydration, window) {
+            (TokenBudget::Tokens(tokens), _) => tokens,
+            // The other half is for the conversation and the reply.
+            (TokenBudget::Auto, Some(window)) => window / 2,
+            (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
+        };
+        let chars = window.map_or(0, |_| chars());
+        let room = self.windows.room(model, chars).unwrap_or(u32::MAX);
+        self.engine.set_budget_tokens(configured.min(room));
+        match self.wiring.window_guard {
+            WindowGuard::Off => None,
+            WindowGuard::Warn | WindowGuard::Refuse => self.windows.exceeded_by(model, chars),
+        }
+    }
+
+    /// Has the server asked again where what it said is old, and says in the log that it cuts a model's prompts.
+    fn ask_for_windows(&mut self, model: &str, exceeded: Option<&WindowExceeded>) {
+        if let Some(exceeded) = exceeded
+            && self.told_exceeded.insert(model.to_owned())
+        {
+            tracing::warn!("{}", exceeded.sentence());
+        }
+        if exceeded.is_none() {
+            self.told_exceeded.remove(model);
+        }
+        if let Some(ask) = &self.wiring.ask_for_windows
+            && self.windows.is_due(model, Instant::now())
+        {
+            // If it is full, the server is asked in a moment.
+            let _ = ask.try_send(());
+        }
     }
 
     /// Asks the model about its reply, once nobody else needs it.
@@ -898,6 +969,16 @@ impl PromptRefusal {
         };
         OwnAnswer::json(refusal.status, refusal.body(dialect.error_shape()))
     }
+}
+
+/// The headers of tslp's own for a reply.
+fn own_headers(batch: &Batch, exceeded: Option<&WindowExceeded>) -> OwnHeaders {
+    let answers = directive_answers(batch).map(|it| ("x-tslp-directives", it));
+    let exceeded = exceeded.and_then(|it| {
+        let figures = format!("tokens={}; window={}", it.prompt, it.window?);
+        Some(("x-tslp-window", figures))
+    });
+    answers.into_iter().chain(exceeded).collect()
 }
 
 /// The answers to a prompt's directives in the characters that a header may have.

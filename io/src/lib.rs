@@ -39,6 +39,7 @@ pub mod json_client;
 pub mod probe;
 pub mod prompt_cost;
 pub mod sent_prompts;
+mod windows;
 
 pub mod demo_model;
 pub mod demo_tour;

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use tslp_core::window::ServerKind;
+
 use crate::config::secret::Secret;
 use crate::config::upstream::{Scheme, UpstreamUrl};
 use crate::json_client;
@@ -27,13 +29,37 @@ pub const LOCAL_SERVERS: [(&str, u16); 4] = [
     ("vLLM", 8000),
 ];
 
-/// A server's models and context size.
+/// A server's models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelServer {
     /// Names of its models.
     pub models: Vec<String>,
-    /// Tokens of its context, if it reports them.
-    pub context_tokens: Option<u32>,
+    /// How much they read at once, as far as it says.
+    pub windows: ServerWindows,
+}
+
+/// How much a server's models read at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerWindows {
+    /// What the server is, if it said.
+    pub kind: Option<ServerKind>,
+    /// Models with their tokens; an empty name stands for all.
+    pub windows: Vec<(String, u32)>,
+}
+
+impl ServerWindows {
+    /// Tokens that a model reads at once. Ollama's models are the latest of their name.
+    #[must_use]
+    pub fn window_of(&self, model: &str) -> Option<u32> {
+        let is_it = |name: &str| {
+            let latest = name.strip_suffix(":latest");
+            name.is_empty() || name == model || latest == Some(model)
+        };
+        let mut windows = self.windows.iter();
+        windows
+            .find(|(name, _)| is_it(name))
+            .map(|(_, tokens)| *tokens)
+    }
 }
 
 /// A server to be asked.
@@ -67,29 +93,83 @@ pub fn find_local() -> Option<(&'static str, UpstreamUrl)> {
     })
 }
 
-/// Asks a server for its models and its context size.
+/// Asks a server for its models and how much they read at once.
 ///
 /// # Errors
 /// If it gives no answer; the text, for people, says why.
 pub fn ask_server(target: &ProbeTarget<'_>) -> Result<ModelServer, String> {
     let models = listed_models(target, STEP).map_err(|error| error.to_string())?;
     // A server without a list of models is a server all the same.
-    let listed = models["data"].as_array().map_or(&[][..], Vec::as_slice);
-    let names = listed.iter().filter_map(|model| model["id"].as_str());
-    // vLLM reports it with the model; llama.cpp has a page of its own, which others answer with 404.
-    let of_first_model = listed
-        .first()
-        .and_then(|model| model["max_model_len"].as_u64());
-    let reported = of_first_model.or_else(|| {
-        let props = get_json(target, "/props", STEP).ok()?;
-        props["default_generation_settings"]["n_ctx"]
-            .as_u64()
-            .or_else(|| props["n_ctx"].as_u64())
-    });
+    let names = items(&models, "data").filter_map(|model| model["id"].as_str());
     Ok(ModelServer {
         models: names.map(str::to_owned).collect(),
-        context_tokens: reported.and_then(|tokens| u32::try_from(tokens).ok()),
+        windows: ask_for_windows(target, &models),
     })
+}
+
+/// vLLM says it with its models; the others have pages of their own, which a server of another kind answers with 404.
+fn ask_for_windows(target: &ProbeTarget<'_>, models: &Value) -> ServerWindows {
+    let ask = |path| get_json(target, path, STEP).unwrap_or_default();
+    let of = |kind, windows: Vec<(String, u32)>| {
+        (!windows.is_empty()).then_some(ServerWindows {
+            kind: Some(kind),
+            windows,
+        })
+    };
+    let vllm = || {
+        of(
+            ServerKind::Vllm,
+            windows_in(models, "data", "id", "max_model_len"),
+        )
+    };
+    // What was allocated for the models that are loaded, which is less than they could read.
+    let ollama = || {
+        let loaded = ask("/api/ps");
+        let windows = windows_in(&loaded, "models", "name", "context_length");
+        loaded["models"].is_array().then_some(ServerWindows {
+            kind: Some(ServerKind::Ollama),
+            windows,
+        })
+    };
+    let lm_studio = || {
+        let loaded = ask("/api/v0/models");
+        of(
+            ServerKind::LmStudio,
+            windows_in(&loaded, "data", "id", "loaded_context_length"),
+        )
+    };
+    let llama_cpp = || {
+        let props = ask("/props");
+        let of_slot = tokens_at(&props["default_generation_settings"], "n_ctx");
+        // In all, which the slots share.
+        let slots = props["total_slots"].as_u64().unwrap_or(1).max(1);
+        let shared = || Some(tokens_at(&props, "n_ctx")? / u32::try_from(slots).ok()?);
+        let window = of_slot.or_else(shared)?;
+        of(ServerKind::LlamaCpp, Vec::from([(String::new(), window)]))
+    };
+    vllm()
+        .or_else(llama_cpp)
+        .or_else(ollama)
+        .or_else(lm_studio)
+        .unwrap_or_default()
+}
+
+fn windows_in(list: &Value, field: &str, name: &str, tokens: &str) -> Vec<(String, u32)> {
+    let windows = items(list, field).filter_map(|model| {
+        let name = model[name].as_str()?;
+        Some((name.to_owned(), tokens_at(model, tokens)?))
+    });
+    windows.collect()
+}
+
+/// A figure that can be a window's: 0 stands for none.
+fn tokens_at(value: &Value, field: &str) -> Option<u32> {
+    let tokens = u32::try_from(value[field].as_u64()?).ok()?;
+    (tokens > 0).then_some(tokens)
+}
+
+fn items<'v>(value: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
+    value[field].as_array().into_iter().flatten()
 }
 
 fn listed_models(target: &ProbeTarget<'_>, step: Duration) -> io::Result<Value> {

@@ -149,6 +149,11 @@ impl BlockHashes {
     }
 }
 
+/// Characters of a text in pieces.
+pub fn chars_of<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> u32 {
+    pieces.map(chars_in).fold(0, u32::saturating_add)
+}
+
 /// Each character of UTF-8 has one byte that continues none. Counts of a byte's size are added up many at a time.
 fn chars_in(block: &[u8]) -> u32 {
     let begins = |byte: &u8| u8::from(byte & 0xc0 != 0x80);

@@ -25,7 +25,7 @@ use tslp_workspace::observer::{Observer, SystemClock};
 use crate::auditor::queue::AuditQueue;
 use crate::auditor::{Auditor, AuditorConfig};
 use crate::channel::{ToEngine, ToLoop};
-use crate::config::settings::TokenBudget;
+use crate::config::settings::{TokenBudget, WindowGuard};
 use crate::config::upstream::{UpstreamSetting, UpstreamUrl};
 use crate::config::{ReplyReports, ServeConfig};
 use crate::demo_model::DemoModel;
@@ -44,7 +44,7 @@ use crate::main_loop::{BindError, LoopChannels, LoopHandle, MainLoop};
 use crate::memory;
 use crate::metrics::Metrics;
 use crate::out::Out;
-use crate::probe::{self, ProbeTarget};
+use crate::probe::{self, ProbeTarget, ServerWindows};
 use crate::scrub_thread::ScrubThread;
 use crate::tool_loop::ToolLoopConfig;
 
@@ -375,10 +375,16 @@ impl BoundServer {
                     to_engine: to_engine.clone(),
                     report: reports.as_ref().map(ReportThread::waker),
                 };
-                let (engine, writer) = start_engine(config, opened, state, surroundings)?;
+                let (ask, asked) = bounded(1);
+                let is_asked =
+                    config.window_guard != WindowGuard::Off || config.budget == TokenBudget::Auto;
+                let ask = is_asked.then_some(ask);
+                let (engine, writer) = start_engine(config, opened, state, surroundings, ask)?;
                 // Not waited for at the end: it holds nothing, and may be in the middle of a look-up.
                 Auditor::new(auditor, audits.clone(), to_engine.clone()).spawn()?;
-                ask_for_context(config, &chosen.url, to_engine)?;
+                if is_asked {
+                    ask_for_windows(config, &chosen.url, to_engine, asked)?;
+                }
                 (
                     Some(engine),
                     Some(writer),
@@ -607,35 +613,44 @@ fn loop_config(config: &ServeConfig, upstream: &UpstreamUrl) -> LoopConfig {
     loop_config
 }
 
-/// Asks the model server, off the way of anything else, how large its context is: hydration gets half of it.
-fn ask_for_context(
+/// Asks the model server how much its models read at once, off the way of anything else: now, and whenever the engine wants to know.
+fn ask_for_windows(
     config: &ServeConfig,
     url: &UpstreamUrl,
     to_engine: Sender<ToEngine>,
+    asked: Receiver<()>,
 ) -> io::Result<()> {
-    if config.budget != TokenBudget::Auto {
-        return Ok(());
-    }
     let upstream = config.upstream.clone();
     let url = url.clone();
     thread::Builder::new().name("probe".into()).spawn(move || {
-        let target = ProbeTarget {
-            url: &url,
-            api_key: upstream.api_key.as_ref(),
-            ca_file: upstream.ca_file.as_deref(),
-        };
-        match probe::ask_server(&target) {
-            Ok(server) => {
-                if let Some(tokens) = server.context_tokens {
-                    tracing::info!(
-                        tokens,
-                        "the model server reported its context size; hydration gets half of it"
-                    );
-                    // A send fails only when the engine has ended, which needs no such message.
-                    let _ = to_engine.send(ToEngine::ContextTokens(tokens));
+        let mut last = None;
+        // It ends with the engine.
+        for () in std::iter::once(()).chain(asked) {
+            let target = ProbeTarget {
+                url: &url,
+                api_key: upstream.api_key.as_ref(),
+                ca_file: upstream.ca_file.as_deref(),
+            };
+            let mut said = match probe::ask_server(&target) {
+                Ok(server) => server.windows,
+                Err(error) => {
+                    if last.is_none() {
+                        tracing::warn!(%url, %error, "the model server doesn't answer yet");
+                    }
+                    ServerWindows::default()
+                }
+            };
+            // A figure for all models isn't one for those of other servers.
+            let is_sole = upstream.by_model.is_empty();
+            said.windows.retain(|(name, _)| is_sole || !name.is_empty());
+            if last.as_ref() != Some(&said) {
+                for (model, tokens) in &said.windows {
+                    tracing::info!(%model, tokens, "the model server says how much is read at once");
                 }
             }
-            Err(error) => tracing::warn!(%url, %error, "the model server doesn't answer yet"),
+            last = Some(said.clone());
+            // A send fails only when the engine has ended, which needs no such message.
+            let _ = to_engine.send(ToEngine::WindowsSaid(said));
         }
     })?;
     Ok(())
@@ -659,6 +674,7 @@ fn start_engine(
     opened: OpenLedger,
     state: State,
     surroundings: EngineSurroundings<'_>,
+    ask_for_windows: Option<Sender<()>>,
 ) -> Result<(JoinHandle<()>, LedgerWriter), ServeError> {
     let handle = surroundings.handle;
     let contents = ContentCache::new(opened.readers.open()?, ArchiveTrust::Sound);
@@ -705,6 +721,9 @@ fn start_engine(
         audits: surroundings.audits,
         metrics: surroundings.metrics,
         notices_in_reply: config.notices_in_reply,
+        hydration: config.budget,
+        window_guard: config.window_guard,
+        ask_for_windows,
         clock: Arc::new(SystemClock),
     };
     let engine = new_engine(state, &config.policy, contents);

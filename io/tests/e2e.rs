@@ -91,3 +91,6 @@ mod tools;
 mod under_way;
 #[path = "e2e/undo.rs"]
 mod undo;
+
+#[path = "e2e/windows.rs"]
+mod windows;

@@ -98,6 +98,7 @@ kinds! {
         28 => AuthorFound,
         32 => PromptMeasured,
         33 => WorkCounted,
+        35 => WindowExceeded,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,

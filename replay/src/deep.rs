@@ -110,7 +110,7 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
         while matches!(
             step.first(),
             Some(Recorded {
-                event: Event::RulesInForce(_) | Event::PromptMeasured(_),
+                event: Event::RulesInForce(_) | Event::PromptMeasured(_) | Event::WindowExceeded(_),
                 ..
             })
         ) {
@@ -263,6 +263,7 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::Content(_)
         | Event::DiskObserved(_)
         | Event::PromptMeasured(_)
+        | Event::WindowExceeded(_)
         | Event::ArtifactCaptured(_)
         | Event::ArtifactResolved(_)
         | Event::Transitioned(_)

@@ -151,6 +151,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 reads: Vec::new(),
                 touches: Vec::new(),
                 aftermath: Vec::new(),
+                withheld: None,
                 request,
                 work,
                 kind: RequestKind::SideRequest(episode),
@@ -188,6 +189,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let PendingPrompt {
             touches,
             aftermath,
+            withheld,
             request,
             mut work,
             kind,
@@ -320,7 +322,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let seen = self.seen_on_record();
         let outgoing = self.decide_with(&mut work, |engine, policy| {
             let view = engine.view();
-            if let Some(withheld) = agents_work::withheld(&view, policy, at, ids.1, changed) {
+            let recorded = || agents_work::WithheldPrompt::on_record(&seen.as_ref()?.noticed);
+            let withheld = withheld.clone().or_else(recorded);
+            let for_work = || agents_work::withheld(&view, policy, at, ids.1, changed);
+            if let Some(withheld) = withheld.or_else(for_work) {
                 let notice = NoticeIssued::new(ids, withheld.reason, None);
                 return (Vec::from([Event::NoticeIssued(notice)]), Err(withheld));
             }
@@ -717,6 +722,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             found,
             containers,
             measured,
+            exceeded,
             mut work,
             ..
         } = pending;
@@ -773,8 +779,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         });
         work.end_step();
         // The costs are a step of their own, because nothing is decided by them.
-        let measured = measured.map(Event::PromptMeasured);
-        self.fold(Vec::from_iter(measured), &mut work);
+        let measured = measured.map(Event::PromptMeasured).into_iter();
+        let measured = measured.chain(exceeded.map(Event::WindowExceeded));
+        self.fold(measured.collect(), &mut work);
         JudgedReply {
             batch: work.finish(&self.state),
             audit,

@@ -8,6 +8,7 @@ use tslp_core::audit::AuditQuestion;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     AuditOutcome, DiskFile, DiskFinding, Envelope, History, PromptMeasured, Recorded,
+    WindowExceeded,
 };
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
 use tslp_core::message::ToolCall;
@@ -84,6 +85,8 @@ pub struct PendingPrompt {
     /// Files that the last reply was refused for, to see whether its client has written them all the same, and those that the newest
     /// messages may show as disk holds them.
     pub aftermath: Vec<RelPath>,
+    /// Why it may not go to a model, if the serving program knows a reason.
+    pub withheld: Option<WithheldPrompt>,
     pub(crate) request: Request,
     pub(crate) work: BatchBuilder,
     pub(crate) kind: RequestKind,
@@ -181,6 +184,8 @@ pub struct PendingReply {
     pub touches: Vec<RelPath>,
     /// The prompt's costs, to be recorded with the reply's end.
     pub measured: Option<PromptMeasured>,
+    /// Whether it was longer than what its model reads, to be recorded with the reply's end.
+    pub exceeded: Option<WindowExceeded>,
     /// All of it, if it is complete.
     pub(crate) text: String,
     /// Its tool calls, if it is complete.

@@ -228,6 +228,9 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::AgentBudgetUsed => String::from(
             "The budget for this work was used up, and requests were refused; the user has let it go on.",
         ),
+        Reason::WindowExceeded => String::from(
+            "A request before this one was longer than what you can read, and wasn't sent.",
+        ),
         Reason::CallRepeated => String::from(
             "The last call is the third one with the same arguments and the same result: calling it again changes nothing. Do something else, or say what is missing.",
         ),

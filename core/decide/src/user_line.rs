@@ -23,6 +23,9 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
         Reason::AgentBudgetUsed => {
             "A budget is used up, and a prompt was not sent: `tslp resume` gives as much again."
         }
+        Reason::WindowExceeded => {
+            "A prompt was longer than what its model reads, and was not sent: `tslp recent` has the figures."
+        }
         Reason::CallRepeated => {
             "The model has made the same call three times, with the same result each time."
         }
@@ -43,8 +46,8 @@ pub struct UserNews {
     withheld: BTreeMap<EntityId, Reason>,
     /// Why what the reply makes of the entities isn't taken over.
     refused: BTreeMap<EntityId, Reason>,
-    /// What there is to say of tools, budgets and loops.
-    about_work: Option<&'static str>,
+    /// What there is to say of the model's window, else of tools, budgets and loops.
+    about_work: Option<String>,
 }
 
 impl UserNews {
@@ -65,8 +68,10 @@ impl UserNews {
                 self.refused.insert(refused.entity.clone(), reason);
             }
             Event::NoticeIssued(notice) => {
-                self.about_work = about_work(notice.reason).or(self.about_work);
+                let about_work = about_work(notice.reason).map(Into::into);
+                self.about_work = about_work.or(self.about_work.take());
             }
+            Event::WindowExceeded(exceeded) => self.about_work = Some(exceeded.sentence()),
             _ => {}
         }
     }
@@ -78,7 +83,7 @@ impl UserNews {
             Some((entity, reason)) => (entity, refusal_text(*reason), refusal_remedy(*reason)),
             None => {
                 let Some((entity, reason)) = self.withheld.iter().next() else {
-                    return self.about_work.map(delimiter::user_line);
+                    return self.about_work.as_deref().map(delimiter::user_line);
                 };
                 let why = match reason {
                     Reason::FileGone => "doesn't exist any more: its file was deleted",

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use tslp_core::budget::{Budget, Counter, WorkDone};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, NoticeIssued, Recorded, WorkCounted};
+use tslp_core::event::{Event, NoticeIssued, Recorded, WindowExceeded, WorkCounted};
 use tslp_core::guardian::{self, CommandTable};
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::message::{Role, ToolCall};
@@ -38,6 +38,30 @@ pub struct WithheldPrompt {
     pub reason: Reason,
     /// What happened, and what the user can do.
     pub message: String,
+}
+
+impl WithheldPrompt {
+    /// A prompt that its model wouldn't read to the end.
+    #[must_use]
+    pub fn too_long(exceeded: &WindowExceeded) -> Self {
+        Self {
+            reason: Reason::WindowExceeded,
+            message: format!(
+                "{} The prompt was not sent (`window.guard`).",
+                exceeded.sentence()
+            ),
+        }
+    }
+
+    /// A prompt that is on record as not sent for a reason that only the serving program knew.
+    #[must_use]
+    pub fn on_record(noticed: &[(Reason, Option<EntityId>)]) -> Option<Self> {
+        let reason = Reason::WindowExceeded;
+        noticed.contains(&(reason, None)).then(|| Self {
+            reason,
+            message: String::new(),
+        })
+    }
 }
 
 /// What a reply has its client do, if a budget bounds that.

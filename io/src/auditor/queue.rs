@@ -33,6 +33,16 @@ pub struct AuditedModel {
     pub authorization: Option<Secret>,
 }
 
+impl AuditedModel {
+    /// The model's name; empty if the request names none.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let named = self.model.as_deref();
+        let name = named.and_then(|json| serde_json::from_str(json).ok());
+        name.unwrap_or_default()
+    }
+}
+
 /// Shared by the network loop, the engine, the auditor and the scrub. Nobody does I/O while holding its lock.
 #[derive(Clone, Default)]
 pub struct AuditQueue(Arc<SharedQueue>);

@@ -37,6 +37,8 @@ pub struct Settings {
     pub budget: TokenBudget,
     /// Which replies end with a line for the user.
     pub notices_in_reply: NoticesInReply,
+    /// What is done about prompts that are too long for their model.
+    pub window_guard: WindowGuard,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -133,6 +135,20 @@ words! {
     }
 }
 
+words! {
+    /// What is done about a prompt that is longer than what its model reads at once.
+    #[derive(Default)]
+    WindowGuard, "choice of what is done about prompts that are too long" {
+        /// Nothing.
+        Off = "off",
+        /// It is said to the user.
+        #[default]
+        Warn = "warn",
+        /// It isn't sent.
+        Refuse = "refuse",
+    }
+}
+
 impl NoticesInReply {
     /// Whether replies to a client with these tools end with the line.
     #[must_use]
@@ -225,6 +241,7 @@ impl Default for Settings {
             policy: Policy::default(),
             budget: TokenBudget::default(),
             notices_in_reply: NoticesInReply::default(),
+            window_guard: WindowGuard::default(),
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),

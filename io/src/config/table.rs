@@ -8,7 +8,7 @@ use tslp_core::policy::{AuditChoice, ClientTools, HistoryChoice, OnStale, Placem
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
-use super::settings::{LogFormat, NoticesInReply, TokenBudget, ToolsChoice};
+use super::settings::{LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard};
 
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
@@ -221,6 +221,8 @@ keys! {
         "Hydrated code per prompt. `auto` is half of the model's context where the server tells its size, else 8192.";
     "notices.in_reply": Common, choice!(NoticesInReply, notices_in_reply),
         "Which replies end with a line that says what was withheld or refused and which words resolve it: in `chats`, whose client offers no tools, `never`, or `always`.";
+    "window.guard": Common, choice!(WindowGuard, window_guard),
+        "What is done about a prompt that is longer than what its model reads at once, of which the server cuts a part off without a word: `warn` says it in the log, in `tslp recent`, in the header `x-tslp-window` and to the user of a chat; with `refuse` it isn't sent.";
     "parity.nodes_percent": Tuning, number!(0..=100, "percent", policy.thresholds.nodes_percent),
         "A new definition with a smaller share of the old one's syntax tree nodes counts as collapsed and stays a proposal.";
     "parity.tokens_percent": Tuning, number!(0..=100, "percent", policy.thresholds.tokens_percent),

@@ -1,6 +1,7 @@
 //! `/doctor`: checks everything that the proxy depends on, and changes nothing (spec §14.3).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ use tslp_store::startup::{self, StartError};
 
 use super::disk_now::DiskChanges;
 use super::price::{PriceSum, PromptPrice};
-use super::{DiagnosedSubject, unread};
+use super::{DiagnosedSubject, recent, unread};
 use crate::metrics::TableFigures;
 use crate::probe::{self, ProbeTarget};
 
@@ -283,6 +284,7 @@ fn examine_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mu
         }
         Err(error) => report.add_check("stale entities", Err(error.to_string())),
     }
+    report.add_warning_check("window", window_check(subject, reader));
     report.add_warning_check("unread code", unread::of_tracked(subject, reader));
     match price_sum(reader) {
         Ok(price) => {
@@ -596,6 +598,15 @@ fn grammars_check() -> Result<String, String> {
     Ok(names.join(", "))
 }
 
+/// Whether one of the last prompts was longer than what its model reads.
+fn window_check(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<String, String> {
+    let last = recent::last_exceeded(reader, subject.recent_episodes);
+    match last.map_err(|error| error.to_string())? {
+        Some(exceeded) => Err(exceeded.sentence()),
+        None => Ok("none of the last prompts was seen to be cut off".to_owned()),
+    }
+}
+
 fn upstream_check(subject: &DiagnosedSubject) -> Result<String, String> {
     let Some(url) = &subject.upstream else {
         return Err("the embedded demo: no model server is configured or found".into());
@@ -606,7 +617,14 @@ fn upstream_check(subject: &DiagnosedSubject) -> Result<String, String> {
         ca_file: subject.ca_file.as_deref(),
     };
     match probe::ask_server(&target) {
-        Ok(server) => Ok(format!("{url} answers; models: {}", server.models.len())),
+        Ok(server) => {
+            let mut text = format!("{url} answers; models: {}", server.models.len());
+            for (model, tokens) in &server.windows.windows {
+                let model = if model.is_empty() { "each" } else { model };
+                let _ = write!(text, "; {model} reads {tokens} tokens at once");
+            }
+            Ok(text)
+        }
         Err(error) => Err(format!("{url} doesn't answer: {error}")),
     }
 }

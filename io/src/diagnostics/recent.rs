@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
-use tslp_core::event::{EventKind, History};
+use tslp_core::event::{EventKind, History, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
@@ -37,6 +37,17 @@ pub struct EpisodeReport {
     pub entries: Vec<EntryReport>,
     /// The shadow audits of its reply (spec §10).
     pub audits: Vec<AuditRow>,
+    /// Whether its prompt was too long for its model.
+    pub exceeded: Option<WindowExceeded>,
+}
+
+/// The last prompt that was too long for its model, among so many episodes.
+pub(super) fn last_exceeded(
+    reader: &LedgerReader,
+    limit: usize,
+) -> Result<Option<WindowExceeded>, LedgerError> {
+    let episodes = last_episodes(reader, limit, Some(""))?;
+    Ok(episodes.into_iter().find_map(|episode| episode.exceeded))
 }
 
 /// Events before the last one outside of prompts that are looked at for others of their kind, at least.
@@ -152,6 +163,7 @@ fn last_episodes(
             .collect(),
         audits: audits.remove(&row.episode).unwrap_or_default(),
         prompt: entries.prompt_of(row.episode).to_vec(),
+        exceeded: entries.exceeded_in(row.episode).cloned(),
         words: None,
         row,
     });
@@ -174,6 +186,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         row,
         entries,
         audits,
+        exceeded,
         ..
     } = episode;
     let named = entries.iter().filter_map(|it| entity_name(&it.entry));
@@ -205,6 +218,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "outcome": row.outcome.map(|outcome| outcome_word(outcome).to_string()),
         "price": PromptPrice::of_row(row).map(|price| price.json_object()),
         "session_id": row.session.0,
+        "window": exceeded,
         "withheld": of("withheld"),
     })
 }
@@ -237,6 +251,7 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         words,
         entries,
         audits,
+        exceeded,
         ..
     } in episodes
     {
@@ -258,6 +273,9 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         }
         if let Some(price) = PromptPrice::of_row(row) {
             lines.push(format!("  price: {}", price.text_line()));
+        }
+        if let Some(exceeded) = exceeded {
+            lines.push(format!("  window: {}", exceeded.sentence()));
         }
     }
     lines

@@ -40,6 +40,7 @@ pub fn sentence(event: &Event) -> String {
         }
         Event::AuditAnswered(event) => audit_words(event),
         Event::PromptMeasured(event) => prompt_cost_words(event),
+        Event::WindowExceeded(event) => event.sentence(),
         Event::ReplyPart(event) => reply_part_words(event),
         Event::PromptSent(event) => sent_prompt_words(event),
         Event::ArtifactCaptured(event) => captured_words(event),

@@ -14,7 +14,7 @@ use tslp_wire::http::response::ResponseHead;
 use tslp_wire::http::server_connection::ServerConnection;
 
 use super::memory_budget::MemoryRoom;
-use crate::channel::{ExchangeId, RoundsAllowed};
+use crate::channel::{ExchangeId, OwnHeaders, RoundsAllowed};
 use crate::guard::Caller;
 use crate::socket::Socket;
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -348,8 +348,8 @@ pub(super) struct ChatReply {
     pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
-    /// The answers to the prompt's directives, for a header.
-    pub(super) answers: Option<String>,
+    /// Headers of tslp's own for the response.
+    pub(super) headers: OwnHeaders,
     /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.
     pub(super) route_not_found: Option<Box<RouteNotFound>>,
     /// Response bytes not yet handed to the engine.

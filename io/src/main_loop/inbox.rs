@@ -12,7 +12,9 @@ use super::client::{
     Retry, Upload, UpstreamCall,
 };
 use super::{LoopInput, MainLoop};
-use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
+use crate::channel::{
+    ExchangeId, ModelRequest, OwnHeaders, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
+};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
 use crate::upstream::server::ServerNumber;
 
@@ -37,9 +39,9 @@ impl MainLoop {
                 request,
                 durable_at,
                 episode,
-                answers,
+                headers,
                 rounds,
-            } => self.forward_prompt(exchange, request, (durable_at, episode, answers), rounds),
+            } => self.forward_prompt(exchange, request, (durable_at, episode, headers), rounds),
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
                     main_loop.say_for_model(client, &text)
@@ -88,7 +90,7 @@ impl MainLoop {
         &mut self,
         id: ExchangeId,
         request: ModelRequest,
-        (durable_at, episode, answers): (Seq, EpisodeId, Option<String>),
+        (durable_at, episode, headers): (Seq, EpisodeId, OwnHeaders),
         allowed: RoundsAllowed,
     ) {
         let request_bytes = request.body.len() as u64;
@@ -111,7 +113,7 @@ impl MainLoop {
             dialect,
             durable_at,
             episode,
-            answers,
+            headers,
             copied_bytes: Vec::new(),
             handover_at: None,
             route_not_found: None,

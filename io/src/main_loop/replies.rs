@@ -218,7 +218,7 @@ impl MainLoop {
             }
         };
         let episode = call.chat.as_ref().map(|reply| reply.episode.to_string());
-        let answers = call.chat.as_mut().and_then(|reply| reply.answers.take());
+        let headers = call.chat.as_mut().map(|it| std::mem::take(&mut it.headers));
         call.downstream = Downstream::Streaming {
             framing,
             media,
@@ -232,7 +232,8 @@ impl MainLoop {
         );
         let mut fields = exchange.caller_fields();
         fields.extend(episode.as_deref().map(|id| ("x-tslp-episode", id)));
-        fields.extend(answers.as_deref().map(|it| ("x-tslp-directives", it)));
+        let headers = headers.iter().flatten();
+        fields.extend(headers.map(|(name, value)| (*name, value.as_str())));
         head::write_relayed_response(
             out.buffer(),
             exchange.response_to(),

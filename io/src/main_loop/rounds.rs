@@ -121,7 +121,7 @@ impl MainLoop {
             return;
         };
         let episode = reply.episode.to_string();
-        let answers = reply.answers.take();
+        let headers = std::mem::take(&mut reply.headers);
         let ContinuedResponse {
             rounds,
             head,
@@ -158,7 +158,7 @@ impl MainLoop {
             ResponseForm::Whole => {
                 let mut fields = exchange.caller_fields();
                 fields.push(("x-tslp-episode", &episode));
-                fields.extend(answers.as_deref().map(|it| ("x-tslp-directives", it)));
+                fields.extend(headers.iter().map(|(name, value)| (*name, value.as_str())));
                 let framing = ResponseFraming::Length(rest.len() as u64);
                 head::write_relayed_response(out.buffer(), to, &head, framing, &fields);
                 out.buffer().extend_from_slice(&rest);

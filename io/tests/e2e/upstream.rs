@@ -102,6 +102,7 @@ impl Seen {
 pub(crate) struct Upstream {
     pub(crate) url: String,
     queue: Arc<Mutex<VecDeque<Reply>>>,
+    pages: Arc<Mutex<Value>>,
     seen: Receiver<Seen>,
 }
 
@@ -121,13 +122,26 @@ impl Upstream {
         let queue = Arc::new(Mutex::new(VecDeque::new()));
         let (note, seen) = unbounded();
         let replies = Arc::clone(&queue);
+        let pages = Arc::new(Mutex::new(json!({"/props": {"n_ctx": tokens}})));
+        let told = Arc::clone(&pages);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (note, replies) = (note.clone(), Arc::clone(&replies));
-                thread::spawn(move || serve(&stream.unwrap(), tokens, &note, &replies));
+                let pages = Arc::clone(&told);
+                thread::spawn(move || serve(&stream.unwrap(), &pages, &note, &replies));
             }
         });
-        Self { url, queue, seen }
+        Self {
+            url,
+            queue,
+            pages,
+            seen,
+        }
+    }
+
+    /// What it says on its pages from now on, by their paths; all others aren't there.
+    pub(crate) fn will_tell(&self, pages: Value) {
+        *self.pages.lock().unwrap() = pages;
     }
 
     /// Queues a reply; without one, requests are answered with `ok`.
@@ -204,7 +218,7 @@ pub(crate) fn completion(text: &str) -> Value {
 
 fn serve(
     stream: &TcpStream,
-    context_tokens: u32,
+    pages: &Mutex<Value>,
     note: &Sender<Seen>,
     replies: &Mutex<VecDeque<Reply>>,
 ) {
@@ -212,11 +226,15 @@ fn serve(
     let mut reader = BufReader::new(stream);
     while let Some(seen) = read_request(&mut reader) {
         if seen.line.ends_with("HTTP/1.0") {
-            let told = match seen.line.split(' ').nth(1) {
-                Some("/v1/models") => json!({"object": "list", "data": [{"id": "m"}]}),
-                _ => json!({"n_ctx": context_tokens}),
+            let path = seen.line.split(' ').nth(1).unwrap_or_default();
+            let told = match (pages.lock().unwrap().get(path), path) {
+                (Some(page), _) => Some(page.clone()),
+                (None, "/v1/models") => Some(json!({"object": "list", "data": [{"id": "m"}]})),
+                (None, _) => None,
             };
-            let _ = write_plain(stream, 200, "application/json", told.to_string().as_bytes());
+            let status = if told.is_some() { 200 } else { 404 };
+            let told = told.unwrap_or_default().to_string();
+            let _ = write_plain(stream, status, "application/json", told.as_bytes());
             return;
         }
         let streams = serde_json::from_slice::<Value>(&seen.body)

@@ -302,7 +302,7 @@ fn a_client_that_goes_before_the_engine_answers() {
         },
         durable_at: Seq(0),
         episode: tslp_core::ids::EpisodeId(1),
-        answers: None,
+        headers: Vec::new(),
         rounds: tslp_io::channel::RoundsAllowed::One,
     });
     assert_eq!(proxy.note(), "end ClientGone");

@@ -156,7 +156,7 @@ fn run_engine(
             | ToEngine::LinksSeen { .. }
             | ToEngine::ToolEnded { .. } => "tools".to_owned(),
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
-            ToEngine::ContextTokens(tokens) => format!("context {tokens}"),
+            ToEngine::WindowsSaid(said) => format!("windows {said:?}"),
             ToEngine::Act { .. } | ToEngine::AdoptFile { .. } => "acted".to_owned(),
             ToEngine::Shutdown => "shutdown".to_owned(),
         };
@@ -173,7 +173,7 @@ fn run_engine(
                 },
                 durable_at,
                 episode: EpisodeId(seq),
-                answers: None,
+                headers: Vec::new(),
                 rounds: RoundsAllowed::One,
             });
             if engine == Engine::Echo {

@@ -137,6 +137,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             reads,
             touches,
             aftermath,
+            withheld: None,
             request,
             work,
             kind: RequestKind::Prompt(received, examined),
@@ -216,6 +217,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             checks: checks.into_vec(),
             touches,
             measured: None,
+            exceeded: None,
             calls: if is_judged {
                 reply.tool_calls
             } else {

@@ -6,7 +6,7 @@ use std::fmt;
 
 use tslp_core::artifact::{Level, Origin, Transition};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, Recorded};
+use tslp_core::event::{Event, Recorded, WindowExceeded};
 use tslp_core::gate::Completeness;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
@@ -36,6 +36,8 @@ pub struct EpisodeEntries {
     entries: BTreeMap<EpisodeId, VecDeque<EpisodeEntry>>,
     /// The texts of each prompt's own messages.
     prompts: BTreeMap<EpisodeId, Vec<ArtifactHash>>,
+    /// Prompts that were too long for their model.
+    exceeded: BTreeMap<EpisodeId, WindowExceeded>,
     /// The episode and the file of the last captured block.
     captured: Option<CapturedBlock>,
 }
@@ -72,6 +74,9 @@ impl EpisodeEntries {
                 for withheld in &amended.withheld {
                     self.add(episode, "withheld", Some(&withheld.entity), reason);
                 }
+            }
+            Event::WindowExceeded(exceeded) => {
+                self.exceeded.insert(episode, exceeded.clone());
             }
             Event::ArtifactCaptured(captured) => {
                 let file = captured.path.clone().map(EntityId::file);
@@ -155,6 +160,12 @@ impl EpisodeEntries {
     #[must_use]
     pub fn prompt_of(&self, episode: EpisodeId) -> &[ArtifactHash] {
         self.prompts.get(&episode).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an episode's prompt was too long for its model.
+    #[must_use]
+    pub fn exceeded_in(&self, episode: EpisodeId) -> Option<&WindowExceeded> {
+        self.exceeded.get(&episode)
     }
 
     /// The entries of an episode.

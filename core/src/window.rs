@@ -1,0 +1,78 @@
+//! How much of a prompt a model reads at once, and what happens to the rest.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::event::WindowExceeded;
+use crate::stored::stored_words;
+
+stored_words! {
+    /// What a model server is, as far as it says how much its models read.
+    ServerKind, "kind of model server" {
+        /// Ollama.
+        Ollama = "ollama",
+        /// llama.cpp's server.
+        LlamaCpp = "llama_cpp",
+        /// LM Studio.
+        LmStudio = "lm_studio",
+        /// vLLM.
+        Vllm = "vllm",
+        /// Any other.
+        Other = "other",
+    }
+}
+
+impl ServerKind {
+    /// What lets a model read so many tokens there.
+    fn remedy(self, tokens: u32) -> String {
+        match self {
+            Self::Ollama => format!(
+                "Set OLLAMA_CONTEXT_LENGTH={tokens} for Ollama, or begin a new conversation."
+            ),
+            Self::LlamaCpp => format!(
+                "Start llama.cpp with --ctx-size {tokens} (for each slot), or begin a new conversation."
+            ),
+            Self::LmStudio => format!(
+                "Load the model with a context length of {tokens} in LM Studio, or begin a new conversation."
+            ),
+            Self::Vllm => {
+                format!("Start vLLM with --max-model-len {tokens}, or begin a new conversation.")
+            }
+            Self::Other => {
+                format!("Give the model a context of {tokens} tokens, or begin a new conversation.")
+            }
+        }
+    }
+}
+
+impl WindowExceeded {
+    /// What happened, and what the user can do: one or two sentences.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self {
+            model,
+            window,
+            prompt,
+            read,
+            server,
+        } = self;
+        let model = if model.is_empty() { "The model" } else { model };
+        let needed = prompt
+            .saturating_add(prompt / 4)
+            .max(1024)
+            .next_power_of_two();
+        let remedy = server.remedy(needed);
+        match (window, read) {
+            (Some(window), None) => format!(
+                "{model} reads {window} tokens, and this request has about {prompt}: the server cuts a part of it off. {remedy}"
+            ),
+            (Some(window), Some(read)) => format!(
+                "{model} reads {window} tokens, and of a request of about {prompt} the server read {read}: the rest was cut off. {remedy}"
+            ),
+            (None, Some(read)) => format!(
+                "{model} read {read} tokens of a request of about {prompt}: the server cut the rest off. {remedy}"
+            ),
+            (None, None) => format!("{model} may not read all of about {prompt} tokens. {remedy}"),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Prompts that are longer than what their model reads: seen by what the server tells, or by what it says that it read.
+
+use serde_json::{Value, json};
+
+use crate::client::Response;
+use crate::harness::{Places, RING, Tslp, eventually, user};
+use crate::upstream::{Reply, Upstream};
+
+/// Words of a prompt of about so many tokens, four characters each.
+fn words(tokens: usize) -> String {
+    "abc ".repeat(tokens)
+}
+
+/// The exit code and the output of a command.
+fn said_by(places: &Places, arguments: &[&str]) -> (i32, String) {
+    let output = places.in_workspace(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.code().unwrap(), said)
+}
+
+fn ask(tslp: &Tslp<'_>, model: &str, messages: &[Value]) -> Response {
+    tslp.chat(&json!({"model": model, "messages": messages}))
+}
+
+/// A reply of a server that says that it read so many tokens.
+fn read(tokens: usize) -> Reply {
+    let mut body = crate::upstream::completion("ok");
+    body["usage"] = json!({"prompt_tokens": tokens, "completion_tokens": 1});
+    Reply::Plain(200, "application/json", body.to_string().into_bytes())
+}
+
+/// What servers tell of a model that reads 4,096 tokens, and what lets it read more.
+fn servers() -> Vec<(Value, &'static str)> {
+    let listed =
+        json!({"data": [{"id": "m", "max_model_len": 4096}, {"id": "n", "max_model_len": 65536}]});
+    let loaded = json!({"models": [{"name": "other", "context_length": 131_072}, {"name": "m:latest", "context_length": 4096}]});
+    let shown = json!({"data": [{"id": "m", "state": "loaded", "max_context_length": 131_072, "loaded_context_length": 4096}]});
+    vec![
+        (json!({"/v1/models": listed}), "--max-model-len 16384"),
+        (json!({"/api/ps": loaded}), "OLLAMA_CONTEXT_LENGTH=16384"),
+        (json!({"/api/v0/models": shown}), "16384 in LM Studio"),
+        (
+            json!({"/props": {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 4}}),
+            "--ctx-size 16384",
+        ),
+        (
+            json!({"/props": {"n_ctx": 8192, "total_slots": 2}}),
+            "--ctx-size 16384",
+        ),
+    ]
+}
+
+#[test]
+fn what_is_far_too_long_is_said_before_the_reply_by_what_each_server_tells() {
+    for (pages, remedy) in servers() {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        upstream.will_tell(pages);
+        let tslp = Tslp::start(&places, &upstream);
+        // Nobody waits for the server's pages.
+        let (response, header) = eventually(|| {
+            let response = ask(&tslp, "m", &[user(&words(9000))]);
+            let header = response.header("x-tslp-window").map(str::to_owned);
+            header.map(|header| (response, header))
+        });
+        assert!(header.ends_with("; window=4096"), "{header}");
+        let text = response.json()["choices"][0]["message"]["content"].to_string();
+        assert!(
+            text.contains("m reads 4096 tokens") && text.contains(remedy),
+            "{text}"
+        );
+        let episode = tslp.ended(response.episode());
+        assert_eq!(episode["window"]["window"], 4096, "{episode}");
+        let (_, recent) = said_by(&places, &["recent"]);
+        assert!(recent.contains("window: m reads 4096 tokens"), "{recent}");
+        let (_, doctor) = said_by(&places, &["doctor"]);
+        assert!(doctor.contains(remedy), "{doctor}");
+        let short = ask(&tslp, "m", &[user("hi")]);
+        assert_eq!(short.header("x-tslp-window"), None);
+    }
+}
+
+/// Ollama cuts to half a window or takes out the oldest messages; its answer is 200 both times.
+#[test]
+fn what_is_a_little_too_long_shows_in_what_the_server_says_it_read() {
+    for left in [2050, 3600] {
+        for tells in [true, false] {
+            let (places, upstream) = (Places::new(), Upstream::start());
+            upstream.will_tell(match tells {
+                true => {
+                    json!({"/api/ps": {"models": [{"name": "m:latest", "context_length": 4096}]}})
+                }
+                false => json!({}),
+            });
+            let tslp = Tslp::start(&places, &upstream);
+            let mut messages = Vec::new();
+            let mut cut = Vec::new();
+            for (tokens, says) in [(1500, 1510), (1200, 2720), (1200, 3930), (300, left)] {
+                messages.push(user(&words(tokens)));
+                upstream.will(read(says));
+                let response = ask(&tslp, "m", &messages);
+                let episode = tslp.ended(response.episode());
+                cut.push(episode["window"]["read"].clone());
+                messages.push(json!({"role": "assistant", "content": "ok"}));
+            }
+            let expected = [Value::Null, Value::Null, Value::Null, json!(left)];
+            assert_eq!(cut, expected, "{tells}");
+        }
+    }
+}
+
+#[test]
+fn a_model_that_is_loaded_with_its_first_request_is_known_after_it() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    upstream.will_tell(json!({"/api/ps": {"models": []}}));
+    let tslp = Tslp::start(&places, &upstream);
+    let first = ask(&tslp, "m", &[user(&words(9000))]);
+    assert_eq!(first.header("x-tslp-window"), None);
+    let loaded = |name: &str, tokens: u32| json!({"/api/ps": {"models": [{"name": name, "context_length": tokens}]}});
+    // Each is the server's only one while it is loaded.
+    for (model, tokens) in [("m", 4096), ("n", 2048)] {
+        upstream.will_tell(loaded(model, tokens));
+        let window = eventually(|| {
+            let response = ask(&tslp, model, &[user(&words(9000))]);
+            response.header("x-tslp-window").map(str::to_owned)
+        });
+        assert!(window.ends_with(&format!("window={tokens}")), "{window}");
+    }
+}
+
+#[test]
+fn what_is_too_long_is_refused_if_the_user_wants_that() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(4096));
+    let tslp = Tslp::with(&places, &upstream.url, &["--window-guard", "refuse"]);
+    let refused = eventually(|| {
+        let response = ask(&tslp, "m", &[user(&words(9000))]);
+        (response.status() != 200).then_some(response)
+    });
+    assert_eq!(refused.status(), 400);
+    let said = refused.json()["error"]["message"].to_string();
+    assert!(
+        said.contains("m reads 4096 tokens") && said.contains("was not sent"),
+        "{said}"
+    );
+    while !upstream.saw_nothing() {
+        upstream.next();
+    }
+    assert_eq!(ask(&tslp, "m", &[user(&words(9000))]).status(), 400);
+    assert!(upstream.saw_nothing());
+    let episode = tslp.last_episode();
+    assert_eq!(episode["notices"][0]["reason"], "window_exceeded");
+    assert_eq!(episode["window"]["window"], 4096);
+    assert_eq!(ask(&tslp, "m", &[user("hi")]).status(), 200);
+    tslp.stop();
+    let (code, said) = said_by(&places, &["verify", "--deep"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+/// What is the proxy's own gives way to what the client sends.
+#[test]
+fn hydration_leaves_the_window_to_the_conversation() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(4096));
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&crate::harness::fenced("src/ring.c", RING));
+    let hydrated = |filling: usize| {
+        let question = format!("{}\nExplain `ring_put`.", words(filling));
+        let response = ask(&tslp, "m", &[user(&question)]);
+        let episode = tslp.ended(response.episode());
+        (episode["hydrated"].clone(), episode["withheld"].clone())
+    };
+    eventually(|| {
+        let (shown, left_out) = hydrated(3300);
+        (shown == json!([]) && left_out[0]["reason"] == "over_budget").then_some(())
+    });
+    let (shown, _) = hydrated(100);
+    assert_eq!(shown[0]["entity"], "src/ring.c::ring_put");
+}
