@@ -85,6 +85,18 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
+    /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
+    Usage {
+        /// Show the last N days on which anything was used
+        #[arg(long, value_name = "N", default_value_t = 7)]
+        days: usize,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
     /// Print the ledger's events, one per line: the last 50 unless --limit says otherwise
     Log {
         /// The filter and the format.
@@ -622,6 +634,11 @@ mod tests {
                 flags,
                 output,
             } => with(&format!("recent {limit:?}"), &flags.0, Some(*output)),
+            CliCommand::Usage {
+                days,
+                flags,
+                output,
+            } => with(&format!("usage {days}"), &flags.0, Some(*output)),
             CliCommand::Log { log, flags, output } => {
                 let follow = if log.follow { " follow" } else { "" };
                 let name = format!("log {}{follow}", log.limit);

@@ -6,6 +6,7 @@ mod guardian;
 mod hook;
 mod run;
 mod tool;
+mod usage;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -165,6 +166,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 |episodes| recent::recent_lines(episodes),
             )
         }
+        CliCommand::Usage {
+            days,
+            flags,
+            output,
+        } => usage::run_usage(days, &flags.0, output),
         CliCommand::Log { log, flags, output } => {
             let (config, _) = read_config(&flags.0)?;
             evidence::run_log(&config, &log, output)

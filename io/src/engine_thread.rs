@@ -416,10 +416,11 @@ impl EngineThread {
             .wait_for(self.last_transition)
             .map_err(PromptRefusal::Ledger)?;
         let places = wire.prompt_in(&body);
-        let exceeded = self.look_at_window(&request.model, || {
-            prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)))
-        });
+        let chars = prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)));
+        let exceeded = self.look_at_window(&request.model, chars);
+        let tokens = self.windows.tokens_of(&request.model, chars).about;
         let mut pending = self.engine.receive(self.wiring.clock.now(), request);
+        pending.tokens = u64::from(tokens);
         if self.wiring.window_guard == WindowGuard::Refuse {
             pending.withheld = exceeded.as_ref().map(WithheldPrompt::too_long);
         }
@@ -788,7 +789,7 @@ impl EngineThread {
     }
 
     /// Lets hydration have what a prompt leaves of its model's window, and says whether the prompt itself is too long for that.
-    fn look_at_window(&mut self, model: &str, chars: impl Fn() -> u32) -> Option<WindowExceeded> {
+    fn look_at_window(&mut self, model: &str, chars: u32) -> Option<WindowExceeded> {
         let window = self.windows.window_of(model);
         let configured = match (self.wiring.hydration, window) {
             (TokenBudget::Tokens(tokens), _) => tokens,
@@ -796,7 +797,6 @@ impl EngineThread {
             (TokenBudget::Auto, Some(window)) => window / 2,
             (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
         };
-        let chars = window.map_or(0, |_| chars());
         let room = self.windows.room(model, chars).unwrap_or(u32::MAX);
         self.engine.set_budget_tokens(configured.min(room));
         match self.wiring.window_guard {

@@ -88,6 +88,12 @@ impl Episodes {
         }
     }
 
+    /// The model that an episode's prompt asked for, while the episode is kept.
+    #[must_use]
+    pub fn model_of(&self, episode: EpisodeId) -> Option<&str> {
+        self.episodes.get(&episode).map(|row| &*row.model)
+    }
+
     fn update_episode(
         &mut self,
         id: EpisodeId,

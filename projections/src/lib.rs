@@ -36,6 +36,7 @@ pub mod episodes;
 pub mod guardian;
 pub mod rules;
 pub mod sessions;
+pub mod usage;
 pub mod work;
 
 #[macro_use]

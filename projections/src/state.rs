@@ -26,6 +26,7 @@ use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
+use crate::usage::Usage;
 use crate::vault::Vault;
 use crate::work::Work;
 
@@ -53,6 +54,7 @@ pub struct State {
     rules: Rules,
     guardian: GuardianState,
     work: Work,
+    usage: Usage,
     provenance: Provenance,
 }
 
@@ -91,6 +93,7 @@ impl State {
         self.rules.apply(recorded, changes);
         self.guardian.apply(recorded, changes);
         self.work.apply(recorded, changes);
+        self.usage.apply(recorded, &self.episodes, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -179,6 +182,12 @@ impl State {
     #[must_use]
     pub const fn work(&self) -> &Work {
         &self.work
+    }
+
+    /// What models read and wrote.
+    #[must_use]
+    pub const fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// Who said the newest texts.

@@ -42,7 +42,7 @@ use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
 use tslp_decide::touch;
 use tslp_decide::verify;
-use tslp_decide::work as agents_work;
+use tslp_decide::work::{self as agents_work, RequestToBill};
 use tslp_decide::write_head::{self, CodeSource};
 use tslp_projections::stale::Divergence;
 use tslp_projections::vault::VaultLocation;
@@ -152,6 +152,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 touches: Vec::new(),
                 aftermath: Vec::new(),
                 withheld: None,
+                tokens: 0,
                 request,
                 work,
                 kind: RequestKind::SideRequest(episode),
@@ -190,6 +191,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             aftermath,
             withheld,
+            tokens,
             request,
             mut work,
             kind,
@@ -206,6 +208,10 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                         work.at,
                         SessionId(0),
                         0,
+                        RequestToBill {
+                            model: &request.model,
+                            tokens,
+                        },
                     ),
                     batch: work.finish(&self.state),
                     outgoing: compose::compose_side_request(&self.view(), &request),
@@ -324,7 +330,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             let view = engine.view();
             let recorded = || agents_work::WithheldPrompt::on_record(&seen.as_ref()?.noticed);
             let withheld = withheld.clone().or_else(recorded);
-            let for_work = || agents_work::withheld(&view, policy, at, ids.1, changed);
+            let tokens = seen.as_ref().map_or(tokens, |seen| {
+                RequestToBill::tokens_on_record(&seen.noticed)
+            });
+            let bill = RequestToBill {
+                model: &request.model,
+                tokens,
+            };
+            let for_work = || agents_work::withheld(&view, policy, at, ids.1, changed, bill);
             if let Some(withheld) = withheld.or_else(for_work) {
                 let notice = NoticeIssued::new(ids, withheld.reason, None);
                 return (Vec::from([Event::NoticeIssued(notice)]), Err(withheld));

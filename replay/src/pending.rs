@@ -87,6 +87,8 @@ pub struct PendingPrompt {
     pub aftermath: Vec<RelPath>,
     /// Why it may not go to a model, if the serving program knows a reason.
     pub withheld: Option<WithheldPrompt>,
+    /// Its tokens, estimated.
+    pub tokens: u64,
     pub(crate) request: Request,
     pub(crate) work: BatchBuilder,
     pub(crate) kind: RequestKind,

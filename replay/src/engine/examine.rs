@@ -138,6 +138,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             aftermath,
             withheld: None,
+            tokens: 0,
             request,
             work,
             kind: RequestKind::Prompt(received, examined),
