@@ -14,7 +14,7 @@ extern crate std;
 
 /// The version of the rules: it rises with every change of this crate or of `decide` that can change an outcome (what is captured, resolved,
 /// judged or composed) under the same settings, so that deep verification can tell such a change from a defect or a forgery.
-pub const RULES_VERSION: u32 = 21;
+pub const RULES_VERSION: u32 = 22;
 
 pub mod event;
 
@@ -26,6 +26,7 @@ pub mod hash;
 pub mod ids;
 pub mod known_lines;
 pub mod limits;
+pub mod line_set;
 pub mod path;
 pub mod reason;
 pub mod recent_map;
@@ -50,6 +51,7 @@ pub mod budget;
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;
+pub mod scope;
 pub mod visible;
 pub mod word;
 pub mod word_list;

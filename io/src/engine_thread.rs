@@ -45,6 +45,7 @@ use crate::channel::{
 };
 use crate::config::secret::Secret;
 use crate::config::settings::NoticesInReply;
+use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
@@ -398,27 +399,10 @@ impl EngineThread {
             .durable
             .wait_for(self.last_transition)
             .map_err(PromptRefusal::Ledger)?;
-        let mut pending = self.engine.receive(self.wiring.clock.now(), request);
-        let findings = self.check_files(std::mem::take(&mut pending.checks));
-        self.engine.read_changed(&mut pending, &findings);
-        let answers = DiskAnswers {
-            findings,
-            texts: pending
-                .reads
-                .iter()
-                .map(|path| self.observer.read(path))
-                .collect(),
-            touched: self.read_touched(&pending.touches),
-            aftermath: pending
-                .aftermath
-                .iter()
-                .map(|path| self.observer.read(path))
-                .collect(),
-        };
-        let composed = self.engine.compose(pending, answers);
+        let now = self.wiring.clock.now();
+        let composed = compose_request(&mut self.engine, &mut *self.observer, now, request);
         if let Some(withheld) = composed.withheld {
-            let (now, outcome) = (self.wiring.clock.now(), ReplyOutcome::Withheld);
-            let reply = Reply::default();
+            let (reply, outcome) = (Reply::default(), ReplyOutcome::Withheld);
             let pending = self.engine.end_reply(now, composed.episode, reply, outcome);
             let judged = self.engine.judge(pending, DiskAnswers::default());
             self.commit_batch(composed.batch.merged_with(judged.batch));
@@ -786,10 +770,6 @@ impl EngineThread {
         };
         let batch = self.engine.settle_audit(pending, findings);
         self.commit_batch(batch);
-    }
-
-    fn read_touched(&mut self, paths: &[RelPath]) -> Vec<Option<String>> {
-        paths.iter().map(|path| self.observer.touch(path)).collect()
     }
 
     fn check_files(&mut self, checks: Vec<DiskCheck>) -> Vec<FileFinding> {

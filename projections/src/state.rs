@@ -21,6 +21,7 @@ use crate::proposals::Proposals;
 use crate::provenance::Provenance;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
+use crate::scope::Scope;
 use crate::sessions::Sessions;
 use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
@@ -53,6 +54,7 @@ pub struct State {
     rules: Rules,
     guardian: GuardianState,
     work: Work,
+    scope: Scope,
     provenance: Provenance,
 }
 
@@ -91,6 +93,7 @@ impl State {
         self.rules.apply(recorded, changes);
         self.guardian.apply(recorded, changes);
         self.work.apply(recorded, changes);
+        self.scope.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -179,6 +182,12 @@ impl State {
     #[must_use]
     pub const fn work(&self) -> &Work {
         &self.work
+    }
+
+    /// Which files a model may see.
+    #[must_use]
+    pub const fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// Who said the newest texts.
@@ -294,7 +303,7 @@ impl StateRestorer {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 15] = [
+        let sections: [(&str, &dyn fmt::Display); 16] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -310,6 +319,7 @@ impl fmt::Display for State {
             ("edits", &self.edits),
             ("guardian", &self.guardian),
             ("work", &self.work),
+            ("scope", &self.scope),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");
