@@ -47,6 +47,7 @@ use crate::channel::{
 };
 use crate::config::secret::Secret;
 use crate::config::settings::{NoticesInReply, TokenBudget, WindowGuard};
+use crate::engine::{RequestLength, compose_request};
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
@@ -418,32 +419,18 @@ impl EngineThread {
         let places = wire.prompt_in(&body);
         let chars = prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)));
         let exceeded = self.look_at_window(&request.model, chars);
-        let tokens = self.windows.tokens_of(&request.model, chars).about;
-        let mut pending = self.engine.receive(self.wiring.clock.now(), request);
-        pending.tokens = u64::from(tokens);
-        if self.wiring.window_guard == WindowGuard::Refuse {
-            pending.withheld = exceeded.as_ref().map(WithheldPrompt::too_long);
-        }
-        let findings = self.check_files(std::mem::take(&mut pending.checks));
-        self.engine.read_changed(&mut pending, &findings);
-        let answers = DiskAnswers {
-            findings,
-            texts: pending
-                .reads
-                .iter()
-                .map(|path| self.observer.read(path))
-                .collect(),
-            touched: self.read_touched(&pending.touches),
-            aftermath: pending
-                .aftermath
-                .iter()
-                .map(|path| self.observer.read(path))
-                .collect(),
+        let is_refused = self.wiring.window_guard == WindowGuard::Refuse;
+        let length = RequestLength {
+            tokens: u64::from(self.windows.tokens_of(&request.model, chars).about),
+            refused: exceeded
+                .as_ref()
+                .filter(|_| is_refused)
+                .map(WithheldPrompt::too_long),
         };
-        let composed = self.engine.compose(pending, answers);
+        let now = self.wiring.clock.now();
+        let composed = compose_request(&mut self.engine, &mut *self.observer, now, request, length);
         if let Some(withheld) = composed.withheld {
-            let (now, outcome) = (self.wiring.clock.now(), ReplyOutcome::Withheld);
-            let reply = Reply::default();
+            let (reply, outcome) = (Reply::default(), ReplyOutcome::Withheld);
             let mut pending = self.engine.end_reply(now, composed.episode, reply, outcome);
             pending.exceeded = exceeded;
             let judged = self.engine.judge(pending, DiskAnswers::default());
@@ -857,10 +844,6 @@ impl EngineThread {
         };
         let batch = self.engine.settle_audit(pending, findings);
         self.commit_batch(batch);
-    }
-
-    fn read_touched(&mut self, paths: &[RelPath]) -> Vec<Option<String>> {
-        paths.iter().map(|path| self.observer.touch(path)).collect()
     }
 
     fn check_files(&mut self, checks: Vec<DiskCheck>) -> Vec<FileFinding> {

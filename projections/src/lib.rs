@@ -35,6 +35,7 @@ pub mod audits;
 pub mod episodes;
 pub mod guardian;
 pub mod rules;
+pub mod scope;
 pub mod sessions;
 pub mod usage;
 pub mod work;

@@ -21,6 +21,7 @@ use crate::proposals::Proposals;
 use crate::provenance::Provenance;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
+use crate::scope::Scope;
 use crate::sessions::Sessions;
 use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
@@ -55,6 +56,7 @@ pub struct State {
     guardian: GuardianState,
     work: Work,
     usage: Usage,
+    scope: Scope,
     provenance: Provenance,
 }
 
@@ -94,6 +96,7 @@ impl State {
         self.guardian.apply(recorded, changes);
         self.work.apply(recorded, changes);
         self.usage.apply(recorded, &self.episodes, changes);
+        self.scope.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -188,6 +191,12 @@ impl State {
     #[must_use]
     pub const fn usage(&self) -> &Usage {
         &self.usage
+    }
+
+    /// Which files a model may see.
+    #[must_use]
+    pub const fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// Who said the newest texts.
@@ -303,7 +312,7 @@ impl StateRestorer {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 15] = [
+        let sections: [(&str, &dyn fmt::Display); 16] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -319,6 +328,7 @@ impl fmt::Display for State {
             ("edits", &self.edits),
             ("guardian", &self.guardian),
             ("work", &self.work),
+            ("scope", &self.scope),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");

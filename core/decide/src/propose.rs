@@ -658,6 +658,7 @@ impl<'v> BlockJudge<'v> {
         let disk = repeated
             .map(|candidate| self.disk_verdict(block, candidate))
             .find(|verdict| *verdict != DiskVerdict::Agrees);
+        let locked = self.view.state.scope().locked(self.judging.session);
         let judge = |candidate: &&Candidate| {
             let mut facts = self.gate_facts(block, candidate);
             // A block that writes STALE code out was written on it, whatever else it changes. An edit leaves it alone.
@@ -665,6 +666,10 @@ impl<'v> BlockJudge<'v> {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
+            if !locked.is_empty() {
+                let is_within = locked.contains(&candidate.entity.path);
+                report.judge_scope(is_within);
+            }
             report
                 .verdicts
                 .extend(block.resolution.correlation.map(|(seen, needed)| Verdict {

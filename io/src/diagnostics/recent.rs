@@ -8,9 +8,11 @@ use tslp_core::event::{EventKind, History, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
+use tslp_core::scope::{self, ScopeChange};
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
+use tslp_projections::scope::ScopeRow;
 
 use super::DiagnosedSubject;
 use super::missing::{self, MissingCode, RefusedProposal};
@@ -60,6 +62,8 @@ pub struct EntryReport {
     pub entry: EpisodeEntry,
     /// The code that a refused proposal lacks.
     pub missing: Option<MissingCode>,
+    /// The user's rule by which a file is kept back.
+    pub rule: Option<String>,
 }
 
 /// The last episodes, newest first; everything outside of them is one entry, at the time of its last act.
@@ -96,7 +100,7 @@ fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>>
     let mut refused = Vec::new();
     for EpisodeReport { row, entries, .. } in episodes {
         let lacking = entries.iter_mut().filter(|it| is_refused(it));
-        refused.extend(lacking.filter_map(|EntryReport { entry, missing }| {
+        refused.extend(lacking.filter_map(|EntryReport { entry, missing, .. }| {
             Some(RefusedProposal {
                 episode: row.episode,
                 entity: entry.entity.clone()?,
@@ -153,10 +157,22 @@ fn last_episodes(
         Some(from) => entries_since(reader, Seq(from.max(1)), flaw)?,
         None => EpisodeEntries::default(),
     };
+    let scope: Vec<ScopeRow> = reader.rows()?;
+    let rule_of = |entry: &EpisodeEntry| {
+        let path = entry.entity.as_ref().map(|entity| entity.path.as_str())?;
+        let is_off = matches!(entry.reason, Reason::OffByUser | Reason::OffInMessage);
+        let mut rules = scope
+            .iter()
+            .rev()
+            .filter(|row| row.rule != ScopeChange::Lock);
+        let rule = rules.find(|row| is_off && scope::is_meant(&row.pattern, path))?;
+        Some(rule.pattern.clone())
+    };
     let episodes = episodes.into_iter().rev().map(|row| EpisodeReport {
         entries: entries
             .of_episode(row.episode)
             .map(|entry| EntryReport {
+                rule: rule_of(entry),
                 entry: entry.clone(),
                 missing: None,
             })
@@ -192,11 +208,15 @@ fn episode_json(episode: &EpisodeReport) -> Value {
     let named = entries.iter().filter_map(|it| entity_name(&it.entry));
     let entities: BTreeSet<String> = named.collect();
     let of = |what: &str| -> Vec<Value> {
-        let entries = entries.iter().map(|it| &it.entry);
-        entries
-            .filter(|entry| entry.what == what)
-            .map(|entry| json!({ "entity": entity_name(entry), "reason": entry.reason.code() }))
-            .collect()
+        let entries = entries.iter().filter(|it| it.entry.what == what);
+        let page = entries.map(|EntryReport { entry, rule, .. }| {
+            let mut page = json!({ "entity": entity_name(entry), "reason": entry.reason.code() });
+            if let Some(rule) = rule {
+                page["rule"] = json!(rule);
+            }
+            page
+        });
+        page.collect()
     };
     let is_state = |what: &str| what.chars().all(|c| c.is_ascii_uppercase());
     let states = entries.iter().filter(|it| is_state(it.entry.what));
@@ -227,7 +247,7 @@ fn entity_name(entry: &EpisodeEntry) -> Option<String> {
     entry.entity.as_ref().map(ToString::to_string)
 }
 
-fn state_json(EntryReport { entry, missing }: &EntryReport) -> Value {
+fn state_json(EntryReport { entry, missing, .. }: &EntryReport) -> Value {
     let mut json = json!({
         "entity": entity_name(entry),
         "reason": entry.reason.code(),
@@ -287,6 +307,7 @@ struct EntryGroup<'e> {
     reason: Reason,
     names: Vec<String>,
     missing: Option<&'e MissingCode>,
+    rule: Option<&'e str>,
 }
 
 /// Most names of a group.
@@ -295,7 +316,12 @@ const NAMES_MAX: usize = 8;
 /// What happened, file by file.
 fn file_lines(entries: &[EntryReport]) -> Vec<String> {
     let mut files: Vec<(&str, Vec<EntryGroup<'_>>)> = Vec::new();
-    for EntryReport { entry, missing } in entries {
+    for EntryReport {
+        entry,
+        missing,
+        rule,
+    } in entries
+    {
         let Some(label) = entry_label(entry) else {
             continue;
         };
@@ -311,7 +337,7 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
         let whole = entity.map(|_| "the file".to_owned());
         let name = symbol.map(ToString::to_string).or(whole);
         let same = groups.iter_mut().find(|group| {
-            (group.label, group.reason) == (label, entry.reason)
+            (group.label, group.reason, group.rule) == (label, entry.reason, rule.as_deref())
                 && group.missing.is_none()
                 && missing.is_none()
         });
@@ -322,6 +348,7 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
                 reason: entry.reason,
                 names: Vec::from_iter(name),
                 missing: missing.as_ref(),
+                rule: rule.as_deref(),
             }),
         }
     }
@@ -350,7 +377,10 @@ impl EntryGroup<'_> {
         names.dedup();
         let more = names.len().saturating_sub(NAMES_MAX);
         names.truncate(NAMES_MAX);
-        let reason = reason_words(self.reason);
+        let mut reason = reason_words(self.reason);
+        if let Some(rule) = self.rule {
+            reason = format!("{reason}: {rule}");
+        }
         match (names.is_empty(), more) {
             (true, _) => format!("    {}: {reason}", self.label),
             (false, 0) => format!("    {}: {} ({reason})", self.label, names.join(", ")),
@@ -402,6 +432,7 @@ mod tests {
                 reason,
             },
             missing: None,
+            rule: None,
         };
         let promoted = |name| entry("", Some(Transition::Promote), name, Reason::WriteHead);
         let names: Vec<String> = (0..10).map(|number| format!("f{number}")).collect();
