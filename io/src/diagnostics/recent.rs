@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
 use tslp_core::event::{EventKind, History, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::reason::Reason;
 use tslp_core::scope::{self, ScopeChange};
 use tslp_projections::audits::AuditRow;
@@ -16,7 +16,7 @@ use tslp_projections::scope::ScopeRow;
 
 use super::DiagnosedSubject;
 use super::missing::{self, MissingCode, RefusedProposal};
-use super::price::PromptPrice;
+use super::price::{CacheBreak, PromptPrice};
 use super::vouched::{self, VouchedPage};
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
@@ -41,6 +41,23 @@ pub struct EpisodeReport {
     pub audits: Vec<AuditRow>,
     /// Whether its prompt was too long for its model.
     pub exceeded: Option<WindowExceeded>,
+    /// Where it differs from the prompt before it in its conversation.
+    pub cache_break: Option<CacheBreak>,
+}
+
+/// The episodes whose prompts don't begin with the one before it in their conversation.
+pub(super) fn cache_breaks(episodes: &[EpisodeRow]) -> BTreeMap<EpisodeId, CacheBreak> {
+    let mut last: BTreeMap<SessionId, PromptPrice> = BTreeMap::new();
+    let mut breaks = BTreeMap::new();
+    for row in episodes {
+        let Some(price) = PromptPrice::of_row(row) else {
+            continue;
+        };
+        let before = last.insert(row.session, price);
+        let found = before.and_then(|before| CacheBreak::between(&before, &price));
+        breaks.extend(found.map(|it| (row.episode, it)));
+    }
+    breaks
 }
 
 /// The last prompt that was too long for its model, among so many episodes.
@@ -143,6 +160,7 @@ fn last_episodes(
         let place = episodes.partition_point(|row| row.at_ms <= outside.at_ms);
         episodes.insert(place, outside);
     }
+    let mut breaks = cache_breaks(&episodes);
     let surplus = episodes.len().saturating_sub(limit);
     episodes.drain(..surplus);
     let first_event = |row: &EpisodeRow| {
@@ -180,6 +198,7 @@ fn last_episodes(
         audits: audits.remove(&row.episode).unwrap_or_default(),
         prompt: entries.prompt_of(row.episode).to_vec(),
         exceeded: entries.exceeded_in(row.episode).cloned(),
+        cache_break: breaks.remove(&row.episode),
         words: None,
         row,
     });
@@ -203,6 +222,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         entries,
         audits,
         exceeded,
+        cache_break,
         ..
     } = episode;
     let named = entries.iter().filter_map(|it| entity_name(&it.entry));
@@ -228,6 +248,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "artifact_states": states.map(state_json).collect::<Vec<_>>(),
         "at": utc_moment(row.at_ms.0),
         "audits": audits,
+        "cache_break": cache_break.map(|it| it.json_object()),
         "entities": entities,
         "episode_id": row.episode.0,
         "from": if is_outside(row) { "command line" } else { "prompt" },
@@ -272,6 +293,7 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         entries,
         audits,
         exceeded,
+        cache_break,
         ..
     } in episodes
     {
@@ -293,6 +315,9 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         }
         if let Some(price) = PromptPrice::of_row(row) {
             lines.push(format!("  price: {}", price.text_line()));
+        }
+        if let Some(cache_break) = cache_break {
+            lines.push(format!("  cache: {}", cache_break.text_line()));
         }
         if let Some(exceeded) = exceeded {
             lines.push(format!("  window: {}", exceeded.sentence()));
