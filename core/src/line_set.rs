@@ -41,12 +41,20 @@ struct FileLine {
 }
 
 /// How much it takes for a text's lines to count as a file's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Suspicion {
     /// Nothing speaks for another file.
     Any,
     /// A call names another file, or a person wrote the text.
     Foreign,
+}
+
+impl Suspicion {
+    /// By whether something speaks for another file.
+    #[must_use]
+    pub const fn of(is_foreign: bool) -> Self {
+        if is_foreign { Self::Foreign } else { Self::Any }
+    }
 }
 
 impl LineSet {

@@ -30,29 +30,64 @@ stored_words! {
 
 /// The rules by which files are off, in the order in which they were said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OffRules(pub Vec<(ScopeChange, String)>);
+pub struct OffRules(Vec<OffRule>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OffRule {
+    is_off: bool,
+    pattern: String,
+    /// What [`pairs_of`] gives for the pattern.
+    pairs: u64,
+}
+
+impl FromIterator<(ScopeChange, String)> for OffRules {
+    fn from_iter<T: IntoIterator<Item = (ScopeChange, String)>>(rules: T) -> Self {
+        let mut all = Self::default();
+        all.extend(rules);
+        all
+    }
+}
+
+impl Extend<(ScopeChange, String)> for OffRules {
+    fn extend<T: IntoIterator<Item = (ScopeChange, String)>>(&mut self, rules: T) {
+        self.0
+            .extend(rules.into_iter().map(|(rule, pattern)| OffRule {
+                is_off: rule == ScopeChange::Off,
+                pairs: pairs_of(&pattern),
+                pattern,
+            }));
+    }
+}
 
 impl OffRules {
-    /// Whether a file is off: of the rules that mean it the last one counts.
+    /// The pattern by which a file is off: of the rules that mean it the last one counts.
+    #[must_use]
+    pub fn pattern_for(&self, path: &str) -> Option<&str> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let pairs = pairs_of(path);
+        let mut rules = self.0.iter().rev().filter(|rule| rule.pairs & !pairs == 0);
+        let last = rules.find(|rule| is_meant(&rule.pattern, path))?;
+        last.is_off.then_some(&last.pattern)
+    }
+
+    /// Whether a file is off.
     #[must_use]
     pub fn is_off(&self, path: &str) -> bool {
-        let mut rules = self.0.iter().rev();
-        rules
-            .find(|(_, pattern)| is_meant(pattern, path))
-            .is_some_and(|(rule, _)| *rule == ScopeChange::Off)
+        self.pattern_for(path).is_some()
     }
 
     /// The patterns of files that are off.
-    pub fn off_patterns(&self) -> impl Iterator<Item = &str> {
-        let off = self.0.iter().filter(|(rule, _)| *rule == ScopeChange::Off);
-        off.map(|(_, pattern)| pattern.as_str())
+    pub fn patterns(&self) -> impl Iterator<Item = &str> {
+        let off = self.0.iter().filter(|rule| rule.is_off);
+        off.map(|rule| rule.pattern.as_str())
     }
 }
 
 /// Which pairs of neighbouring characters a text has, as bits: a path lacks none of those that a pattern asks for that means it. So
 /// most patterns are passed over without being tried.
-#[must_use]
-pub fn pairs_of(text: &str) -> u64 {
+fn pairs_of(text: &str) -> u64 {
     let pairs = text.as_bytes().windows(2);
     let pairs = pairs.filter(|pair| !pair.iter().any(|byte| matches!(byte, b'*' | b'?' | b'/')));
     pairs.fold(0, |all, pair| {

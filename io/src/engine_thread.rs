@@ -20,7 +20,7 @@ use tslp_core::event::{
 use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
-use tslp_core::limits::{HYDRATION_TOKENS_DEFAULT, REPLY_SEGMENT_BYTES};
+use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::{Attempt, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
@@ -47,7 +47,7 @@ use crate::channel::{
 };
 use crate::config::secret::Secret;
 use crate::config::settings::{NoticesInReply, TokenBudget, WindowGuard};
-use crate::engine::{RequestLength, compose_request};
+use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
@@ -222,12 +222,12 @@ impl EngineThread {
         wiring: EngineWiring,
     ) -> Self {
         Self {
+            windows: Windows::of_record(engine.state()),
             engine,
             observer,
             wiring,
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
-            windows: Windows::default(),
             known_messages: KnownMessages::default(),
             kept_responses: KeptResponses::default(),
             rewritten_messages: RewrittenMessages::default(),
@@ -418,15 +418,10 @@ impl EngineThread {
             .map_err(PromptRefusal::Ledger)?;
         let places = wire.prompt_in(&body);
         let chars = prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)));
-        let exceeded = self.look_at_window(&request.model, chars);
-        let is_refused = self.wiring.window_guard == WindowGuard::Refuse;
-        let length = RequestLength {
-            tokens: u64::from(self.windows.tokens_of(&request.model, chars).about),
-            refused: exceeded
-                .as_ref()
-                .filter(|_| is_refused)
-                .map(WithheldPrompt::too_long),
-        };
+        let settings = (self.wiring.hydration, self.wiring.window_guard);
+        let window = self.windows.look(settings, &request.model, chars);
+        self.engine.set_budget_tokens(window.hydration);
+        let (exceeded, length) = (window.exceeded, window.length);
         let now = self.wiring.clock.now();
         let composed = compose_request(&mut self.engine, &mut *self.observer, now, request, length);
         if let Some(withheld) = composed.withheld {
@@ -773,23 +768,6 @@ impl EngineThread {
             self.prompt_costs.forget(exchange);
         }
         Some((pending, running.touched, episode, running.addressee))
-    }
-
-    /// Lets hydration have what a prompt leaves of its model's window, and says whether the prompt itself is too long for that.
-    fn look_at_window(&mut self, model: &str, chars: u32) -> Option<WindowExceeded> {
-        let window = self.windows.window_of(model);
-        let configured = match (self.wiring.hydration, window) {
-            (TokenBudget::Tokens(tokens), _) => tokens,
-            // The other half is for the conversation and the reply.
-            (TokenBudget::Auto, Some(window)) => window / 2,
-            (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
-        };
-        let room = self.windows.room(model, chars).unwrap_or(u32::MAX);
-        self.engine.set_budget_tokens(configured.min(room));
-        match self.wiring.window_guard {
-            WindowGuard::Off => None,
-            WindowGuard::Warn | WindowGuard::Refuse => self.windows.exceeded_by(model, chars),
-        }
     }
 
     /// Has the server asked again where what it said is old, and says in the log that it cuts a model's prompts.

@@ -7,8 +7,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use tslp_core::event::{PromptCost, ServerUsage, WindowExceeded};
+use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_core::window::ServerKind;
+use tslp_decide::work::WithheldPrompt;
+use tslp_projections::state::State;
 
+use crate::config::settings::{TokenBudget, WindowGuard};
+use crate::engine::RequestLength;
 use crate::probe::ServerWindows;
 
 /// Models of which figures are kept.
@@ -87,7 +92,68 @@ impl ModelFigures {
     }
 }
 
+/// What a request's length means for what goes out.
+pub(crate) struct RequestWindow {
+    /// Tokens that hydrated code may take.
+    pub(crate) hydration: u32,
+    /// Whether the client's own part is too long already.
+    pub(crate) exceeded: Option<WindowExceeded>,
+    /// What the engine is told.
+    pub(crate) length: RequestLength,
+}
+
 impl Windows {
+    /// What the last prompts on record teach.
+    pub(crate) fn of_record(state: &State) -> Self {
+        let mut windows = Self::default();
+        for row in state.episodes().iter() {
+            if let (Some(chars_total), Some(chars_anew)) = (row.sent_chars, row.sent_chars_anew) {
+                let sent = PromptCost {
+                    chars_total,
+                    chars_anew,
+                };
+                let usage = ServerUsage {
+                    prompt_tokens: row.prompt_tokens,
+                    cached_tokens: row.cached_tokens,
+                    evaluated_tokens: row.evaluated_tokens,
+                    completion_tokens: None,
+                };
+                windows.learn(&row.model, sent, Some(&usage));
+            }
+        }
+        windows
+    }
+
+    /// Looks at a request of so many characters: hydration has what it leaves of its model's window.
+    pub(crate) fn look(
+        &self,
+        (hydration, guard): (TokenBudget, WindowGuard),
+        model: &str,
+        chars: u32,
+    ) -> RequestWindow {
+        let configured = match (hydration, self.window_of(model)) {
+            (TokenBudget::Tokens(tokens), _) => tokens,
+            // The other half is for the conversation and the reply.
+            (TokenBudget::Auto, Some(window)) => window / 2,
+            (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
+        };
+        let room = self.room(model, chars).unwrap_or(u32::MAX);
+        let exceeded = match guard {
+            WindowGuard::Off => None,
+            WindowGuard::Warn | WindowGuard::Refuse => self.exceeded_by(model, chars),
+        };
+        let is_refused = guard == WindowGuard::Refuse;
+        let refused = exceeded.as_ref().filter(|_| is_refused);
+        RequestWindow {
+            hydration: configured.min(room),
+            length: RequestLength {
+                tokens: u64::from(self.tokens_of(model, chars).about),
+                refused: refused.map(WithheldPrompt::too_long),
+            },
+            exceeded,
+        }
+    }
+
     /// Takes in what the server says.
     pub(crate) fn hear(&mut self, said: ServerWindows) {
         self.fruitless = match said.windows.is_empty() {

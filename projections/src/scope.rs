@@ -8,7 +8,7 @@ use core::fmt;
 use tslp_core::event::{Event, Recorded, ScopeChanged};
 use tslp_core::ids::{Seq, SessionId, UnixMillis};
 use tslp_core::path::RelPath;
-use tslp_core::scope::{self, OffRules, ScopeChange};
+use tslp_core::scope::{OffRules, ScopeChange};
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
@@ -41,8 +41,8 @@ const ALL: SessionId = SessionId(0);
 #[derive(Default)]
 pub struct Scope {
     rules: BTreeMap<Seq, ScopeRow>,
-    /// The rules about files that are off, the last first, each with the pairs of characters in its pattern.
-    sight: Vec<(u64, Seq)>,
+    /// Those about files that are off.
+    off: OffRules,
 }
 
 impl Scope {
@@ -77,7 +77,7 @@ impl Scope {
         // Nothing is on by a rule where nothing is off.
         let holds = match change {
             ScopeChange::Off | ScopeChange::Lock => true,
-            ScopeChange::On => self.rules.values().any(|row| row.rule == ScopeChange::Off),
+            ScopeChange::On => self.off.patterns().next().is_some(),
             ScopeChange::Unlock => false,
         };
         if holds {
@@ -99,11 +99,8 @@ impl Scope {
         let rules = self
             .rules
             .values()
-            .rev()
             .filter(|row| row.rule != ScopeChange::Lock);
-        self.sight = rules
-            .map(|row| (scope::pairs_of(&row.pattern), row.seq))
-            .collect();
+        self.off = rules.map(|row| (row.rule, row.pattern.clone())).collect();
     }
 
     /// The rules, in the order in which they were said.
@@ -111,33 +108,10 @@ impl Scope {
         self.rules.values()
     }
 
-    /// The rule by which the files of a path are off: of those that mean it, the last one counts.
-    #[must_use]
-    pub fn off_rule(&self, path: &str) -> Option<&ScopeRow> {
-        if self.sight.is_empty() {
-            return None;
-        }
-        let pairs = scope::pairs_of(path);
-        let may_mean = self.sight.iter().filter(|(needed, _)| needed & !pairs == 0);
-        let mut rules = may_mean.map(|(_, seq)| &self.rules[seq]);
-        let last = rules.find(|row| scope::is_meant(&row.pattern, path))?;
-        (last.rule == ScopeChange::Off).then_some(last)
-    }
-
     /// The rules about files that are off.
     #[must_use]
-    pub fn off_rules(&self) -> OffRules {
-        let rules = self
-            .rules
-            .values()
-            .filter(|row| row.rule != ScopeChange::Lock);
-        OffRules(rules.map(|row| (row.rule, row.pattern.clone())).collect())
-    }
-
-    /// Whether any file may be off.
-    #[must_use]
-    pub fn has_off(&self) -> bool {
-        self.rules.values().any(|row| row.rule == ScopeChange::Off)
+    pub const fn off(&self) -> &OffRules {
+        &self.off
     }
 
     /// The files that are locked in a conversation, each once, in the order in which that was said.

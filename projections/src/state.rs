@@ -187,6 +187,12 @@ impl State {
         &self.work
     }
 
+    /// The last episodes.
+    #[must_use]
+    pub const fn episodes(&self) -> &Episodes {
+        &self.episodes
+    }
+
     /// What models read and wrote.
     #[must_use]
     pub const fn usage(&self) -> &Usage {

@@ -160,7 +160,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 aftermath: Vec::new(),
                 withheld: None,
                 tokens: 0,
-                off_rules: self.state.scope().off_rules(),
+                off_rules: self.state.scope().off().clone(),
                 request,
                 work,
                 kind: RequestKind::SideRequest(episode),
@@ -530,10 +530,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Takes in what disk holds of files that are off, and where the rules are other ones what the ledger does.
     pub fn learn_off_files(&mut self, files: Vec<OffFile>) {
-        let rules = self.state.scope().off_rules();
-        if rules != *self.off.rules() {
-            let mut off = OffKnowledge::default();
-            off.begin(rules);
+        let rules = self.state.scope().off();
+        if rules != self.off.rules() {
+            let mut off = OffKnowledge::by_rules(rules.clone());
             let view = self.view();
             let paths = self.state.state_map().paths();
             let mut known: Vec<(RelPath, String, bool)> = Vec::new();

@@ -34,7 +34,6 @@ use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
 use tslp_core::message::{Role, Tools};
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::policy::{Placement, Policy};
-use tslp_core::read_message::safe_text;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_projections::sessions::Amendments;
@@ -49,6 +48,9 @@ pub struct Composed {
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
+///
+/// Its sections have one order, whatever the history: the client's system text, locked files, code, notices and recent context, the
+/// current prompt. Each is filled by candidates that pass the same rules ([`hydrate`]).
 ///
 /// # Errors
 /// If a locked file can't be shown whole: then nothing may go to a model.
@@ -81,16 +83,20 @@ fn compose_window(
 ) -> Result<Composed, WithheldPrompt> {
     let request = prompt.request;
     let current_from = request.current_from();
-    let mut messages: Vec<OutgoingMessage> = (current_from..request.messages.len())
-        .filter(|index| request.messages[*index].role != Role::System)
-        .map(|index| safe_message(request, index))
-        .collect();
-    let texts = texts_of_messages(request, current_from..request.messages.len());
+    let texts = (current_from..request.messages.len())
+        .flat_map(|index| sight::texts_of(index, &request.messages[index]));
+    let texts: Vec<ShownText<'_>> = texts.collect();
     let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
     let mut off = off_texts(filter.as_ref(), prompt, &texts, &BTreeMap::new());
-    for message in &mut messages {
-        off.put_into(request, message);
-    }
+    let withholding = Withholding {
+        rewritten: core::mem::take(&mut off.rewritten),
+        ..Withholding::default()
+    };
+    let nothing = InjectedTexts::default();
+    let mut messages: Vec<OutgoingMessage> = (current_from..request.messages.len())
+        .filter(|index| request.messages[*index].role != Role::System)
+        .map(|index| nothing.outgoing_message(request, index, &withholding))
+        .collect();
     let candidates = candidates(view, prompt);
     let wanted = wanted_symbols(view, &candidates);
     let mut index = prompt.index.borrow_mut();
@@ -347,35 +353,29 @@ pub fn compose_side_request(
     request: &Request,
     known: &OffKnowledge,
 ) -> Outgoing {
-    let mut outgoing = Outgoing::unchanged(request);
+    let mut injected = InjectedTexts::default();
     if let Some((session, keys)) = receive::repeated_conversation(view, request) {
         let positions = MessagePositions::new(request, 0, 0);
         let amendments = view.state.sessions().amendments(session);
-        let injected = InjectedTexts::new(view, &keys, &amendments, &positions);
-        for message in &mut outgoing.messages {
-            let text = |slot| injected.texts.get(&(message.index, slot));
-            let text = |slot| text(slot).map_or_else(String::new, |(text, _)| text.clone());
-            (message.before, message.after) = (text(TextSlot::Before), text(TextSlot::After));
-        }
+        injected = InjectedTexts::new(view, &keys, &amendments, &positions);
     }
-    if let Some(filter) = OffFilter::of(view, SessionId(0), &policy.workspace_root, known) {
-        let mut texts = texts_of_messages(request, 0..request.messages.len());
-        let own = outgoing.messages.iter().flat_map(|message| {
-            let sides = [
-                (TextSlot::Before, &message.before),
-                (TextSlot::After, &message.after),
-            ];
-            sides.map(|(slot, text)| ShownText {
-                message: message.index,
-                slot,
-                text,
-                hash: ArtifactHash::of(text.as_bytes()),
-            })
-        });
-        texts.extend(own);
-        let off = filter.filter(request, &texts, &BTreeMap::new());
-        for message in &mut outgoing.messages {
-            off.put_into(request, message);
+    let filter = OffFilter::of(view, SessionId(0), &policy.workspace_root, known);
+    let texts = injected.with_texts_of(request);
+    let off = filter.map(|filter| filter.filter(request, &texts, &BTreeMap::new()));
+    let withholding = Withholding {
+        rewritten: off.map_or_else(BTreeMap::new, |off| off.rewritten),
+        ..Withholding::default()
+    };
+    let mut outgoing = Outgoing::unchanged(request);
+    for message in &mut outgoing.messages {
+        let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
+        let changed = withholding.rewritten.range(all.clone()).map(|_| ());
+        if changed
+            .chain(injected.texts.range(all).map(|_| ()))
+            .next()
+            .is_some()
+        {
+            *message = injected.outgoing_message(request, message.index, &withholding);
         }
     }
     outgoing
@@ -402,7 +402,10 @@ fn off_texts(
 fn lock_is_kept(hydration: &Hydration) -> Result<(), WithheldPrompt> {
     match &hydration.missed {
         None => Ok(()),
-        Some((path, reason)) => Err(scope::missed(path, &scope::cause_of(*reason))),
+        Some((path, reason)) => {
+            let cause = format!("it can't be shown ({reason}: {})", reason.meaning());
+            Err(scope::missed(path, &cause))
+        }
     }
 }
 
@@ -440,6 +443,7 @@ fn assemble(
 }
 
 /// What was put into the conversation's messages before, message by message.
+#[derive(Default)]
 struct InjectedTexts {
     /// What they say of changes outside of the conversation.
     outside: ToldChanges,
@@ -650,11 +654,6 @@ impl<'p> MessagePositions<'p> {
     }
 }
 
-fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<ShownText<'_>> {
-    let texts = range.flat_map(|index| sight::texts_of(index, &request.messages[index]));
-    texts.collect()
-}
-
 fn candidates(view: &StateView<'_>, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
     hydrate::hydration_candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
 }
@@ -781,7 +780,7 @@ fn notice_block(
     let seen = |entity: &EntityId| view.disk_finding(&entity.path);
     let lost = LostCode::of_notice(view, prompt.grammars, notice, code_bytes_max);
     let entity = notice.entity.as_ref();
-    let is_off = |it: &EntityId| view.state.scope().off_rule(it.path.as_str()).is_some();
+    let is_off = |it: &EntityId| view.state.scope().off().is_off(it.path.as_str());
     let lost = lost.filter(|_| !entity.is_some_and(is_off));
     let disk = notice.entity.as_ref().and_then(seen);
     notice::block(notice, disk, lost.as_ref())
@@ -818,54 +817,4 @@ fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
     let mut rules = report.verdicts.iter().map(|it| it.rule);
     let is_correlated = rules.any(|rule| rule == Reason::CorrelatedWithOneFile);
     fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved) && !is_correlated)
-}
-
-impl OffTexts {
-    /// Puts what changes of a message into it as it goes out.
-    fn put_into(&self, request: &Request, message: &mut OutgoingMessage) {
-        let index = message.index;
-        let role = request.messages[index].role;
-        let all = self
-            .rewritten
-            .range((index, TextSlot::Before)..=(index, TextSlot::After));
-        for ((_, slot), text) in all {
-            let text = text.clone();
-            let (list, at) = match slot {
-                TextSlot::Before => {
-                    message.before = text;
-                    continue;
-                }
-                TextSlot::After => {
-                    message.after = text;
-                    continue;
-                }
-                TextSlot::Part(at) => (&mut message.rewritten, *at),
-                TextSlot::Arguments(at) => (&mut message.arguments, *at),
-                TextSlot::Thought(at) => (&mut message.thoughts, *at),
-            };
-            let text = match slot {
-                TextSlot::Arguments(_) => text,
-                _ => safe_text(role, &text).unwrap_or(text),
-            };
-            list.retain(|(other, _)| *other != at);
-            list.push((at, text));
-        }
-    }
-}
-
-/// A message of the current prompt, without injected blocks and directives.
-fn safe_message(request: &Request, index: usize) -> OutgoingMessage {
-    let message = &request.messages[index];
-    let rewritten = |texts: &[String]| -> Vec<(usize, String)> {
-        let texts = texts.iter().enumerate();
-        texts
-            .filter_map(|(at, text)| Some((at, safe_text(message.role, text)?)))
-            .collect()
-    };
-    OutgoingMessage {
-        index,
-        rewritten: rewritten(&message.parts),
-        thoughts: rewritten(&message.thoughts),
-        ..OutgoingMessage::default()
-    }
 }

@@ -293,8 +293,8 @@ impl Hydration {
         files: impl IntoIterator<Item = RelPath>,
     ) {
         for path in files {
-            let rule = view.state.scope().off_rule(path.as_str());
-            let pattern = rule.map_or(path.as_str(), |rule| &rule.pattern);
+            let rule = view.state.scope().off().pattern_for(path.as_str());
+            let pattern = rule.unwrap_or(path.as_str());
             let about = EntityId::file(RelPath::from_normalised(pattern));
             // The answer to the user's own word says the same.
             let pending = view.state.sessions().pending_notices(prompt.session);
@@ -384,17 +384,15 @@ fn admit_entity(
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
     // What isn't shown whatever it holds needn't be read.
-    let is_left = match (why, &entity.symbol) {
-        (Reason::LeftToTools, None) | (Reason::AmbiguousName | Reason::BypassedByLock, _) => true,
-        _ => false,
-    };
+    let is_left = why == Reason::LeftToTools && entity.symbol.is_none()
+        || matches!(why, Reason::AmbiguousName | Reason::BypassedByLock);
     let divergence = divergence_within(view, entity);
     let is_shown = divergence.is_none() && in_sight(entity);
     let code = match is_left || is_shown {
         true => Vec::new(),
         false => readable_code(view, current)?,
     };
-    let is_off = || view.state.scope().off_rule(entity.path.as_str()).is_some();
+    let is_off = || view.state.scope().off().is_off(entity.path.as_str());
     if why != Reason::Locked && why != Reason::BypassedByLock && is_off() {
         return Err(Reason::OffByUser);
     }

@@ -5,13 +5,13 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::ops::Range;
 
 use memchr::memmem;
-use tslp_projections::scope::Scope;
 use tslp_projections::state::StateView;
 
 use super::notice;
@@ -23,9 +23,8 @@ use tslp_core::ids::SessionId;
 use tslp_core::line_set::{LineSet, Suspicion};
 use tslp_core::message::Role;
 use tslp_core::path::RelPath;
-use tslp_core::recent_map::RecentMap;
 use tslp_core::request::Request;
-use tslp_core::scope::{OffRules, ScopeChange};
+use tslp_core::scope::OffRules;
 
 /// What stands in a file's place.
 pub const WITHHELD: &str = "withheld: off by the user";
@@ -33,50 +32,45 @@ pub const WITHHELD: &str = "withheld: off by the user";
 /// Longest text of a call's argument that is a path or a command, and no file's content.
 const COMMAND_BYTES_MAX: usize = 200;
 
+/// Longest string beside a path in JSON that is no content of the file.
+const NAME_BYTES_MAX: usize = 24;
+
 /// Lines at the head of a part of a client's that may name its file.
 const HEAD_LINES: usize = 3;
 
 /// What is known of the files that are off.
+#[derive(Default)]
 pub struct OffKnowledge {
     rules: OffRules,
     lines: LineSet,
     /// Texts that show nothing of them: clients send all of a conversation again with each prompt. Affects only speed.
-    clean: RefCell<RecentMap<(ArtifactHash, Suspicion, bool), ()>>,
+    clean: RefCell<BTreeSet<(ArtifactHash, Suspicion, bool)>>,
 }
 
-/// Texts in one generation of the cache.
-const CLEAN_TEXTS: usize = 8192;
-
-impl Default for OffKnowledge {
-    fn default() -> Self {
-        Self {
-            rules: OffRules::default(),
-            lines: LineSet::default(),
-            clean: RefCell::new(RecentMap::new(CLEAN_TEXTS)),
-        }
-    }
-}
+/// Texts in the cache.
+const CLEAN_TEXTS: usize = 16_384;
 
 impl OffKnowledge {
+    /// Nothing yet, by these rules.
+    #[must_use]
+    pub fn by_rules(rules: OffRules) -> Self {
+        Self {
+            rules,
+            ..Self::default()
+        }
+    }
+
     /// By which rules it was gathered.
     #[must_use]
     pub const fn rules(&self) -> &OffRules {
         &self.rules
     }
 
-    /// Nothing yet, by other rules.
-    pub fn begin(&mut self, rules: OffRules) {
-        *self = Self {
-            rules,
-            ..Self::default()
-        };
-    }
-
     /// Takes in a file's text, if the file is off.
     pub fn add(&mut self, path: &RelPath, text: &str, is_code: bool) {
         if self.rules.is_off(path.as_str()) {
             self.lines.add(path, text, is_code);
-            self.clean = RefCell::new(RecentMap::new(CLEAN_TEXTS));
+            self.clean.get_mut().clear();
         }
     }
 }
@@ -92,7 +86,7 @@ pub(super) struct OffTexts {
 
 /// The rules by which files are off, and what is known of those files.
 pub(super) struct OffFilter<'v> {
-    scope: &'v Scope,
+    off: &'v OffRules,
     root: &'v str,
     known: &'v OffKnowledge,
     /// Files of the conversation that are shown all the same.
@@ -110,10 +104,9 @@ impl<'v> OffFilter<'v> {
         known: &'v OffKnowledge,
     ) -> Option<Self> {
         let scope = view.state.scope();
-        let rules = scope.rules().filter(|row| row.rule == ScopeChange::Off);
-        let literals: Vec<&str> = rules.map(|row| longest_literal(&row.pattern)).collect();
+        let literals: Vec<&str> = scope.off().patterns().map(longest_literal).collect();
         (!literals.is_empty()).then_some(Self {
-            scope,
+            off: scope.off(),
             root,
             known,
             locked: scope.locked(session),
@@ -135,47 +128,33 @@ impl<'v> OffFilter<'v> {
             let text = before.get(&place).map_or(shown.text, String::as_str);
             let message = &request.messages[shown.message];
             let call = calls.get(&place);
-            let new = match (shown.slot, call, message.role) {
-                (TextSlot::Before | TextSlot::After, ..) => {
+            let named = call.and_then(|call| call.off.as_ref());
+            let new = match (shown.slot, named) {
+                (TextSlot::Before | TextSlot::After, _) => {
                     self.without_own_blocks(text, &mut off.files)
                 }
-                (
-                    _,
-                    Some(Named {
-                        off: Some(path), ..
-                    }),
-                    Role::Tool,
-                ) if text != WITHHELD => {
-                    off.files.insert(path.clone());
-                    Some(String::from(WITHHELD))
-                }
-                (
-                    TextSlot::Arguments(_),
-                    Some(Named {
-                        off: Some(path), ..
-                    }),
-                    _,
-                ) => {
+                (TextSlot::Arguments(_), Some(path)) => {
                     let new = without_contents(text);
                     off.files.extend(new.is_some().then(|| path.clone()));
                     new
                 }
-                (_, call, role) => {
-                    let is_foreign =
-                        call.is_some_and(|call| call.names_other) || role == Role::User;
-                    let suspicion = match is_foreign {
-                        true => Suspicion::Foreign,
-                        false => Suspicion::Any,
-                    };
+                (_, Some(path)) => {
+                    off.files.insert(path.clone());
+                    Some(String::from(WITHHELD))
+                }
+                (_, None) => {
+                    let is_users = message.role == Role::User;
+                    let suspicion =
+                        Suspicion::of(is_users || call.is_some_and(|call| call.names_other));
                     let mut clean = self.known.clean.borrow_mut();
-                    let key = (shown.hash, suspicion, role == Role::User);
-                    if !before.contains_key(&place) && clean.get(&key).is_some() {
+                    let key = (shown.hash, suspicion, is_users);
+                    if !before.contains_key(&place) && clean.contains(&key) {
                         continue;
                     }
-                    let new = self.without_parts(role, suspicion, text, &mut off.files);
+                    let new = self.without_parts(message.role, suspicion, text, &mut off.files);
                     // While a file is locked it is shown.
-                    if new.is_none() && self.locked.is_empty() {
-                        clean.insert(key, (), 1);
+                    if new.is_none() && self.locked.is_empty() && clean.len() < CLEAN_TEXTS {
+                        clean.insert(key);
                     }
                     new
                 }
@@ -225,40 +204,38 @@ impl<'v> OffFilter<'v> {
         found
     }
 
-    /// Which files a call names by its arguments.
+    /// Which files a call names by its arguments. What follows `cd` or stands beside a working folder is relative to it.
     fn named_in(&self, arguments: &[String]) -> Named {
-        let mut named = Named::default();
-        let mut folders: Vec<&str> = Vec::new();
-        let strings = || {
+        let words = || {
             arguments
                 .iter()
-                .map(|it| it.strip_prefix("file://").unwrap_or(it))
-        };
-        let words = || {
-            strings()
                 .flat_map(|it| it.split(ends_word))
                 .filter(|it| !it.is_empty())
         };
-        folders.extend(strings().filter(|it| !it.contains(char::is_whitespace)));
-        let mut is_after_cd = false;
+        let after_cd = words()
+            .zip(words().skip(1))
+            .filter(|(word, _)| *word == "cd");
+        let whole = arguments
+            .iter()
+            .filter(|it| !it.contains(char::is_whitespace));
+        let folders = after_cd
+            .map(|(_, folder)| folder)
+            .chain(whole.map(String::as_str));
+        let folders: Vec<&str> = folders.collect();
+        let mut named = Named::default();
         for word in words() {
-            folders.extend(is_after_cd.then_some(word));
-            is_after_cd = word == "cd";
             let Some(path) = self.path_of(word) else {
                 continue;
             };
             named.names_other |= word.contains(['.', '/']) && !self.is_off(&path);
             named.off = named.off.or_else(|| self.off_path(path));
         }
-        // What follows `cd` or a working folder is relative to it.
-        if named.off.is_none() && strings().any(|it| self.may_name(it)) {
-            let mut inside = words().flat_map(|word| {
-                let paths = folders
-                    .iter()
-                    .map(move |folder| alloc::format!("{folder}/{word}"));
-                paths.filter_map(|path| self.off_path(self.path_of(&path)?))
-            });
-            named.off = inside.next();
+        if named.off.is_none() && arguments.iter().any(|it| self.may_name(it)) {
+            let joined = words()
+                .flat_map(|word| folders.iter().map(move |folder| format!("{folder}/{word}")));
+            named.off = joined
+                .filter_map(|path| self.off_path(self.path_of(&path)?))
+                .next();
         }
         named
     }
@@ -275,21 +252,38 @@ impl<'v> OffFilter<'v> {
         if !may_name && self.known.lines.is_empty() {
             return None;
         }
+        // In JSON a path is followed by what there is to say of the file.
+        let mut last_path = None;
         json_text::change_strings(text, &mut |string| {
+            if may_name && string.len() < text.len() {
+                let path = self
+                    .path_of(string)
+                    .filter(|_| !string.contains(char::is_whitespace));
+                let is_path = path.is_some() && string.contains(['.', '/']);
+                match last_path
+                    .as_ref()
+                    .filter(|_| !is_path && string.len() > NAME_BYTES_MAX)
+                {
+                    Some(path) => {
+                        files.insert(RelPath::clone(path));
+                        return Some(String::from(WITHHELD));
+                    }
+                    None if is_path => last_path = path.filter(|path| self.is_off(path)),
+                    None => {}
+                }
+            }
             let mut gone: Vec<Range<usize>> = Vec::new();
             if may_name {
                 self.find_blocks(string, &mut gone, files);
                 match speaker {
-                    Role::User => self.find_foreign_parts(string, &mut gone, files),
-                    _ => self.find_lines(string, &mut gone, files),
+                    Role::User | Role::Other => {
+                        self.find_foreign_parts(speaker, string, &mut gone, files)
+                    }
+                    _ => self.find_lines(string, 0, &mut gone, files),
                 }
             }
             for (range, path) in self.known.lines.shown_in(string, suspicion) {
-                if !self.locked.contains(path)
-                    && gone
-                        .iter()
-                        .all(|known| range.end <= known.start || known.end <= range.start)
-                {
+                if !self.locked.contains(path) {
                     files.insert(path.clone());
                     gone.push(range);
                 }
@@ -309,15 +303,23 @@ impl<'v> OffFilter<'v> {
         }
     }
 
-    /// Parts of a message that a client put into it, with the path at their head.
+    /// Parts of a message that a client put into it, with the path at their head; what is nobody's words is one as a whole.
     fn find_foreign_parts(
         &self,
+        speaker: Role,
         text: &str,
         gone: &mut Vec<Range<usize>>,
         files: &mut BTreeSet<RelPath>,
     ) {
-        for part in capture::foreign_parts(text) {
-            let inside = &text[part.range.clone()];
+        let parts = match speaker {
+            Role::User => capture::foreign_parts(text)
+                .into_iter()
+                .map(|part| part.range)
+                .collect(),
+            _ => Vec::from([0..text.len()]),
+        };
+        for part in parts {
+            let inside = &text[part.clone()];
             let head = inside
                 .lines()
                 .take(HEAD_LINES)
@@ -325,86 +327,67 @@ impl<'v> OffFilter<'v> {
             let mut paths = head.filter_map(|word| self.path_of(word));
             if let Some(path) = paths.find(|path| self.is_off(path)) {
                 files.insert(path);
-                let first = inside
-                    .find('\n')
-                    .map_or(part.range.end, |at| part.range.start + at + 1);
-                gone.push(first..part.range.end.max(first));
+                let first = inside.find('\n').map_or(part.end, |at| part.start + at + 1);
+                gone.push(first..part.end);
             } else {
-                let mut own = Vec::new();
-                self.find_lines(inside, &mut own, files);
-                gone.extend(
-                    own.into_iter()
-                        .map(|it| part.range.start + it.start..part.range.start + it.end),
-                );
+                self.find_lines(inside, part.start, gone, files);
             }
         }
     }
 
-    /// Lines with such a path in front, and all below a line with the path alone.
-    fn find_lines(&self, text: &str, gone: &mut Vec<Range<usize>>, files: &mut BTreeSet<RelPath>) {
-        let mut below: Option<(RelPath, Heading)> = None;
-        let mut start = 0;
+    /// Lines with such a path in front, and all below a heading with the path: to the next heading of a file, or of a file's numbered
+    /// lines where the path stands alone. The text begins at `from`.
+    fn find_lines(
+        &self,
+        text: &str,
+        from: usize,
+        gone: &mut Vec<Range<usize>>,
+        files: &mut BTreeSet<RelPath>,
+    ) {
+        let (mut below, mut is_numbered) = (None, false);
+        let mut start = from;
         for line in text.split_inclusive('\n') {
             let range = start..start + line.len();
             start = range.end;
-            match self.line_path(line) {
-                LinePath::Heading(path, heading) => {
-                    below = Some((path, heading)).filter(|(path, _)| self.is_off(path))
-                }
-                LinePath::InFront(path) => {
-                    if self.is_off(&path) {
-                        files.insert(path);
-                        gone.push(range);
-                    }
-                }
-                LinePath::None => match &below {
-                    Some((_, Heading::Paragraph)) if line.trim().is_empty() => below = None,
-                    Some((path, _)) => {
-                        files.insert(path.clone());
-                        gone.push(range);
-                    }
-                    None => {}
-                },
-            }
-        }
-    }
-
-    fn line_path(&self, line: &str) -> LinePath {
-        let said = line.trim();
-        for (mark, heading) in HEADINGS {
-            if let Some(rest) = said.strip_prefix(mark) {
-                let word = rest.split_whitespace().next().unwrap_or_default();
-                let word = word
+            let said = line.trim();
+            let word = said.split(char::is_whitespace).next().unwrap_or_default();
+            if let Some(rest) = HEADINGS.iter().find_map(|mark| said.strip_prefix(mark)) {
+                let path = rest.split_whitespace().next().unwrap_or_default();
+                let path = path
                     .strip_prefix("a/")
-                    .or(word.strip_prefix("b/"))
-                    .unwrap_or(word);
-                return match self.path_of(word) {
-                    Some(path) => LinePath::Heading(path, heading),
-                    None => LinePath::None,
-                };
+                    .or(path.strip_prefix("b/"))
+                    .unwrap_or(path);
+                (below, is_numbered) = (self.path_of(path).filter(|path| self.is_off(path)), false);
+                continue;
             }
-        }
-        let word = said.split(char::is_whitespace).next().unwrap_or_default();
-        if !word.contains(['/', '.']) {
-            return LinePath::None;
-        }
-        // `path:12:code`, `path-12-code`, `path:code`.
-        let (path, rest) = match word.split_once(':') {
-            Some((path, rest)) => (path, rest),
-            None => match dashed(word) {
-                Some(path) => (path, "-"),
-                None => (word, ""),
-            },
-        };
-        let is_alone = rest.is_empty() && said.len() <= word.len();
-        match self.path_of(path) {
-            Some(path) if is_alone => LinePath::Heading(path, Heading::Paragraph),
-            Some(path)
-                if said.len() > path.as_str().len() && (word.contains(':') || rest == "-") =>
-            {
-                LinePath::InFront(path)
+            let goes_on = !is_numbered
+                || said.starts_with(|c: char| c.is_ascii_digit())
+                || said.starts_with("Line ");
+            below = below.filter(|_| goes_on);
+            // `path:12:code`, `path-12-code`, `path:code`.
+            let in_front = word
+                .split_once(':')
+                .map(|(path, _)| path)
+                .or_else(|| dashed(word));
+            let is_alone = word.len() == said.len()
+                && in_front.is_none_or(|path| path.len() + 1 == word.len());
+            let named = self
+                .path_of(in_front.unwrap_or(word))
+                .filter(|path| self.is_off(path));
+            match (&below, named) {
+                (Some(path), _) => {
+                    files.insert(RelPath::clone(path));
+                    gone.push(range);
+                }
+                (None, Some(path)) if is_alone => {
+                    (below, is_numbered) = (Some(path), true);
+                }
+                (None, Some(path)) if in_front.is_some() => {
+                    files.insert(path);
+                    gone.push(range);
+                }
+                (None, _) => {}
             }
-            _ => LinePath::None,
         }
     }
 
@@ -431,7 +414,7 @@ impl<'v> OffFilter<'v> {
                 false => 1,
             });
             let words = said.flat_map(|line| line.split(ends_word));
-            let mut paths = words.filter_map(|word| self.path_of(word.split("::").next()?));
+            let mut paths = words.filter_map(|word| self.path_of(word));
             match paths.find(|path| self.is_off(path)) {
                 // Most notices hold nothing of a file but its name.
                 Some(path) if !is_notice || notice::shows_code(block) => {
@@ -457,13 +440,13 @@ impl<'v> OffFilter<'v> {
     }
 
     fn is_off(&self, path: &RelPath) -> bool {
-        self.scope.off_rule(path.as_str()).is_some() && !self.locked.contains(path)
+        self.off.is_off(path.as_str()) && !self.locked.contains(path)
     }
 
     /// The path if it is off, or is a folder all of whose files are.
     fn off_path(&self, path: RelPath) -> Option<RelPath> {
-        let inside = alloc::format!("{path}/_");
-        (self.is_off(&path) || self.scope.off_rule(&inside).is_some()).then_some(path)
+        let inside = format!("{path}/_");
+        (self.is_off(&path) || self.off.is_off(&inside)).then_some(path)
     }
 }
 
@@ -479,11 +462,7 @@ pub fn output_without_off(
     match filter.named_in(&[String::from(command)]) {
         Named { off: Some(_), .. } => Some(String::from(WITHHELD)),
         Named { names_other, .. } => {
-            let suspicion = if names_other {
-                Suspicion::Foreign
-            } else {
-                Suspicion::Any
-            };
+            let suspicion = Suspicion::of(names_other);
             filter.without_parts(Role::Tool, suspicion, output, &mut BTreeSet::new())
         }
     }
@@ -498,34 +477,16 @@ struct Named {
     names_other: bool,
 }
 
-/// The path that a line of a tool's output is about.
-enum LinePath {
-    /// It says so, and the lines below it are the file's.
-    Heading(RelPath, Heading),
-    /// It is in front of the file's line.
-    InFront(RelPath),
-    None,
-}
-
-/// How far a heading reaches.
-#[derive(Clone, Copy)]
-enum Heading {
-    /// To the next heading.
-    File,
-    /// To the next blank line.
-    Paragraph,
-}
-
 /// How tools announce a file's lines.
-const HEADINGS: [(&str, Heading); 8] = [
-    ("diff --git ", Heading::File),
-    ("+++ ", Heading::File),
-    ("--- ", Heading::File),
-    ("==> ", Heading::File),
-    ("*** Update File: ", Heading::File),
-    ("*** Add File: ", Heading::File),
-    ("*** Delete File: ", Heading::File),
-    ("*** End Patch", Heading::File),
+const HEADINGS: [&str; 8] = [
+    "diff --git ",
+    "+++ ",
+    "--- ",
+    "==> ",
+    "*** Update File: ",
+    "*** Add File: ",
+    "*** Delete File: ",
+    "*** End Patch",
 ];
 
 /// The path in `path-12-code`, as grep prints the lines around a match.
@@ -548,7 +509,7 @@ fn ends_word(c: char) -> bool {
     c.is_whitespace()
         || matches!(
             c,
-            '\'' | '"' | '`' | '(' | ')' | '<' | '>' | ';' | '|' | '&' | ',' | '='
+            '\'' | '"' | '`' | '(' | ')' | '<' | '>' | ';' | '|' | '&' | ',' | '=' | ':'
         )
 }
 

@@ -51,7 +51,7 @@ pub fn change_scope(
     };
     let about = (!pattern.is_empty()).then(|| EntityId::file(RelPath::from_normalised(&pattern)));
     let is_moot = match change {
-        ScopeChange::On => !rules.has_off(),
+        ScopeChange::On => rules.off().patterns().next().is_none(),
         ScopeChange::Unlock => !rules.is_locked(session, &pattern),
         ScopeChange::Off | ScopeChange::Lock => false,
     };
@@ -122,16 +122,4 @@ pub(super) fn missed(path: &RelPath, cause: &str) -> WithheldPrompt {
              {path}` in the prompt, lock another file, or mend this one."
         ),
     }
-}
-
-/// Why a locked file isn't shown.
-pub(super) fn cause_of(reason: Reason) -> String {
-    let cause = match reason {
-        Reason::OverBudget => "it is longer than what may be added to a prompt (`budget_tokens`)",
-        Reason::CredentialRedacted => "it holds a credential",
-        Reason::QuotesDelimiters => "it quotes the proxy's own delimiters",
-        Reason::ContentMissing => "its text is not on record",
-        other => return format!("{} ({other})", other.meaning()),
-    };
-    String::from(cause)
 }

@@ -2,17 +2,17 @@
 //! the same engine composes the prompt that would.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, EventKind, PromptComposed};
+use tslp_core::event::Event;
 use tslp_core::ids::SessionId;
 use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::Role;
 use tslp_core::reason::Reason;
+use tslp_core::request::Request;
 use tslp_decide::work::WithheldPrompt;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
@@ -21,16 +21,19 @@ use tslp_replay::pending::ComposedPrompt;
 use tslp_store::content_cache::{ArchiveTrust, ContentCache};
 use tslp_store::startup;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::request::{self, KnownMessages, RequestBody, RequestEnvelope};
+use tslp_wire::chat::request::{self, KnownMessages, RequestEnvelope};
 use tslp_wire::chat::rewrite::RewrittenMessages;
 use tslp_workspace::observer::{Observer, SystemClock, WallClock as _};
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::cli::{OutputFormat, PreviewArgs};
 use crate::config::ServeConfig;
-use crate::engine::{RequestLength, compose_request, new_engine};
+use crate::engine::{compose_request, new_engine};
 use crate::exit::Exit;
 use crate::out::Out;
+use crate::probe::{self, ProbeTarget, ServerWindows};
+use crate::prompt_cost;
+use crate::windows::Windows;
 
 pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&args.flags.0)?;
@@ -61,9 +64,11 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
         return Ok(Exit::Ok);
     };
     let is_prompt_alone = args.request.is_none();
+    let places = wire.prompt_in(&body);
+    let chars = prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)));
     request.continues = args.session.map(SessionId);
     let composed = match has_ledger(&config)? {
-        false => compose_with(&config, State::default(), EmptyStore, request, None),
+        false => compose_with(&config, State::default(), EmptyStore, request, chars),
         true => {
             let readers = diagnosed_subject(&config).readers;
             let reader = readers.open()?;
@@ -77,33 +82,26 @@ pub(super) fn run_preview(args: &PreviewArgs) -> Result<Exit, CommandFailure> {
             if is_prompt_alone && request.continues.is_none() {
                 request.continues = state.current_session();
             }
-            // It follows from the model's context size, which the running proxy has asked for.
-            let mut budget = None;
-            reader.read_back(EventKind::PromptComposed, &mut |_, event| {
-                if let Event::PromptComposed(composed) = event {
-                    budget = Some(composed.budget_tokens);
-                }
-                ControlFlow::Break(())
-            })?;
             let contents = ContentCache::new(readers.open()?, ArchiveTrust::Sound);
-            compose_with(&config, state, contents, request, budget)
+            compose_with(&config, state, contents, request, chars)
         }
     };
     if let Some(WithheldPrompt { message, .. }) = composed.withheld {
         return Err(CommandFailure::new(Exit::Failure, message));
     }
     if !is_prompt_alone && args.output == OutputFormat::Human {
-        let sent = outgoing_body(&wire, &composed);
-        let sent = sent.as_deref().unwrap_or(&body);
+        let (request, outgoing) = (&composed.request, &composed.outgoing);
+        let mut known = RewrittenMessages::default();
+        let rewritten = (!outgoing.is_unchanged(request)).then(|| {
+            wire.with_messages(request, outgoing, &mut known, Vec::with_capacity)
+                .bytes
+        });
+        let sent = rewritten.as_deref().unwrap_or(&body);
         Out::stdout().verbatim(String::from_utf8_lossy(sent))?;
         return Ok(Exit::Ok);
     }
-    let sections = Sections::of(&composed);
-    print_page(
-        args.output,
-        || sections.json().to_string(),
-        || sections.lines(),
-    )?;
+    let page = sections_of(&composed);
+    print_page(args.output, || page.to_string(), || lines_of(&page))?;
     Ok(Exit::Ok)
 }
 
@@ -128,9 +126,15 @@ fn compose_with<S: Store>(
     config: &ServeConfig,
     state: State,
     store: S,
-    request: tslp_core::request::Request,
-    budget: Option<u32>,
+    request: Request,
+    chars: u32,
 ) -> ComposedPrompt {
+    let mut windows = Windows::of_record(&state);
+    if let Some(said) = windows_now(config) {
+        windows.hear(said);
+    }
+    let settings = (config.budget, config.window_guard);
+    let window = windows.look(settings, &request.model, chars);
     let mut observer = Observer::new(
         &config.workspace,
         config.etv,
@@ -138,149 +142,118 @@ fn compose_with<S: Store>(
         Arc::new(SystemClock),
     );
     let mut engine = new_engine(state, &config.policy, store);
-    if let Some(tokens) = budget {
-        engine.set_budget_tokens(tokens);
-    }
+    engine.set_budget_tokens(window.hydration);
     compose_request(
         &mut engine,
         &mut observer,
         SystemClock.now(),
         request,
-        RequestLength::default(),
+        window.length,
     )
 }
 
-/// The body that would go out; `None` if that is the client's own.
-fn outgoing_body(wire: &RequestBody<'_>, composed: &ComposedPrompt) -> Option<Vec<u8>> {
-    let (request, outgoing) = (&composed.request, &composed.outgoing);
-    if outgoing.is_unchanged(request) {
-        return None;
-    }
-    let mut known = RewrittenMessages::default();
-    let written = wire.with_messages(request, outgoing, &mut known, Vec::with_capacity);
-    Some(written.bytes)
+/// What the model server says of its windows, if it is there.
+fn windows_now(config: &ServeConfig) -> Option<ServerWindows> {
+    let subject = diagnosed_subject(config);
+    let target = ProbeTarget {
+        url: subject.upstream.as_ref()?,
+        api_key: subject.api_key.as_ref(),
+        ca_file: subject.ca_file.as_deref(),
+    };
+    Some(probe::ask_server(&target).ok()?.windows)
 }
 
-/// The parts of a prompt, in the order in which the model sees them.
-struct Sections {
-    /// Each with its name, its tokens, and what is in it with its reason.
-    parts: Vec<(&'static str, u32, Vec<(EntityId, Reason)>)>,
-    dropped: Vec<(EntityId, Reason)>,
-    notices: u32,
-    budget: u32,
+/// The parts of a prompt, in the order in which the model sees them, each with its tokens, what is in it, and why.
+fn sections_of(composed: &ComposedPrompt) -> Value {
+    let mut events = composed.batch.recorded.iter().rev();
+    let record = events.find_map(|recorded| match &recorded.event {
+        Event::PromptComposed(composed) => Some(composed),
+        _ => None,
+    });
+    let (request, current_from) = (&composed.request, composed.request.current_from());
+    let (mut system, mut own, mut recent, mut current) = (0, 0, 0, 0);
+    system += composed.outgoing.system.as_deref().map_or(0, str::len);
+    for going in &composed.outgoing.messages {
+        let message = &request.messages[going.index];
+        own += going.before.len() + going.after.len();
+        let bytes: usize = message.texts().map(str::len).sum();
+        let changed = going
+            .rewritten
+            .iter()
+            .map(|(at, new)| (message.parts[*at].len(), new.len()));
+        let bytes = changed.fold(bytes, |bytes, (old, new)| bytes + new - old);
+        match message.role {
+            Role::System => system += bytes,
+            _ if going.index < current_from => recent += bytes,
+            _ => current += bytes,
+        }
+    }
+    let named = |entity: &EntityId, reason: Reason| json!({"entity": entity.to_string(), "reason": reason.code()});
+    let shown = |locked: bool| {
+        let all = record.iter().flat_map(|record| &record.hydrated);
+        let all = all.filter(|it| (it.reason == Reason::Locked) == locked);
+        let entities: Vec<Value> = all.clone().map(|it| named(&it.entity, it.reason)).collect();
+        (all.map(|it| it.tokens).sum::<u32>(), entities)
+    };
+    let ((locked_tokens, locked), (code_tokens, code)) = (shown(true), shown(false));
+    let notices = tokens_of(own).saturating_sub(locked_tokens + code_tokens);
+    let sections = [
+        ("client's system text", tokens_of(system), Vec::new()),
+        ("locked files", locked_tokens, locked),
+        ("code hydration", code_tokens, code),
+        (
+            "state notices, and what was added before",
+            notices,
+            Vec::new(),
+        ),
+        ("recent context", tokens_of(recent), Vec::new()),
+        ("current prompt", tokens_of(current), Vec::new()),
+    ];
+    let total: u32 = sections.iter().map(|(_, tokens, _)| tokens).sum();
+    let sections = sections.into_iter();
+    let sections = sections
+        .map(|(name, tokens, shown)| json!({"section": name, "shown": shown, "tokens": tokens}));
+    let dropped = record.iter().flat_map(|record| &record.dropped);
+    json!({
+        "budget_tokens": record.map(|record| record.budget_tokens),
+        "dropped": dropped.map(|it| named(&it.entity, it.reason)).collect::<Vec<_>>(),
+        "sections": sections.collect::<Vec<_>>(),
+        "total_tokens": total,
+    })
 }
 
-impl Sections {
-    fn of(composed: &ComposedPrompt) -> Self {
-        let events = composed.batch.recorded.iter();
-        let record = events.rev().find_map(|recorded| match &recorded.event {
-            Event::PromptComposed(composed) => Some(composed.clone()),
-            _ => None,
-        });
-        let request = &composed.request;
-        let record = record.unwrap_or_else(|| PromptComposed {
-            history: tslp_core::event::History::Client,
-            hydrated: Vec::new(),
-            dropped: Vec::new(),
-            notices: 0,
-            budget_tokens: 0,
-        });
-        let current_from = request.current_from();
-        let (mut system, mut own, mut recent, mut current) = (0, 0, 0, 0);
-        system += composed.outgoing.system.as_deref().map_or(0, str::len);
-        for going in &composed.outgoing.messages {
-            let message = &request.messages[going.index];
-            own += going.before.len() + going.after.len();
-            let parts = message.parts.iter().enumerate().map(|(at, part)| {
-                let new = going.rewritten.iter().find(|(index, _)| *index == at);
-                new.map_or(part.len(), |(_, new)| new.len())
-            });
-            let calls = message.tool_calls.iter().map(|call| call.arguments.len());
-            let bytes: usize = parts.chain(calls).sum();
-            match message.role {
-                Role::System => system += bytes,
-                _ if going.index < current_from => recent += bytes,
-                _ => current += bytes,
-            }
-        }
-        let is_locked = |reason| reason == Reason::Locked;
-        let shown = |locked: bool| {
-            let shown = record
-                .hydrated
-                .iter()
-                .filter(|it| is_locked(it.reason) == locked);
-            let tokens = shown.clone().map(|it| it.tokens).sum::<u32>();
-            let shown = shown.map(|it| (it.entity.clone(), it.reason));
-            (tokens, shown.collect::<Vec<_>>())
-        };
-        let ((lock_tokens, locked), (code_tokens, code)) = (shown(true), shown(false));
-        let notices = tokens_of(own).saturating_sub(lock_tokens + code_tokens);
-        Self {
-            parts: vec![
-                ("client's system text", tokens_of(system), Vec::new()),
-                ("project memory", 0, Vec::new()),
-                ("session recovery", 0, Vec::new()),
-                ("locked files", lock_tokens, locked),
-                ("code hydration", code_tokens, code),
-                ("state notices and earlier sections", notices, Vec::new()),
-                ("recent context", tokens_of(recent), Vec::new()),
-                ("current prompt", tokens_of(current), Vec::new()),
-            ],
-            dropped: record
-                .dropped
-                .into_iter()
-                .map(|it| (it.entity, it.reason))
-                .collect(),
-            notices: record.notices,
-            budget: record.budget_tokens,
-        }
-    }
-
-    fn total(&self) -> u32 {
-        self.parts.iter().map(|(_, tokens, _)| tokens).sum()
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for (name, tokens, shown) in &self.parts {
-            lines.push(format!("{name:36}{tokens:>8}"));
-            lines.extend(
-                shown
-                    .iter()
-                    .map(|(entity, reason)| format!("  {entity}  {reason}")),
-            );
-        }
-        lines.extend(self.dropped.iter().map(|(entity, reason)| {
-            format!("  not shown: {entity}  {reason} ({})", reason.meaning())
-        }));
+/// The page for people.
+fn lines_of(page: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let entry = |it: &Value| {
+        let reason = word(&it["reason"]);
+        let meaning = Reason::from_code(&reason).map_or("", Reason::meaning);
+        format!("{}  {reason} ({meaning})", word(&it["entity"]))
+    };
+    let mut lines = Vec::new();
+    for section in list(&page["sections"]) {
         lines.push(format!(
-            "total {} tokens, estimated at {BYTES_PER_TOKEN} bytes each; {} notices; at most {} tokens of code are added",
-            self.total(),
-            self.notices,
-            self.budget
+            "{:42}{:>8}",
+            word(&section["section"]),
+            section["tokens"]
         ));
-        lines
+        lines.extend(
+            list(&section["shown"])
+                .iter()
+                .map(|it| format!("  {}", entry(it))),
+        );
     }
-
-    fn json(&self) -> Value {
-        let named = |list: &[(EntityId, Reason)]| -> Vec<Value> {
-            let list = list.iter();
-            list.map(
-                |(entity, reason)| json!({"entity": entity.to_string(), "reason": reason.code()}),
-            )
-            .collect()
-        };
-        let parts = self.parts.iter().map(|(name, tokens, shown)| {
-            json!({"section": name, "tokens": tokens, "shown": named(shown)})
-        });
-        json!({
-            "budget_tokens": self.budget,
-            "dropped": named(&self.dropped),
-            "notices": self.notices,
-            "sections": parts.collect::<Vec<_>>(),
-            "total_tokens": self.total(),
-        })
-    }
+    lines.extend(
+        list(&page["dropped"])
+            .iter()
+            .map(|it| format!("  not shown: {}", entry(it))),
+    );
+    let (total, budget) = (&page["total_tokens"], &page["budget_tokens"]);
+    lines.push(format!(
+        "total {total} tokens, estimated at {BYTES_PER_TOKEN} bytes each; at most {budget} of code are added"
+    ));
+    lines
 }
 
 fn tokens_of(bytes: usize) -> u32 {

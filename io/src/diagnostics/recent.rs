@@ -8,7 +8,7 @@ use tslp_core::event::{EventKind, History, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::reason::Reason;
-use tslp_core::scope::{self, ScopeChange};
+use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
@@ -176,15 +176,14 @@ fn last_episodes(
         None => EpisodeEntries::default(),
     };
     let scope: Vec<ScopeRow> = reader.rows()?;
+    let scope = scope
+        .into_iter()
+        .filter(|row| row.rule != ScopeChange::Lock);
+    let scope: OffRules = scope.map(|row| (row.rule, row.pattern)).collect();
     let rule_of = |entry: &EpisodeEntry| {
-        let path = entry.entity.as_ref().map(|entity| entity.path.as_str())?;
         let is_off = matches!(entry.reason, Reason::OffByUser | Reason::OffInMessage);
-        let mut rules = scope
-            .iter()
-            .rev()
-            .filter(|row| row.rule != ScopeChange::Lock);
-        let rule = rules.find(|row| is_off && scope::is_meant(&row.pattern, path))?;
-        Some(rule.pattern.clone())
+        let entity = entry.entity.as_ref().filter(|_| is_off)?;
+        scope.pattern_for(entity.path.as_str()).map(str::to_owned)
     };
     let episodes = episodes.into_iter().rev().map(|row| EpisodeReport {
         entries: entries

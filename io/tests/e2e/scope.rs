@@ -110,7 +110,7 @@ fn what_is_off_goes_to_no_model_whatever_tool_showed_it() {
     let diff = format!(
         "diff --git a/src/ring.c b/src/ring.c\n+x = 1\ndiff --git a/secrets/staging.env b/secrets/staging.env\n+STAGING_TOKEN={SECRET}-new\n"
     );
-    let cases: [(&str, Value, &str); 9] = [
+    let cases: [(&str, Value, &str); 13] = [
         ("Read", json!({"file_path": absolute}), numbered),
         (
             "read_file",
@@ -126,6 +126,22 @@ fn what_is_off_goes_to_no_model_whatever_tool_showed_it() {
         ),
         ("Grep", json!({"pattern": "TOKEN", "path": "."}), &found),
         ("bash", json!({"command": "git diff"}), &diff),
+        (
+            "bash",
+            json!({"command": "git show HEAD:secrets/staging.env"}),
+            "OLD=zebra-4711-quagga\n",
+        ),
+        ("bash", json!({"command": "cat secret*/stag*"}), KEYS),
+        (
+            "grep",
+            json!({"pattern": "TOKEN"}),
+            "secrets/staging.env\n  Line 2: TOKEN is zebra-4711-quagga\n\nsrc/x.c\n  Line 1: int x;\n",
+        ),
+        (
+            "search",
+            json!({"query": "token"}),
+            "{\"matches\": [{\"path\": \"secrets/staging.env\", \"text\": \"a line of old with zebra-4711-quagga in it\"}]}",
+        ),
         // No path goes with it: its lines do.
         (
             "bash",
@@ -155,6 +171,26 @@ fn what_is_off_goes_to_no_model_whatever_tool_showed_it() {
             );
         }
     }
+    // Names are no content: a list of files stays as it is.
+    let list = "README.md\nsecrets/staging.env\nsrc/ring.c\nsrc/x.c\n";
+    let request = (SPOKEN[0].request)("bash", &json!({"command": "git ls-files"}), list);
+    let body = sent(
+        &tslp,
+        &upstream,
+        (SPOKEN[0].path, (SPOKEN[0].reply)()),
+        &request,
+    );
+    assert!(
+        body.contains("secrets/staging.env\\nsrc/ring.c\\nsrc/x.c") && !body.contains(WITHHELD),
+        "{body}"
+    );
+    let request = (SPOKEN[0].request)(cases[0].0, &cases[0].1, cases[0].2);
+    sent(
+        &tslp,
+        &upstream,
+        (SPOKEN[0].path, (SPOKEN[0].reply)()),
+        &request,
+    );
     let recent = tslp.page("/recent");
     let withheld = recent["episodes"][0]["withheld"].to_string();
     assert!(

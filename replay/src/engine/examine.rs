@@ -94,15 +94,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         for path in view.state.scope().locked(received.session) {
             checks.add_file(&view, &path);
         }
-        let mut off_rules = view.state.scope().off_rules();
-        off_rules
-            .0
-            .extend(directives.iter().filter_map(|directive| {
-                let change = directive.verb.scope_change()?;
-                let is_about_sight = matches!(change, ScopeChange::Off | ScopeChange::On);
-                let pattern = scope::parse_pattern(&directive.target).ok();
-                Some((change, pattern.filter(|_| is_about_sight)?))
-            }));
+        let mut off_rules = view.state.scope().off().clone();
+        off_rules.extend(directives.iter().filter_map(|directive| {
+            let change = directive.verb.scope_change()?;
+            let is_about_sight = matches!(change, ScopeChange::Off | ScopeChange::On);
+            let pattern = scope::parse_pattern(&directive.target).ok();
+            Some((change, pattern.filter(|_| is_about_sight)?))
+        }));
         let mut touches = match received.repetition {
             // These files were looked at when the prompt was first sent; since then the model may have changed them.
             PromptRepetition::Answered => Vec::new(),

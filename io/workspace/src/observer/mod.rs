@@ -255,7 +255,7 @@ impl WorkspaceObserver for Observer {
     }
 
     fn off_files(&mut self, rules: &OffRules) -> Vec<OffFile> {
-        if rules.0.is_empty() {
+        if rules.patterns().next().is_none() {
             return Vec::new();
         }
         let (answer, answered) = bounded(1);

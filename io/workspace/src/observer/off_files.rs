@@ -43,7 +43,7 @@ impl OffFiles {
             };
         }
         let mut found = Vec::new();
-        for pattern in rules.off_patterns() {
+        for pattern in rules.patterns() {
             let folder = scope::folder_of(pattern);
             if folder.is_empty() && !is_first {
                 continue;
