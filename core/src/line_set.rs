@@ -10,13 +10,15 @@ use crate::path::RelPath;
 /// Letters and digits that a line needs to be told from others.
 const LINE_CHARS_MIN: u32 = 4;
 
-/// Letters and digits of the lines that are one file's beyond doubt: of code, of other text, and where a call names another file.
-const CODE_CHARS_MIN: u32 = 32;
+/// Letters and digits of the lines that are one file's beyond doubt: of settings or keys, the same where a call names another file, of
+/// code, and of what may well be another file's.
 const DATA_CHARS_MIN: u32 = 8;
-const FOREIGN_CHARS_MIN: u32 = 48;
+const OTHER_DATA_CHARS_MIN: u32 = 16;
+const CODE_CHARS_MIN: u32 = 32;
+const OTHER_CHARS_MIN: u32 = 48;
 
-/// Lines that they are at least where a call names another file, whose own lines some may be.
-const FOREIGN_LINES_MIN: usize = 3;
+/// Lines that these are at least.
+const OTHER_LINES_MIN: usize = 3;
 
 /// Marks in front of a line that are taken off one after the other: a path, a number, a diff's sign.
 const MARKS_MAX: usize = 4;
@@ -45,8 +47,10 @@ struct FileLine {
 pub enum Suspicion {
     /// Nothing speaks for another file.
     Any,
-    /// A call names another file, or a person wrote the text.
+    /// A call names another file, whose own lines some may be.
     Foreign,
+    /// A person wrote the text.
+    Typed,
 }
 
 impl Suspicion {
@@ -146,12 +150,11 @@ impl Run {
     }
 
     const fn counts(&self, suspicion: Suspicion) -> bool {
-        match suspicion {
-            Suspicion::Any if self.from.is_code => self.weight >= CODE_CHARS_MIN,
-            Suspicion::Any => self.weight >= DATA_CHARS_MIN,
-            Suspicion::Foreign => {
-                self.lines >= FOREIGN_LINES_MIN && self.weight >= FOREIGN_CHARS_MIN
-            }
+        match (suspicion, self.from.is_code) {
+            (Suspicion::Any, false) => self.weight >= DATA_CHARS_MIN,
+            (Suspicion::Any, true) => self.weight >= CODE_CHARS_MIN,
+            (Suspicion::Foreign, false) => self.weight >= OTHER_DATA_CHARS_MIN,
+            _ => self.lines >= OTHER_LINES_MIN && self.weight >= OTHER_CHARS_MIN,
         }
     }
 }
@@ -234,7 +237,7 @@ mod tests {
         check("import os\nimport sys\n", Suspicion::Any, &[]);
         check("    return ring\n", Suspicion::Any, &[]);
         check("PORT=80\n", Suspicion::Any, &[]);
-        check("API_KEY=abcd1234efgh\n", Suspicion::Foreign, &[]);
+        check("API_KEY=abcd1234efgh\n", Suspicion::Typed, &[]);
         check(CODE, Suspicion::Foreign, &[CODE]);
     }
 }

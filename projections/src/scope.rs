@@ -77,7 +77,7 @@ impl Scope {
         // Nothing is on by a rule where nothing is off.
         let holds = match change {
             ScopeChange::Off | ScopeChange::Lock => true,
-            ScopeChange::On => self.off.patterns().next().is_some(),
+            ScopeChange::On => self.rules.values().any(|row| row.rule == ScopeChange::Off),
             ScopeChange::Unlock => false,
         };
         if holds {

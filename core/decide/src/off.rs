@@ -143,11 +143,12 @@ impl<'v> OffFilter<'v> {
                     Some(String::from(WITHHELD))
                 }
                 (_, None) => {
-                    let is_users = message.role == Role::User;
-                    let suspicion =
-                        Suspicion::of(is_users || call.is_some_and(|call| call.names_other));
+                    let suspicion = match message.role {
+                        Role::User => Suspicion::Typed,
+                        _ => Suspicion::of(call.is_some_and(|call| call.names_other)),
+                    };
                     let mut clean = self.known.clean.borrow_mut();
-                    let key = (shown.hash, suspicion, is_users);
+                    let key = (shown.hash, suspicion, message.role == Role::Other);
                     if !before.contains_key(&place) && clean.contains(&key) {
                         continue;
                     }

@@ -363,6 +363,10 @@ fn bad_patterns_are_refused_with_what_to_do_and_rules_are_listed() {
             ("lock", "src/ring.c", Some(3))
         ]
     );
+    for words in [&["on", "**"][..], &["unlock"]] {
+        assert_eq!(places.cli_json(words).0, 0, "{words:?}");
+    }
+    assert_eq!(places.cli_json(&["scope"]).1, json!({"rules": []}));
     let (code, said) = failure(places.command(&["lock"]));
     assert_eq!(code, 2, "{said}");
 }

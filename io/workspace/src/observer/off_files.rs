@@ -16,7 +16,10 @@ const FILES_MAX: usize = 2000;
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Most bytes that are read in all.
-const BYTES_MAX: u64 = 16 << 20;
+const BYTES_MAX: u64 = 8 << 20;
+
+/// Most entries of one walk: a prompt waits for it.
+const WALKED_MAX: usize = 10_000;
 
 /// What was read for the rules in force.
 #[derive(Default)]
@@ -55,6 +58,7 @@ impl OffFiles {
                 .filter_entry(|entry| entry.file_name() != ".git")
                 .build();
             for entry in walk
+                .take(WALKED_MAX)
                 .flatten()
                 .filter(|entry| entry.file_type().is_some_and(|it| it.is_file()))
             {
