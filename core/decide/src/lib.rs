@@ -38,6 +38,7 @@ pub mod repeat;
 pub mod reply;
 pub mod resolve;
 pub mod sent;
+mod sentence;
 pub mod shown;
 pub mod side_request;
 pub mod sight;
