@@ -484,8 +484,8 @@ pub fn compare(
     let added_lines: Vec<&CodeLine<'_>> =
         pairs.iter().flat_map(|(_, added)| added).copied().collect();
     let was_moved = |line: &CodeLine<'_>| {
-        let is_there = inserted.contains(line.key.as_str()) || context.moved_to.contains(&line.key);
-        line.words.len() > 1 && is_there
+        line.words.len() > 1 && inserted.contains(line.key.as_str())
+            || context.moved_to.contains(&line.key)
             || added_lines
                 .iter()
                 .any(|added| line.lives_on_in(added) && added.words.len() > 1)
@@ -610,7 +610,8 @@ fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> b
 /// Whether one statement that has to do with none of them replaced several lines.
 fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
     let [only] = new else { return false };
-    gone.len() >= REMOVED_LINES_MIN && words_in(old) >= 2 * STUBBED_WORDS && !only.is_about(old)
+    let words = words_in(gone.iter().copied());
+    gone.len() >= REMOVED_LINES_MIN && words >= 2 * STUBBED_WORDS && !only.is_about(old)
 }
 
 /// The keys of all lines of some code, by which [`compare`] finds what was moved.
