@@ -945,6 +945,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             view,
             grammars: &self.grammars,
             root: &self.policy.workspace_root,
+            session: None,
         }
     }
 

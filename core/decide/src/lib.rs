@@ -40,6 +40,7 @@ pub mod reply;
 pub mod resolve;
 pub mod scope;
 pub mod sent;
+mod sentence;
 pub mod shown;
 pub mod side_request;
 pub mod sight;

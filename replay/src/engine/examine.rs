@@ -13,6 +13,7 @@ use tslp_core::policy::OnStale;
 use tslp_core::request::Request;
 use tslp_core::scope::{self, ScopeChange};
 use tslp_decide::authorship::MessageAuthors;
+use tslp_decide::code_reader::CodeReader;
 use tslp_decide::direct::{self, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_decide::hydrate;
@@ -209,9 +210,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_judged = outcome == ReplyOutcome::Completed && session.is_some();
         let (found, touches) = if is_judged {
             let view = self.view();
-            let code = self.code_reader(&view);
-            let mut found =
-                found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
+            let code = CodeReader {
+                session,
+                ..self.code_reader(&view)
+            };
+            let mut found = found_code::find_code(code, &reply.text, &reply.tool_calls, cut);
             // An agent's system message is long, and most of its replies hold no code.
             let system = session.filter(|_| !found.is_empty());
             let system = system.and_then(|session| sessions.system(session));
