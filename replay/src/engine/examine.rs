@@ -255,8 +255,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work: BatchBuilder,
     ) -> PendingReply {
         let view = self.view();
-        let (code, session) = (self.code_reader(&view), Some(work.ids().1));
-        let found = found_code::find_code(code, session, text, &[], MessageEnd::Whole);
+        let code = self.code_reader(&view);
+        let found = found_code::find_code(code, text, &[], MessageEnd::Whole);
         let mut checks = DiskChecks::default();
         for found in &found {
             checks.add_code(&view, found);
