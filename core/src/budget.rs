@@ -28,6 +28,33 @@ stored_words! {
         Builds = "builds",
         /// Test runs that the client is asked for.
         Tests = "tests",
+        /// Money for the tokens, by the configured prices; in millionths.
+        Money = "money",
+    }
+}
+
+/// Millionths of a unit of money, as a budget is written.
+const MONEY_UNIT: u64 = 1_000_000;
+
+impl Counter {
+    /// A figure of this as people write it.
+    #[must_use]
+    pub fn shown(self, figure: u64) -> String {
+        match (self, figure % MONEY_UNIT) {
+            (Self::Money, 0) => (figure / MONEY_UNIT).to_string(),
+            (Self::Money, part) => {
+                let text = format!("{}.{part:06}", figure / MONEY_UNIT);
+                text.trim_end_matches('0').to_string()
+            }
+            _ => figure.to_string(),
+        }
+    }
+
+    fn parse(self, text: &str) -> Option<u64> {
+        match self {
+            Self::Money => parse_money(text),
+            _ => parse_number(text),
+        }
     }
 }
 
@@ -63,7 +90,9 @@ impl FromStr for Budget {
             let (word, number) = (words.next().unwrap_or_default(), words.next());
             let counter = Counter::of_word(word)
                 .ok_or_else(|| format!("`{word}` isn't counted: {}", Counter::WORDS.join(", ")))?;
-            let limit = number.and_then(parse_number).filter(|limit| *limit > 0);
+            let limit = number
+                .and_then(|it| counter.parse(it))
+                .filter(|limit| *limit > 0);
             let (Some(limit), None) = (limit, words.next()) else {
                 return Err(format!("`{item}`: write a number, such as `{word} 200`"));
             };
@@ -87,6 +116,111 @@ fn parse_number(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// An amount with at most six digits behind its point, in millionths.
+fn parse_money(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || part.len() > 6 || !is_digits(whole) || !is_digits(part) {
+        return None;
+    }
+    let part: u64 = format!("{part:0<6}").parse().ok()?;
+    whole
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(MONEY_UNIT)?
+        .checked_add(part)
+}
+
+/// What models' tokens cost: a million read and a million written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Prices {
+    /// A model's name, or its beginning before a `*`, with both prices in millionths.
+    prices: Vec<(String, u64, u64)>,
+}
+
+impl Prices {
+    /// What so many tokens read and written of a model cost, in millionths; 0 for a model without a price.
+    #[must_use]
+    pub fn cost(&self, model: &str, read: u64, written: u64) -> u64 {
+        let is_of = |name: &str| match name.strip_suffix('*') {
+            Some(beginning) => model.starts_with(beginning),
+            None => name == model,
+        };
+        let price = self.prices.iter().find(|(name, ..)| is_of(name));
+        price.map_or(0, |(_, for_read, for_written)| {
+            let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
+            let sum = cost(read, *for_read) + cost(written, *for_written);
+            u64::try_from(sum / u128::from(MONEY_UNIT)).unwrap_or(u64::MAX)
+        })
+    }
+}
+
+impl FromStr for Prices {
+    type Err = String;
+
+    /// Reads `gpt-5* 1.25 10, qwen3 0.1 0.1`: names, and what a million tokens read and written cost.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let items = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+        let prices = items.map(|item| {
+            let words: Vec<&str> = item.split_whitespace().collect();
+            let price = match words[..] {
+                [name, read, written] => parse_money(read)
+                    .zip(parse_money(written))
+                    .map(|(read, written)| (name.to_string(), read, written)),
+                _ => None,
+            };
+            price.ok_or_else(|| {
+                format!("`{item}`: write a model's name and what a million tokens read and written cost, such as `gpt-5* 1.25 10`")
+            })
+        });
+        prices
+            .collect::<Result<_, _>>()
+            .map(|prices| Self { prices })
+    }
+}
+
+impl TryFrom<String> for Prices {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Prices> for String {
+    fn from(prices: Prices) -> Self {
+        prices.to_string()
+    }
+}
+
+impl fmt::Display for Prices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, read, written)) in self.prices.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            let shown = |price: u64| Counter::Money.shown(price);
+            write!(f, "{comma}{name} {} {}", shown(*read), shown(*written))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "arbitrary")]
+impl<'a> arbitrary::Arbitrary<'a> for Prices {
+    fn arbitrary(u: &mut arbitrary::Unstructured<'a>) -> arbitrary::Result<Self> {
+        let mut prices = Vec::new();
+        for number in 0..u.int_in_range(0..=3)? {
+            let name = format!("m{number}");
+            prices.push((
+                name,
+                u64::from(u.arbitrary::<u32>()?),
+                u64::from(u.arbitrary::<u32>()?),
+            ));
+        }
+        Ok(Self { prices })
+    }
+}
+
 impl TryFrom<String> for Budget {
     type Error = String;
 
@@ -105,7 +239,7 @@ impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (counter, limit)) in self.limits.iter().enumerate() {
             let comma = if at > 0 { ", " } else { "" };
-            write!(f, "{comma}{counter} {limit}")?;
+            write!(f, "{comma}{counter} {}", counter.shown(*limit))?;
         }
         Ok(())
     }

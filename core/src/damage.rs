@@ -108,10 +108,7 @@ const FAILURES: [&str; 20] = [
 const JUMPS: [&str; 4] = ["return", "break", "continue", "goto"];
 
 /// First words of further branches of a statement.
-const BRANCHES: [&str; 11] = [
-    "else", "elif", "elsif", "elseif", "case", "default", "when", "catch", "except", "finally",
-    "rescue",
-];
+const BRANCHES: [&str; 7] = ["else", "elif", "elsif", "elseif", "case", "default", "when"];
 
 /// First words of checks.
 const CONDITIONS: [&str; 3] = ["if", "unless", "guard"];
@@ -124,8 +121,8 @@ const DECIDING: [&str; 9] = [
 /// First words of loops.
 const LOOPS: [&str; 6] = ["for", "while", "loop", "foreach", "do", "until"];
 
-/// First words of what answers for errors and releases.
-const HANDLERS: [&str; 5] = ["try", "with", "using", "defer", "synchronized"];
+/// First words of what answers for errors and releases. A `try` does neither by itself.
+const HANDLERS: [&str; 4] = ["with", "using", "defer", "synchronized"];
 
 /// First words of branches that answer for errors.
 const CATCHES: [&str; 4] = ["catch", "except", "rescue", "finally"];
@@ -227,20 +224,23 @@ impl<'c> CodeLines<'c> {
     }
 }
 
-/// The lines of code, with those that a bracket holds together as one: how a statement is wrapped is layout. What stands in braces has
-/// lines of its own.
+/// The lines of code, with those that a bracket or a string holds together as one: how a statement is wrapped is layout. What stands in
+/// braces has lines of its own.
 fn statements_of(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     core::iter::from_fn(move || {
         let mut end = 0;
         let mut open = 0_usize;
-        for line in rest.split_inclusive('\n').take(WRAPPED_LINES_MAX) {
+        for _ in 0..WRAPPED_LINES_MAX {
+            let line = rest[end..].split_inclusive('\n').next()?;
             if end > 0 && line.trim_start().starts_with('#') {
                 break;
             }
-            end += line.len();
-            open = open_brackets(open, line);
-            if open == 0 || line.trim_end().ends_with(['{', ';']) {
+            let (left_open, length) = read_line(open, &rest[end..]);
+            open = left_open;
+            end += length;
+            let is_last = end == rest.len();
+            if open == 0 || is_last || rest[..end].trim_end().ends_with(['{', ';']) {
                 break;
             }
         }
@@ -250,26 +250,38 @@ fn statements_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How many brackets are open after a line, if so many were before it.
-fn open_brackets(mut open: usize, line: &str) -> usize {
-    let mut rest = line;
-    while let Some(at) = rest.find(['(', '[', ')', ']', '"', '\'', '`', '/']) {
-        let mark = rest.as_bytes()[at];
-        rest = &rest[at + 1..];
-        match mark {
-            b'/' if rest.starts_with('/') => break,
-            b'/' => {}
-            b'(' | b'[' => open += 1,
-            b')' | b']' => open = open.saturating_sub(1),
-            // A mark that closes nowhere in the line begins no string.
-            quote => {
-                rest = rest
-                    .find(char::from(quote))
-                    .map_or(rest, |end| &rest[end + 1..])
+/// How many brackets are open after the first line of a text, if so many were before it, and the line's length. A string goes on over
+/// line ends where its mark says so.
+fn read_line(mut open: usize, text: &str) -> (usize, usize) {
+    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let mut at = 0;
+    let mut end = line_end(0);
+    while let Some(found) = text[at..end].find(['(', '[', ')', ']', '"', '\'', '`', '/']) {
+        at += found;
+        let mark = text.as_bytes()[at];
+        let rest = &text[at..];
+        let long = ["\"\"\"", "'''", "`"];
+        let quote = long.iter().find(|quote| rest.starts_with(**quote));
+        at += quote.map_or(1, |quote| quote.len());
+        match (mark, quote) {
+            (b'/', _) if text[at..].starts_with('/') => break,
+            (b'/', _) => {}
+            (b'(' | b'[', _) => open += 1,
+            (b')' | b']', _) => open = open.saturating_sub(1),
+            // A mark that closes nowhere begins no string.
+            (_, Some(quote)) => {
+                at = text[at..]
+                    .find(quote)
+                    .map_or(at, |closes| at + closes + quote.len());
+                end = end.max(line_end(at));
+            }
+            (_, None) => {
+                let closes = text[at..end].find(char::from(mark));
+                at = closes.map_or(at, |closes| at + closes + 1);
             }
         }
     }
-    open
+    (open, end)
 }
 
 impl<'c> CodeLine<'c> {
@@ -293,25 +305,26 @@ impl<'c> CodeLine<'c> {
 
     /// Whether it fails or ends the program, by itself or by what it calls, however that is qualified.
     fn fails(&self) -> bool {
-        let called = self
-            .text
-            .split('(')
-            .next()
-            .and_then(|it| words_of(it).last());
+        let called = self.text.split_once('(').and_then(|(before, _)| {
+            let word = words_of(before).last();
+            word.filter(|word| before.ends_with(*word) || before.ends_with('!'))
+        });
         let said = self.words.first().into_iter().chain(called.as_ref());
         said.into_iter()
             .any(|word| FAILURES.contains(&word.to_ascii_lowercase().as_str()))
     }
 
     fn jumps(&self) -> bool {
-        self.words
-            .iter()
-            .any(|word| JUMPS.contains(word) || FAILURES.contains(word))
+        // `return_if_error(…)` returns as well.
+        self.words.iter().any(|word| {
+            JUMPS.contains(word) || FAILURES.contains(word) || word.starts_with("return_")
+        })
     }
 
     fn part(&self) -> Option<Part> {
         let text = self.text.trim_start();
-        if text.starts_with('@') || text.starts_with("#[") {
+        let is_attribute = text.starts_with("#[") && !text.starts_with("#[doc");
+        if text.starts_with('@') || is_attribute {
             Some(Part::Decorator)
         } else if self.begins_with(&CONDITIONS) {
             Some(Part::Condition)
@@ -348,14 +361,20 @@ impl<'c> CodeLine<'c> {
 
     /// Whether it has a word that says what it is about, and one of `lines` has it, too.
     fn is_about(&self, lines: &[CodeLine<'_>]) -> bool {
-        let is_name = |word: &&str| {
-            word.starts_with(|c: char| c.is_alphabetic() || c == '_' && word.len() > 1)
-                && !COMMON_WORDS.contains(word)
-        };
-        // What a string says computes nothing.
-        let said = self.text.split('"').step_by(2).flat_map(words_of);
+        // What fails is about what it is given alone, and what a string says computes nothing.
+        let given = self.text.split_once('(').map_or("", |(_, given)| given);
+        let computed = if self.fails() { given } else { self.text };
+        let said = computed.split('"').step_by(2).flat_map(words_of);
         said.filter(is_name)
             .any(|word| lines.iter().any(|line| line.words.contains(&word)))
+    }
+
+    /// Whether another line does what it did, with all that it was about.
+    fn lives_on_in(&self, other: &CodeLine<'_>) -> bool {
+        let mut names = self.words.iter().filter(|word| is_name(word)).peekable();
+        names.peek().is_some()
+            && self.part().is_none_or(|part| other.can_be(part))
+            && names.all(|name| other.words.contains(name))
     }
 }
 
@@ -453,22 +472,31 @@ pub fn compare(
         CodeLines::of(new, &new_text),
     );
     let hunks = align_hunks(&base.code, &new.code);
+    let pairs = hunks
+        .iter()
+        .map(|hunk| unpaired_lines(&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]));
+    let pairs: Vec<_> = pairs.collect();
     let inserted: BTreeSet<&str> = hunks
         .iter()
         .flat_map(|hunk| &new.code[hunk.new.clone()])
         .map(|line| line.key.as_str())
         .collect();
+    let added_lines: Vec<&CodeLine<'_>> =
+        pairs.iter().flat_map(|(_, added)| added).copied().collect();
     let was_moved = |line: &CodeLine<'_>| {
-        line.words.len() > 1
-            && (inserted.contains(line.key.as_str()) || context.moved_to.contains(&line.key))
+        line.words.len() > 1 && inserted.contains(line.key.as_str())
+            || context.moved_to.contains(&line.key)
+            || added_lines
+                .iter()
+                .any(|added| line.lives_on_in(added) && added.words.len() > 1)
     };
     let asked = lines_asked(&base.code, context.is_asked);
     let known_remarks: BTreeSet<&str> =
         base.remarks.iter().map(|(text, _)| text.as_str()).collect();
     let mut judged = DamageTally::default();
-    for hunk in &hunks {
+    for (hunk, (gone, added)) in hunks.iter().zip(&pairs) {
         let (old, fresh) = (&base.code[hunk.base.clone()], &new.code[hunk.new.clone()]);
-        let (mut gone, added) = unpaired_lines(old, fresh);
+        let (mut gone, added) = (gone.clone(), added.clone());
         gone.retain(|line| !was_moved(line) && !asked.contains(line.key.as_str()));
         let places = possible_positions(&base.code, hunk);
         let first = new
@@ -582,7 +610,8 @@ fn is_emptied(base: &[CodeLine<'_>], new: &[CodeLine<'_>], hunk: &LineHunk) -> b
 /// Whether one statement that has to do with none of them replaced several lines.
 fn computes_nothing(old: &[CodeLine<'_>], gone: &[&CodeLine<'_>], new: &[CodeLine<'_>]) -> bool {
     let [only] = new else { return false };
-    gone.len() >= REMOVED_LINES_MIN && words_in(old) >= 2 * STUBBED_WORDS && !only.is_about(old)
+    let words = words_in(gone.iter().copied());
+    gone.len() >= REMOVED_LINES_MIN && words >= 2 * STUBBED_WORDS && !only.is_about(old)
 }
 
 /// The keys of all lines of some code, by which [`compare`] finds what was moved.
@@ -633,6 +662,12 @@ fn is_import_missing(
         let mut lost = words_of(line).filter(|word| !kept_words.contains(word));
         is_include || lost.any(|word| used.contains(word))
     })
+}
+
+/// Whether a word says what code is about.
+fn is_name(word: &&str) -> bool {
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_' && word.len() > 1)
+        && !COMMON_WORDS.contains(word)
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
@@ -768,9 +803,10 @@ fn is_stub(gone: &[CodeLine<'_>], left: &[&CodeLine<'_>], new: &[CodeLine<'_>]) 
     let fails = only.fails();
     let ends = fails || only.begins_with(&ENDINGS);
     // `return f();` for `x = f(); return x;` does the same, and so may what computes its value from what was there.
-    let computes = !fails && only.words.len() > COMPUTING_WORDS && only.is_about(gone);
-    let is_else = (left.len() > 1 || gone.len() > 1 && others.iter().all(is_new)) && !computes;
+    let computes = (fails || only.words.len() > COMPUTING_WORDS) && only.is_about(gone);
+    let is_else = left.len() > 1 || gone.len() > 1 && others.iter().all(is_new);
     (ends && is_else || fails && first.iter().all(is_new))
+        && !computes
         && only.words.len() <= STUB_WORDS_MAX
         && words_in(gone) >= STUBBED_WORDS
 }
@@ -833,10 +869,11 @@ impl DamageTally {
                 self.removed_lines += gone.len();
             }
             // An `else` alone is no lost branch: its code is still there.
-            let is_branch = words > 1 && gone.iter().any(|line| line.begins_with(&BRANCHES));
-            let is_loop = gone.iter().any(|line| line.part() == Some(Part::Loop));
-            let is_part = is_branch
-                || is_loop
+            let is_lost = |line: &&CodeLine<'_>| match line.part() {
+                Some(Part::Branch) => words > 1,
+                part => part == Some(Part::Loop),
+            };
+            let is_part = gone.iter().any(is_lost)
                 || replacement.is_end
                 || replacement.are_members
                 || gone.iter().any(|line| (replacement.is_recent)(line));

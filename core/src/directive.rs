@@ -55,6 +55,17 @@ pub fn without_directives(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// Where another model's answer begins that the user passes on: below a typed `@tslp external`.
+#[must_use]
+pub fn external_from(text: &str) -> Option<usize> {
+    let lines = directive_lines(text).into_iter();
+    let is_external = |line: &DirectiveLine| {
+        let mut directives = line.directives.iter();
+        line.is_typed && directives.any(|it| it.verb == Verb::External)
+    };
+    lines.filter(is_external).map(|line| line.range.end).next()
+}
+
 /// The lines of a message that read as directives, in order.
 #[must_use]
 pub fn directive_lines(text: &str) -> Vec<DirectiveLine> {
@@ -142,7 +153,7 @@ fn parse_line(line: &str) -> Vec<Directive> {
     let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let verb = Verb::of_word(&word.to_ascii_lowercase()).unwrap_or(Verb::Unknown);
-    if verb.is_about_tools() || verb == Verb::Unknown {
+    if verb.is_about_tools() || matches!(verb, Verb::External | Verb::Unknown) {
         let target = rest.trim().trim_end_matches(['.', '!']).to_string();
         return Vec::from([Directive { verb, target }]);
     }

@@ -29,6 +29,7 @@ use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::scope::ScopeChange;
 use crate::slice::Span;
 #[cfg(feature = "arbitrary")]
 use crate::stored::few;
@@ -181,6 +182,8 @@ events! {
         ToolRan = "tool_ran",
         /// The Operator approved a policy profile.
         PolicyApproved = "policy_approved",
+        /// The user brings another model's answer.
+        ReplyImported = "reply_imported",
     }
     decisions {
         /// A block of code was found in a message.
@@ -207,6 +210,8 @@ events! {
         AuthorFound = "author_found",
         /// What a reply has its client do, as far as a budget counts it.
         WorkCounted = "work_counted",
+        /// The user says which files a model may see.
+        ScopeChanged = "scope_changed",
     }
 }
 
@@ -648,6 +653,16 @@ stored_words! {
         Resume = "resume",
         /// Anything else: answered with a notice.
         Unknown = "unknown",
+        /// Show no model these files.
+        Off = "off",
+        /// Show them again.
+        On = "on",
+        /// Show these files whole, and nothing else.
+        Lock = "lock",
+        /// Take locks away.
+        Unlock = "unlock",
+        /// What follows in the message is another model's answer.
+        External = "external",
     }
 }
 
@@ -663,7 +678,27 @@ impl Verb {
     pub const fn is_about_tools(self) -> bool {
         match self {
             Self::Allow | Self::Revoke | Self::Stop | Self::Resume => true,
-            Self::Accept | Self::Reject | Self::Confirm | Self::Unknown => false,
+            Self::Accept
+            | Self::Reject
+            | Self::Confirm
+            | Self::Off
+            | Self::On
+            | Self::Lock
+            | Self::Unlock
+            | Self::External
+            | Self::Unknown => false,
+        }
+    }
+
+    /// How it changes what a model may see, if it does.
+    #[must_use]
+    pub const fn scope_change(self) -> Option<ScopeChange> {
+        match self {
+            Self::Off => Some(ScopeChange::Off),
+            Self::On => Some(ScopeChange::On),
+            Self::Lock => Some(ScopeChange::Lock),
+            Self::Unlock => Some(ScopeChange::Unlock),
+            _ => None,
         }
     }
 }
@@ -1133,6 +1168,28 @@ pub struct WorkCounted {
     pub builds: u32,
     /// Test runs.
     pub tests: u32,
+}
+
+/// The user brings another model's answer, which is judged as a model's.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct ReplyImported {
+    /// Whose answer it is, as the user calls it.
+    pub source: String,
+    /// The answer in the Vault.
+    pub content: ArtifactHash,
+}
+
+/// The user says which files a model may see: a rule begins or ends.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct ScopeChanged {
+    /// What is said.
+    pub change: ScopeChange,
+    /// The conversation that it is said of; 0 is all.
+    pub session: SessionId,
+    /// The [pattern](crate::scope::parse_pattern); of a lock the file.
+    pub pattern: String,
 }
 
 /// A prompt on record that another one begins like.

@@ -223,6 +223,16 @@ impl GateReport {
             .filter(|rule| is_needed(*rule))
     }
 
+    /// Adds the verdict on a change where files are locked: of other files nothing may be changed.
+    pub fn judge_scope(&mut self, is_within: bool) {
+        self.verdicts
+            .push(boolean_verdict(Reason::WithinLock, is_within));
+        if !is_within {
+            self.passed = false;
+            self.conclusion = Some(Reason::OutsideLock);
+        }
+    }
+
     /// The report of a version that was judged before and now has a grant; the rules about base and disk are judged again.
     #[must_use]
     pub fn with_late_grant(

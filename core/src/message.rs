@@ -43,6 +43,8 @@ impl Role {
 /// A call that the model asks its client to make.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolCall {
+    /// Its id, by which a result names it; empty if it has none.
+    pub id: String,
     /// The tool's name.
     pub name: String,
     /// Its arguments as JSON text.
@@ -58,6 +60,8 @@ pub struct Message {
     pub parts: Vec<String>,
     /// Its tool calls.
     pub tool_calls: Vec<ToolCall>,
+    /// The id of the call of which it is the result; empty if it is none, or doesn't say.
+    pub answers: String,
     /// The model's thoughts before the text, if the client sends them back separately.
     pub thoughts: Vec<String>,
 }
@@ -70,6 +74,7 @@ impl Message {
             role,
             parts: vec![text.into()],
             tool_calls: Vec::new(),
+            answers: String::new(),
             thoughts: Vec::new(),
         }
     }
@@ -199,6 +204,7 @@ mod tests {
     fn arguments_written_anew_keep_their_key() {
         let key = |arguments: &str| {
             let call = ToolCall {
+                id: String::new(),
                 name: "edit".into(),
                 arguments: arguments.into(),
             };

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Prices};
 use crate::gate::{GateProfile, Thresholds};
 use crate::limits::{HYDRATION_TOKENS_DEFAULT, TOMBSTONE_EPISODES_DEFAULT};
 use crate::stored::stored_words;
@@ -110,6 +110,10 @@ pub struct Policy {
     pub budget_conversation: Budget,
     /// What may be done in one day (UTC), in all conversations.
     pub budget_day: Budget,
+    /// What one prompt may take.
+    pub budget_prompt: Budget,
+    /// What models' tokens cost.
+    pub prices: Prices,
 }
 
 impl Default for Policy {
@@ -128,6 +132,8 @@ impl Default for Policy {
             client_tools: ClientTools::default(),
             budget_conversation: Budget::default(),
             budget_day: Budget::default(),
+            budget_prompt: Budget::default(),
+            prices: Prices::default(),
         }
     }
 }
@@ -176,4 +182,6 @@ settings! {
     "guardian.client_tools": client_tools,
     "budget.conversation": budget_conversation,
     "budget.day": budget_day,
+    "budget.prompt": budget_prompt,
+    "price": prices,
 }

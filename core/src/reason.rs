@@ -316,6 +316,32 @@ reasons! {
     ExactMatch = "exact_match",
     /// The client has run the calls of the reply that changed it, and the file holds it as it was before: that counts.
     ChangeNotSaved = "change_not_saved",
+
+    // Scope.
+    /// The user turned the file off.
+    OffByUser = "off_by_user",
+    /// A message shows a file that the user turned off, and goes out without it.
+    OffInMessage = "off_in_message",
+    /// The user locked the file: it is shown whole, and nothing else is.
+    Locked = "locked",
+    /// The user locked other files, and nothing else is shown.
+    BypassedByLock = "bypassed_by_lock",
+    /// A locked file can't be shown whole, so that the prompt isn't sent.
+    LockMiss = "lock_miss",
+    /// The change is of a locked file, or none is locked.
+    WithinLock = "within_lock",
+    /// The user locked other files, and no other may be changed.
+    OutsideLock = "outside_lock",
+    /// The user turned files off.
+    TurnedOff = "turned_off",
+    /// The user turned files on again.
+    TurnedOn = "turned_on",
+    /// The user took a lock away.
+    Unlocked = "unlocked",
+    /// There are as many rules of scope as are kept.
+    TooManyRules = "too_many_rules",
+    /// The user says that the message holds another model's answer.
+    ExternalAnswer = "external_answer",
 }
 
 impl Reason {
@@ -350,6 +376,7 @@ impl Reason {
                 | Self::RenameSuspected
                 | Self::MovedOrCopied
                 | Self::RemovedByUser
+                | Self::OutsideLock
                 | Self::GrantMissing
         )
     }
@@ -397,6 +424,9 @@ impl Reason {
                     | Self::CallRepeated
                     | Self::FileRewritten
                     | Self::ManyFilesChanged
+                    | Self::OffByUser
+                    | Self::OffInMessage
+                    | Self::OutsideLock
             )
     }
 
@@ -428,6 +458,12 @@ impl Reason {
                 | Self::AgentsStopped
                 | Self::BreachStands
                 | Self::ToolsResumed
+                | Self::Locked
+                | Self::Unlocked
+                | Self::TurnedOff
+                | Self::TurnedOn
+                | Self::TooManyRules
+                | Self::ExternalAnswer
         )
     }
 

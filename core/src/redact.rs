@@ -14,14 +14,17 @@ mod reading;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Write as _;
 use core::ops::Range;
 
+use crate::hash::ArtifactHash;
 use reading::{ScannedText, SeenText};
 
-/// The text that replaces a credential in the ledger.
-pub const MARKER: &str = "[REDACTED CREDENTIAL]";
+/// How the text begins that replaces a credential in the ledger: a space, two digits of the credential's hash and `]` follow, so that a
+/// text with another credential is another text. Eight bits tell most changes, and nobody can guess a password from them.
+pub const MARKER: &str = "[REDACTED CREDENTIAL";
 
-/// The text with each credential replaced by [`MARKER`].
+/// The text with each credential replaced by its [`MARKER`].
 #[must_use]
 pub fn without_credentials(text: &str) -> Cow<'_, str> {
     let seen = SeenText::of(text);
@@ -33,7 +36,8 @@ pub fn without_credentials(text: &str) -> Cow<'_, str> {
         };
         let buffer = out.get_or_insert_with(|| String::with_capacity(text.len()));
         buffer.push_str(&text[copied..seen.start_in_text(credential.start)]);
-        buffer.push_str(MARKER);
+        let hash = ArtifactHash::of(&seen.bytes[credential.clone()]);
+        write!(buffer, "{MARKER} {hash:.2}]").expect("a string takes everything");
         copied = seen.end_in_text(credential.end);
     });
     match out {
@@ -45,30 +49,49 @@ pub fn without_credentials(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A file's bytes as they may be on record: without credentials, and without what says [`MARKER`] itself, so that a file in which it
-/// overwrote a credential isn't taken for the one on record.
+/// A file's bytes as they may be on record: as UTF-8, without credentials, and without what says [`MARKER`] itself, so that a file in
+/// which it overwrote a credential isn't taken for the one on record. Bytes with a NUL are no text, and stay.
 #[must_use]
 pub fn recordable(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let Ok(text) = core::str::from_utf8(bytes) else {
-        return Cow::Borrowed(bytes);
+    let text = match core::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) if bytes.contains(&0) => return Cow::Borrowed(bytes),
+        Err(_) => Cow::Owned(as_latin1(bytes)),
     };
-    let is_marked = memchr::memmem::find(bytes, MARKER.as_bytes()).is_some();
-    let own = is_marked.then(|| text.replace(MARKER, OWN_MARKER));
-    match without_credentials(own.as_deref().unwrap_or(text)) {
-        Cow::Owned(redacted) => Cow::Owned(redacted.into_bytes()),
-        Cow::Borrowed(_) => own.map_or(Cow::Borrowed(bytes), |own| Cow::Owned(own.into_bytes())),
+    let text = if text.contains(MARKER) {
+        Cow::Owned(text.replace(MARKER, OWN_MARKER))
+    } else {
+        text
+    };
+    match (without_credentials(&text), &text) {
+        (Cow::Owned(redacted), _) => Cow::Owned(redacted.into_bytes()),
+        (Cow::Borrowed(_), Cow::Borrowed(_)) => Cow::Borrowed(bytes),
+        (Cow::Borrowed(text), Cow::Owned(_)) => Cow::Owned(text.as_bytes().to_vec()),
     }
 }
 
+/// The text of a file in an older encoding: what isn't UTF-8 is read as Latin-1, which gives each byte a character of its own.
+fn as_latin1(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() + bytes.len() / 8);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| char::from(*byte)));
+    }
+    text
+}
+
 /// What files that say [`MARKER`] themselves have on record.
-const OWN_MARKER: &str = "[REDACTED-CREDENTIAL]";
+const OWN_MARKER: &str = "[REDACTED-CREDENTIAL";
 
 /// The source with a name of the same length for each credential that was cut out of it, so that it parses as it did before.
 #[must_use]
 pub fn with_names_for_markers(source: &[u8]) -> Cow<'_, [u8]> {
     let mut named = Cow::Borrowed(source);
     for at in memchr::memmem::find_iter(source, MARKER) {
-        let marker = &mut named.to_mut()[at..at + MARKER.len()];
+        let mut rest = source[at + MARKER.len()..].iter().take(4);
+        let closes = rest.position(|byte| *byte == b']');
+        let end = at + MARKER.len() + closes.map_or(0, |closes| closes + 1);
+        let marker = &mut named.to_mut()[at..end];
         let signs = marker.iter_mut().filter(|byte| !byte.is_ascii_alphabetic());
         signs.for_each(|byte| *byte = b'_');
     }
@@ -176,6 +199,43 @@ mod tests {
     use alloc::borrow::ToOwned;
     use alloc::format;
 
+    /// The text without its credentials, and without what tells them apart.
+    fn redacted(text: &str) -> String {
+        let clean = without_credentials(text);
+        let mut parts = clean.split(MARKER);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| text + MARKER + &part[4..])
+    }
+
+    #[test]
+    fn another_credential_is_another_text_and_shows_eight_bits() {
+        let line = |password: &str| format!("password = \"{password}\";");
+        let clean = |password: &str| without_credentials(&line(password)).into_owned();
+        let one = clean("Tr0ub4dor");
+        assert_eq!(one, clean("Tr0ub4dor"));
+        assert_ne!(one, clean("Tr0ub4dor&3"));
+        assert_eq!(one.len(), line("").len() + MARKER.len() + " 5e]".len());
+        assert_eq!(without_credentials(&one), one);
+        let named = with_names_for_markers(one.as_bytes()).into_owned();
+        let named = String::from_utf8(named).unwrap();
+        assert!(
+            !named.contains(['[', ']']) && named.len() == one.len(),
+            "{named}"
+        );
+    }
+
+    #[test]
+    fn a_file_in_latin1_is_a_text() {
+        let java = b"// Gr\xfc\xdfe \xc3\xa9\nString password = \"Tr0ub4dor\";\n";
+        let text = String::from_utf8(recordable(java).into_owned()).unwrap();
+        assert!(
+            text.starts_with("// Grüße é\n") && text.contains(MARKER),
+            "{text}"
+        );
+        let image = b"\x89PNG\x00\xff";
+        assert_eq!(&*recordable(image), image);
+    }
+
     #[test]
     fn keys_of_common_services_are_replaced() {
         for key in [
@@ -186,7 +246,7 @@ mod tests {
             "hf_abcdefghijklmnopqrstuvwxyz012345",
         ] {
             assert_eq!(
-                without_credentials(&format!("key = \"{key}\";")),
+                redacted(&format!("key = \"{key}\";")),
                 format!("key = \"{MARKER}\";"),
                 "{key}"
             );
@@ -208,8 +268,7 @@ mod tests {
             "%3D",
             "\\\\u003e",
         ] {
-            let found =
-                without_credentials(&format!("{{\"text\":\"a{escape}{key}\"}}")).into_owned();
+            let found = redacted(&format!("{{\"text\":\"a{escape}{key}\"}}"));
             assert_eq!(found, format!("{{\"text\":\"a{escape}{MARKER}\"}}"));
         }
         for (before, secret, after) in [
@@ -223,7 +282,7 @@ mod tests {
         ] {
             let text = format!("{before}{secret}{after}");
             assert_eq!(
-                without_credentials(&text),
+                redacted(&text),
                 format!("{before}{MARKER}{after}"),
                 "{text}"
             );
@@ -243,11 +302,8 @@ mod tests {
     #[test]
     fn private_keys_are_replaced_to_their_end_or_the_texts() {
         let pem = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb";
-        assert_eq!(without_credentials(pem), format!("a\n{MARKER}\nb"));
-        assert_eq!(
-            without_credentials("-----BEGIN PRIVATE KEY-----\nMIIE"),
-            MARKER
-        );
+        assert_eq!(redacted(pem), format!("a\n{MARKER}\nb"));
+        assert_eq!(redacted("-----BEGIN PRIVATE KEY-----\nMIIE"), MARKER);
     }
 
     /// A number below `end`, of a fixed row.

@@ -313,7 +313,7 @@ pub const CREDENTIALS: &[&str] = &[
     "-----END ",
     "\n",
     " ",
-    "[REDACTED CREDENTIAL]",
+    "[REDACTED CREDENTIAL 5e]",
     "password",
     "token",
     "=",

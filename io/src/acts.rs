@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tslp_core::artifact::Transition;
 use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::ids::{SessionId, UnixMillis};
@@ -31,6 +32,8 @@ use crate::engine::new_engine;
 pub enum Act {
     /// Something about code: the verb, and each target.
     OnCode(Verb, Vec<String>),
+    /// Which files a model may see: the verb, each pattern or file, and the conversation; `None` is all.
+    OnScope(Verb, Vec<String>, Option<SessionId>),
     /// A grant that is made or taken back, in this session or in that of the last prompt.
     OnGrant(Verb, String, Option<SessionId>),
     /// All agents and tools are stopped, or may go on.
@@ -39,6 +42,13 @@ pub enum Act {
         verb: Verb,
         /// Whether a breach of the sandbox is lifted, too.
         lifts_breach: bool,
+    },
+    /// Another model's answer is judged.
+    ImportReply {
+        /// Whose answer it is.
+        source: String,
+        /// The answer.
+        text: String,
     },
     /// A policy profile is put in force.
     ApprovePolicy {
@@ -98,6 +108,19 @@ pub fn decide_act<S: Store>(
             let given = targets.map(|target| (*verb, target.clone(), ALL_SESSIONS));
             given.collect()
         }
+        Act::OnScope(verb, targets, session) => {
+            let session = session.unwrap_or(ALL_SESSIONS);
+            let all = [String::new()];
+            let targets = if targets.is_empty() {
+                &all[..]
+            } else {
+                targets
+            };
+            let given = targets
+                .iter()
+                .map(|target| (*verb, target.clone(), session));
+            given.collect()
+        }
         Act::OnGrant(verb, grant, session) => {
             let current = || engine.state().current_session();
             let Some(session) = session.or_else(current) else {
@@ -123,6 +146,9 @@ pub fn decide_act<S: Store>(
             given.collect()
         }
         Act::ApprovePolicy { text } => return approve_policy(engine, at, text),
+        Act::ImportReply { source, text } => {
+            return import_reply(engine, observer, at, (source, text));
+        }
     };
     let mut results = Vec::new();
     let mut done: Option<Batch> = None;
@@ -139,6 +165,53 @@ pub fn decide_act<S: Store>(
         results.dedup();
     }
     (results, done)
+}
+
+/// Judges another model's answer as one of a model's: it is one of the last conversation's.
+fn import_reply<S: Store>(
+    engine: &mut Engine<TreeSitterGrammars, S>,
+    observer: &mut dyn WorkspaceObserver,
+    at: UnixMillis,
+    (source, text): (&str, &str),
+) -> (Vec<ActResult>, Option<Batch>) {
+    let session = engine.state().current_session().unwrap_or(ALL_SESSIONS);
+    let pending = engine.receive_import(at, session, (source, text));
+    let findings = observer.check(pending.checks.clone());
+    let paths = pending.checks.iter().map(|check| check.path.clone());
+    let answers = DiskAnswers {
+        findings: paths.zip(findings).collect(),
+        ..DiskAnswers::default()
+    };
+    let batch = engine.judge(pending, answers).batch;
+    let mut results: Vec<ActResult> = Vec::new();
+    for recorded in &batch.recorded {
+        let (entity, reason, is_done) = match &recorded.event {
+            Event::Transitioned(moved) if moved.transition == Transition::Promote => {
+                (&moved.entity, moved.cause, true)
+            }
+            Event::PromotionRefused(refused) => {
+                let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
+                (&refused.entity, reason, false)
+            }
+            _ => continue,
+        };
+        let words = match is_done {
+            true => "true now".to_owned(),
+            false => format!("waits, {}: `tslp why {entity}` says more", reason.meaning()),
+        };
+        results.push(ActResult::new(
+            &entity.to_string(),
+            reason.code(),
+            words,
+            is_done,
+        ));
+    }
+    if results.is_empty() {
+        let words =
+            format!("the answer of {source} is on record; no code in it belongs to a known file");
+        results.push(ActResult::new("", "nothing_to_judge", words, true));
+    }
+    (results, Some(batch))
 }
 
 fn approve_policy<S: Store>(
@@ -204,6 +277,12 @@ fn decide_directive<S: Store>(
         (Verb::Accept, Reason::SymbolMissing) => ("no_symbol", false),
         (_, reason) => (reason.code(), is_carried_out(reason)),
     };
+    if reason == Reason::Locked
+        && let Some(missed) = engine.lock_miss(session)
+    {
+        let missed = ActResult::new(&target, missed.reason.code(), missed.message, false);
+        return (missed, batch);
+    }
     let words = match failure.filter(|_| reason == Reason::FileUnreadable) {
         Some(failure) => failure_words(failure),
         None => answer_words(verb, reason),
@@ -224,6 +303,10 @@ pub const fn is_carried_out(reason: Reason) -> bool {
             | Reason::ToolsStopped
             | Reason::AgentsStopped
             | Reason::ToolsResumed
+            | Reason::TurnedOff
+            | Reason::TurnedOn
+            | Reason::Locked
+            | Reason::Unlocked
     )
 }
 
@@ -239,7 +322,28 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (Verb::Revoke, Reason::NothingToDo) => {
             "wasn't granted: `tslp guardian status` lists grants"
         }
+        (Verb::On, Reason::NothingToDo) => "nothing is off: `tslp scope` lists what is",
+        (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp scope` lists what is",
         (_, Reason::NothingToDo) => "nothing to do",
+        (_, Reason::TurnedOff) => {
+            "off: nothing of it goes to a model, neither from here nor from a client, until `tslp on`"
+        }
+        (_, Reason::TurnedOn) => "on again",
+        (_, Reason::Locked) => {
+            "locked: it is shown whole, nothing else is by tslp, and changes of other files are refused until `tslp unlock`"
+        }
+        (_, Reason::Unlocked) => "no longer locked",
+        (_, Reason::TooManyRules) => {
+            "not taken: there are a thousand rules already; `tslp on '**'` and `tslp unlock` end them"
+        }
+        (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
+        (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",
+        (Verb::Off | Verb::On, Reason::TargetOutside) => {
+            "lies outside of the workspace: write it from the workspace's root, without `..`, such as `secrets/**`"
+        }
+        (Verb::Off | Verb::On, Reason::TargetNotUsable) => {
+            "not a usable pattern: write at most 256 bytes, `*` and `?` for parts of a name, `**` for folders"
+        }
         (_, Reason::UserConfirmed) => "the model's version is true now",
         (_, Reason::UserRejected) => "the model's version is dropped",
         (_, Reason::NotConfirmable) => {
@@ -274,7 +378,7 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (_, Reason::NothingToAccept) => "not taken: it defines nothing that can be parsed",
         (_, Reason::QuotesDelimiters) => "not taken: it quotes the proxy's own delimiters",
         (_, Reason::UnknownDirective) => {
-            "no directive: accept, reject, confirm, allow, revoke, stop and resume are"
+            "no directive: accept, reject, confirm, off, on, lock, unlock, external, allow, revoke, stop and resume are"
         }
         (_, other) => other.code(),
     }

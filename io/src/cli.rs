@@ -17,7 +17,8 @@ use clap_complete::Shell;
 
 pub use self::evidence::LogArgs;
 pub use self::tool::{
-    ActArgs, GrantArgs, GuardianCommand, PolicyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
+    ActArgs, GrantArgs, GuardianCommand, LockArgs, PatternArgs, PolicyCommand, PreviewArgs,
+    ReplyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
 };
 use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
 use crate::config::layers::WrittenFlags;
@@ -78,6 +79,18 @@ pub enum CliCommand {
         /// Show at most N episodes, instead of `recent_episodes`
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+        /// For whom to print.
+        #[command(flatten)]
+        output: OutputFormat,
+    },
+    /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
+    Usage {
+        /// Show the last N days on which anything was used
+        #[arg(long, value_name = "N", default_value_t = 7)]
+        days: usize,
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
@@ -169,6 +182,21 @@ pub enum CliCommand {
     Confirm(TargetArgs),
     /// Drop the model's version of a definition, which was refused or waits for you
     Reject(TargetArgs),
+    /// Keep files from every model: none of their bytes goes out, whoever sends them
+    Off(PatternArgs),
+    /// Let models see files again that are off
+    On(PatternArgs),
+    /// Show models these files whole and nothing else, and refuse changes of others
+    Lock(LockArgs),
+    /// Take locks away: of these files, or all
+    Unlock(LockArgs),
+    /// List the files that are off, and those that are locked
+    Scope(ActArgs),
+    /// Show what would go to the model, and why, without sending or recording anything
+    Preview(PreviewArgs),
+    /// Bring another model's answer
+    #[command(subcommand)]
+    Reply(ReplyCommand),
     /// Grant the model's tools a capability for some minutes
     Allow(GrantArgs),
     /// Take back what was granted
@@ -594,6 +622,10 @@ mod tests {
         let act = |name: &str, act: &ActArgs| with(name, &act.flags.0, Some(act.output));
         let on =
             |name: &str, on: &TargetArgs| act(&format!("{name} {}", on.targets.join("+")), &on.act);
+        let lock = |name: &str, of: &LockArgs| {
+            let name = format!("{name} {} {:?}", of.paths.join("+"), of.session);
+            act(&name, &of.act)
+        };
         let grant = |name: &str, of: &GrantArgs| {
             let name = format!("{name} {} {:?}", of.words(), of.session);
             act(&name, &of.act)
@@ -622,6 +654,11 @@ mod tests {
                 flags,
                 output,
             } => with(&format!("recent {limit:?}"), &flags.0, Some(*output)),
+            CliCommand::Usage {
+                days,
+                flags,
+                output,
+            } => with(&format!("usage {days}"), &flags.0, Some(*output)),
             CliCommand::Log { log, flags, output } => {
                 let follow = if log.follow { " follow" } else { "" };
                 let name = format!("log {}{follow}", log.limit);
@@ -652,6 +689,24 @@ mod tests {
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),
+            CliCommand::Off(args) => act(&format!("off {}", args.patterns.join("+")), &args.act),
+            CliCommand::On(args) => act(&format!("on {}", args.patterns.join("+")), &args.act),
+            CliCommand::Lock(args) => lock("lock", args),
+            CliCommand::Unlock(args) => lock("unlock", args),
+            CliCommand::Scope(args) => act("scope", args),
+            CliCommand::Preview(args) => {
+                let request = args.request.as_ref().map(|file| file.display().to_string());
+                let name = format!(
+                    "preview {:?} {request:?} {:?} {:?}",
+                    args.prompt, args.route, args.session
+                );
+                with(&name, &args.flags.0, Some(args.output))
+            }
+            CliCommand::Reply(ReplyCommand::Import {
+                file,
+                source,
+                act: args,
+            }) => act(&format!("reply import {} {source}", file.display()), args),
             CliCommand::Allow(args) => grant("allow", args),
             CliCommand::Revoke(args) => grant("revoke", args),
             CliCommand::Stop(args) => act("stop", args),

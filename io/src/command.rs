@@ -4,8 +4,11 @@ mod acting;
 mod evidence;
 mod guardian;
 mod hook;
+mod preview;
 mod run;
+mod scope;
 mod tool;
+mod usage;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -165,6 +168,11 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 |episodes| recent::recent_lines(episodes),
             )
         }
+        CliCommand::Usage {
+            days,
+            flags,
+            output,
+        } => usage::run_usage(days, &flags.0, output),
         CliCommand::Log { log, flags, output } => {
             let (config, _) = read_config(&flags.0)?;
             evidence::run_log(&config, &log, output)
@@ -201,6 +209,13 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
         CliCommand::Reject(on) => acting::act_on_code(Verb::Reject, &on),
+        CliCommand::Off(of) => acting::act_on_sight(Verb::Off, &of),
+        CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
+        CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
+        CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
+        CliCommand::Scope(of) => scope::run_scope(&of),
+        CliCommand::Preview(args) => preview::run_preview(&args),
+        CliCommand::Reply(reply) => acting::import_reply(&reply),
         CliCommand::Allow(of) => acting::act_on_grant(Verb::Allow, &of),
         CliCommand::Revoke(of) => acting::act_on_grant(Verb::Revoke, &of),
         CliCommand::Stop(act) => acting::act_on_tools(Verb::Stop, false, &act),

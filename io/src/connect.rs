@@ -86,7 +86,7 @@ const CLIENTS: [ClientSetup; 13] = [
         name: "claude-code",
         title: "Claude Code",
         place: SHELL,
-        text: "ANTHROPIC_BASE_URL=ORIGIN ANTHROPIC_AUTH_TOKEN=KEY ANTHROPIC_MODEL=MODEL ANTHROPIC_SMALL_FAST_MODEL=MODEL claude",
+        text: "ANTHROPIC_BASE_URL=ORIGIN ANTHROPIC_AUTH_TOKEN=KEY ANTHROPIC_MODEL=MODEL ANTHROPIC_SMALL_FAST_MODEL=MODEL CLAUDE_CODE_ATTRIBUTION_HEADER=0 claude",
         run: RunWay::ByText,
     },
     ClientSetup {

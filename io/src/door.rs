@@ -14,7 +14,7 @@ use tslp_core::hash::ArtifactHash;
 pub(crate) use keeper::ProxyKeeper;
 
 /// Longest line, in bytes.
-pub const LINE_BYTES_MAX: usize = 64 << 10;
+pub const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// Longest path that a Unix socket can have on all systems, in bytes.
 const SOCKET_PATH_MAX: usize = 100;

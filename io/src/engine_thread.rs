@@ -20,7 +20,7 @@ use tslp_core::event::{
 use tslp_core::guardian::Mode;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId};
-use tslp_core::limits::{HYDRATION_TOKENS_DEFAULT, REPLY_SEGMENT_BYTES};
+use tslp_core::limits::REPLY_SEGMENT_BYTES;
 use tslp_core::message::{Attempt, Tools};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
@@ -47,6 +47,7 @@ use crate::channel::{
 };
 use crate::config::secret::Secret;
 use crate::config::settings::{NoticesInReply, TokenBudget, WindowGuard};
+use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
 use crate::memory;
@@ -221,12 +222,12 @@ impl EngineThread {
         wiring: EngineWiring,
     ) -> Self {
         Self {
+            windows: Windows::of_record(engine.state()),
             engine,
             observer,
             wiring,
             running: HashMap::new(),
             prompt_costs: PromptCosts::default(),
-            windows: Windows::default(),
             known_messages: KnownMessages::default(),
             kept_responses: KeptResponses::default(),
             rewritten_messages: RewrittenMessages::default(),
@@ -416,33 +417,15 @@ impl EngineThread {
             .wait_for(self.last_transition)
             .map_err(PromptRefusal::Ledger)?;
         let places = wire.prompt_in(&body);
-        let exceeded = self.look_at_window(&request.model, || {
-            prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)))
-        });
-        let mut pending = self.engine.receive(self.wiring.clock.now(), request);
-        if self.wiring.window_guard == WindowGuard::Refuse {
-            pending.withheld = exceeded.as_ref().map(WithheldPrompt::too_long);
-        }
-        let findings = self.check_files(std::mem::take(&mut pending.checks));
-        self.engine.read_changed(&mut pending, &findings);
-        let answers = DiskAnswers {
-            findings,
-            texts: pending
-                .reads
-                .iter()
-                .map(|path| self.observer.read(path))
-                .collect(),
-            touched: self.read_touched(&pending.touches),
-            aftermath: pending
-                .aftermath
-                .iter()
-                .map(|path| self.observer.read(path))
-                .collect(),
-        };
-        let composed = self.engine.compose(pending, answers);
+        let chars = prompt_cost::chars_of(places.prompt_pieces(&body, (&body, &places.messages)));
+        let settings = (self.wiring.hydration, self.wiring.window_guard);
+        let window = self.windows.look(settings, &request.model, chars);
+        self.engine.set_budget_tokens(window.hydration);
+        let (exceeded, length) = (window.exceeded, window.length);
+        let now = self.wiring.clock.now();
+        let composed = compose_request(&mut self.engine, &mut *self.observer, now, request, length);
         if let Some(withheld) = composed.withheld {
-            let (now, outcome) = (self.wiring.clock.now(), ReplyOutcome::Withheld);
-            let reply = Reply::default();
+            let (reply, outcome) = (Reply::default(), ReplyOutcome::Withheld);
             let mut pending = self.engine.end_reply(now, composed.episode, reply, outcome);
             pending.exceeded = exceeded;
             let judged = self.engine.judge(pending, DiskAnswers::default());
@@ -787,24 +770,6 @@ impl EngineThread {
         Some((pending, running.touched, episode, running.addressee))
     }
 
-    /// Lets hydration have what a prompt leaves of its model's window, and says whether the prompt itself is too long for that.
-    fn look_at_window(&mut self, model: &str, chars: impl Fn() -> u32) -> Option<WindowExceeded> {
-        let window = self.windows.window_of(model);
-        let configured = match (self.wiring.hydration, window) {
-            (TokenBudget::Tokens(tokens), _) => tokens,
-            // The other half is for the conversation and the reply.
-            (TokenBudget::Auto, Some(window)) => window / 2,
-            (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
-        };
-        let chars = window.map_or(0, |_| chars());
-        let room = self.windows.room(model, chars).unwrap_or(u32::MAX);
-        self.engine.set_budget_tokens(configured.min(room));
-        match self.wiring.window_guard {
-            WindowGuard::Off => None,
-            WindowGuard::Warn | WindowGuard::Refuse => self.windows.exceeded_by(model, chars),
-        }
-    }
-
     /// Has the server asked again where what it said is old, and says in the log that it cuts a model's prompts.
     fn ask_for_windows(&mut self, model: &str, exceeded: Option<&WindowExceeded>) {
         if let Some(exceeded) = exceeded
@@ -857,10 +822,6 @@ impl EngineThread {
         };
         let batch = self.engine.settle_audit(pending, findings);
         self.commit_batch(batch);
-    }
-
-    fn read_touched(&mut self, paths: &[RelPath]) -> Vec<Option<String>> {
-        paths.iter().map(|path| self.observer.touch(path)).collect()
     }
 
     fn check_files(&mut self, checks: Vec<DiskCheck>) -> Vec<FileFinding> {

@@ -7,8 +7,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use tslp_core::event::{PromptCost, ServerUsage, WindowExceeded};
+use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_core::window::ServerKind;
+use tslp_decide::work::WithheldPrompt;
+use tslp_projections::state::State;
 
+use crate::config::settings::{TokenBudget, WindowGuard};
+use crate::engine::RequestLength;
 use crate::probe::ServerWindows;
 
 /// Models of which figures are kept.
@@ -43,6 +48,14 @@ pub(crate) struct Windows {
     models: BTreeMap<String, ModelFigures>,
 }
 
+/// How many tokens a text has.
+#[derive(Clone, Copy)]
+pub(crate) struct TokensOfText {
+    at_least: u32,
+    pub(crate) about: u32,
+    at_most: u32,
+}
+
 /// What a model's prompts were read as.
 #[derive(Default)]
 struct ModelFigures {
@@ -62,25 +75,85 @@ impl ModelFigures {
         (agree && !self.is_unreliable).then_some((least, most))
     }
 
-    /// Tokens of so many characters: at least, about, at most.
-    fn tokens_of(&self, chars: u32) -> (u32, u32, u32) {
+    fn tokens_of(&self, chars: u32) -> TokensOfText {
         let tokens = |ratio: u64| u32::try_from(u64::from(chars) * 100 / ratio).unwrap_or(u32::MAX);
         match self.learnt() {
-            Some((least, most)) => (
-                tokens(most * 11 / 10),
-                tokens(most.midpoint(least)),
-                tokens(least * 9 / 10),
-            ),
-            None => (
-                tokens(CHARS_PLAUSIBLE.1),
-                tokens(CHARS_UNLEARNT),
-                tokens(CHARS_FEW),
-            ),
+            Some((least, most)) => TokensOfText {
+                at_least: tokens(most * 11 / 10),
+                about: tokens(most.midpoint(least)),
+                at_most: tokens(least * 9 / 10),
+            },
+            None => TokensOfText {
+                at_least: tokens(CHARS_PLAUSIBLE.1),
+                about: tokens(CHARS_UNLEARNT),
+                at_most: tokens(CHARS_FEW),
+            },
         }
     }
 }
 
+/// What a request's length means for what goes out.
+pub(crate) struct RequestWindow {
+    /// Tokens that hydrated code may take.
+    pub(crate) hydration: u32,
+    /// Whether the client's own part is too long already.
+    pub(crate) exceeded: Option<WindowExceeded>,
+    /// What the engine is told.
+    pub(crate) length: RequestLength,
+}
+
 impl Windows {
+    /// What the last prompts on record teach.
+    pub(crate) fn of_record(state: &State) -> Self {
+        let mut windows = Self::default();
+        for row in state.episodes().iter() {
+            if let (Some(chars_total), Some(chars_anew)) = (row.sent_chars, row.sent_chars_anew) {
+                let sent = PromptCost {
+                    chars_total,
+                    chars_anew,
+                };
+                let usage = ServerUsage {
+                    prompt_tokens: row.prompt_tokens,
+                    cached_tokens: row.cached_tokens,
+                    evaluated_tokens: row.evaluated_tokens,
+                    completion_tokens: None,
+                };
+                windows.learn(&row.model, sent, Some(&usage));
+            }
+        }
+        windows
+    }
+
+    /// Looks at a request of so many characters: hydration has what it leaves of its model's window.
+    pub(crate) fn look(
+        &self,
+        (hydration, guard): (TokenBudget, WindowGuard),
+        model: &str,
+        chars: u32,
+    ) -> RequestWindow {
+        let configured = match (hydration, self.window_of(model)) {
+            (TokenBudget::Tokens(tokens), _) => tokens,
+            // The other half is for the conversation and the reply.
+            (TokenBudget::Auto, Some(window)) => window / 2,
+            (TokenBudget::Auto, None) => HYDRATION_TOKENS_DEFAULT,
+        };
+        let room = self.room(model, chars).unwrap_or(u32::MAX);
+        let exceeded = match guard {
+            WindowGuard::Off => None,
+            WindowGuard::Warn | WindowGuard::Refuse => self.exceeded_by(model, chars),
+        };
+        let is_refused = guard == WindowGuard::Refuse;
+        let refused = exceeded.as_ref().filter(|_| is_refused);
+        RequestWindow {
+            hydration: configured.min(room),
+            length: RequestLength {
+                tokens: u64::from(self.tokens_of(model, chars).about),
+                refused: refused.map(WithheldPrompt::too_long),
+            },
+            exceeded,
+        }
+    }
+
     /// Takes in what the server says.
     pub(crate) fn hear(&mut self, said: ServerWindows) {
         self.fruitless = match said.windows.is_empty() {
@@ -114,15 +187,17 @@ impl Windows {
     pub(crate) fn room(&self, model: &str, chars: u32) -> Option<u32> {
         let window = self.window_of(model)?;
         let reply = (window / REPLY_PART).min(REPLY_TOKENS_MAX);
-        let (_, _, at_most) = self.tokens_of(model, chars);
-        Some(window.saturating_sub(reply).saturating_sub(at_most))
+        let taken = self.tokens_of(model, chars).at_most;
+        Some(window.saturating_sub(reply).saturating_sub(taken))
     }
 
     /// Whether so many characters are surely too long for a model.
     #[must_use]
     pub(crate) fn exceeded_by(&self, model: &str, chars: u32) -> Option<WindowExceeded> {
         let window = self.window_of(model)?;
-        let (at_least, about, _) = self.tokens_of(model, chars);
+        let TokensOfText {
+            at_least, about, ..
+        } = self.tokens_of(model, chars);
         (at_least > window).then(|| self.exceeded(model, about, None))
     }
 
@@ -140,7 +215,9 @@ impl Windows {
             self.models.pop_first();
         }
         let figures = self.models.entry(model.to_owned()).or_default();
-        let (at_least, about, _) = figures.tokens_of(chars);
+        let TokensOfText {
+            at_least, about, ..
+        } = figures.tokens_of(chars);
         let is_cut = at_least > window.unwrap_or(u32::MAX) || {
             // Near the window it shows in the figures: fewer tokens than the same prompt had before it went on, or far fewer than
             // so many characters have.
@@ -170,7 +247,8 @@ impl Windows {
         None
     }
 
-    fn tokens_of(&self, model: &str, chars: u32) -> (u32, u32, u32) {
+    /// Tokens of so many characters for a model.
+    pub(crate) fn tokens_of(&self, model: &str, chars: u32) -> TokensOfText {
         let nothing = ModelFigures::default();
         let figures = self.models.get(model).unwrap_or(&nothing);
         figures.tokens_of(chars)

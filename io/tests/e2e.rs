@@ -71,6 +71,8 @@ mod run;
 #[cfg(target_os = "linux")]
 #[path = "e2e/sandbox.rs"]
 mod sandbox;
+#[path = "e2e/scope.rs"]
+mod scope;
 #[path = "e2e/secrets.rs"]
 mod secrets;
 #[path = "e2e/sessions.rs"]

@@ -96,8 +96,10 @@ kinds! {
         25 => CapabilityChanged,
         26 => RulesInForce,
         28 => AuthorFound,
+        31 => ScopeChanged,
         32 => PromptMeasured,
         33 => WorkCounted,
+        34 => ReplyImported,
         35 => WindowExceeded,
     }
     past {

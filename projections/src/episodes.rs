@@ -88,6 +88,17 @@ impl Episodes {
         }
     }
 
+    /// The episodes that are kept, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &EpisodeRow> {
+        self.episodes.values()
+    }
+
+    /// The model that an episode's prompt asked for, while the episode is kept.
+    #[must_use]
+    pub fn model_of(&self, episode: EpisodeId) -> Option<&str> {
+        self.episodes.get(&episode).map(|row| &*row.model)
+    }
+
     fn update_episode(
         &mut self,
         id: EpisodeId,

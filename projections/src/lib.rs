@@ -36,7 +36,9 @@ pub mod audits;
 pub mod episodes;
 pub mod guardian;
 pub mod rules;
+pub mod scope;
 pub mod sessions;
+pub mod usage;
 pub mod work;
 
 #[macro_use]

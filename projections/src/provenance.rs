@@ -63,6 +63,9 @@ impl Provenance {
             Event::ReplySegment(segment) => {
                 self.add(recorded, 0, segment.content, Author::Model, changes);
             }
+            Event::ReplyImported(reply) => {
+                self.add(recorded, 0, reply.content, Author::Model, changes);
+            }
             Event::ReplyPart(part) => {
                 self.add(recorded, 0, part.content, Author::Thought, changes);
             }

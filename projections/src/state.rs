@@ -20,11 +20,13 @@ use crate::proposals::Proposals;
 use crate::provenance::Provenance;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
+use crate::scope::Scope;
 use crate::sessions::Sessions;
 use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
 use crate::tombstones::Tombstones;
+use crate::usage::Usage;
 use crate::vault::Vault;
 use crate::work::Work;
 
@@ -51,6 +53,8 @@ pub struct State {
     rules: Rules,
     guardian: GuardianState,
     work: Work,
+    usage: Usage,
+    scope: Scope,
     provenance: Provenance,
 }
 
@@ -87,6 +91,8 @@ impl State {
         self.rules.apply(recorded, changes);
         self.guardian.apply(recorded, changes);
         self.work.apply(recorded, changes);
+        self.usage.apply(recorded, &self.episodes, changes);
+        self.scope.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -175,6 +181,24 @@ impl State {
     #[must_use]
     pub const fn work(&self) -> &Work {
         &self.work
+    }
+
+    /// The last episodes.
+    #[must_use]
+    pub const fn episodes(&self) -> &Episodes {
+        &self.episodes
+    }
+
+    /// What models read and wrote.
+    #[must_use]
+    pub const fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// Which files a model may see.
+    #[must_use]
+    pub const fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// Who said the newest texts.
@@ -289,7 +313,7 @@ impl StateRestorer {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 15] = [
+        let sections: [(&str, &dyn fmt::Display); 16] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -305,6 +329,7 @@ impl fmt::Display for State {
             ("edits", &self.edits),
             ("guardian", &self.guardian),
             ("work", &self.work),
+            ("scope", &self.scope),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");

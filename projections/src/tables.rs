@@ -38,6 +38,8 @@ macro_rules! for_each_table {
             TOOL_CALLS: crate::guardian::ToolCallRow => guardian,
             WORK: crate::work::WorkRow => work,
             WORK_FILES: crate::work::WorkFileRow => work,
+            USAGE: crate::usage::UsageRow => usage,
+            SCOPE: crate::scope::ScopeRow => scope,
             PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use tslp_core::budget::{WorkDone, day_of};
-use tslp_core::event::{ContentKind, Event, PromptMeasured, Recorded, WorkCounted};
+use tslp_core::event::{ContentKind, Event, Recorded, WorkCounted};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::limits::SESSIONS_KEPT;
@@ -15,6 +15,7 @@ use tslp_core::reason::Reason;
 
 use crate::changes::Changes;
 use crate::row::{EventAt, Keeps, UnfitRow};
+use crate::usage::TokensUsed;
 
 row! {
     /// `work`: what was done in each of the last sessions since the Operator resumed it. Session 0 is all of a day.
@@ -87,9 +88,6 @@ const BETWEEN_REFUSALS_MAX: u64 = 2;
 /// The longest head of a tool's result.
 const HEAD_BYTES_MAX: usize = 400;
 
-/// A token has about four characters.
-const TOKEN_CHARS: u32 = 4;
-
 /// What was done in each session, and on the day.
 #[derive(Default)]
 pub struct Work {
@@ -146,7 +144,8 @@ impl Work {
                 self.note_change(recorded.session, &moved.entity.path, changes);
             }
             Event::PromptMeasured(measured) => {
-                let tokens = tokens_of(measured);
+                let used = TokensUsed::of(measured);
+                let tokens = used.read + used.written;
                 self.add(recorded, changes, |row| {
                     row.tokens = row.tokens.saturating_add(tokens);
                 });
@@ -357,6 +356,8 @@ impl WorkRow {
             self.lines,
             self.builds,
             self.tests,
+            // By model and day alone: the usage knows it.
+            0,
         ])
     }
 }
@@ -367,16 +368,6 @@ fn framed_output(result: &[u8]) -> Option<&[u8]> {
     let head = &result[..result.len().min(HEAD_BYTES_MAX)];
     let at = head.windows(mark.len()).position(|window| window == mark)?;
     Some(&result[at + mark.len()..])
-}
-
-/// What a prompt and its reply took: the server's figures, else estimates.
-fn tokens_of(measured: &PromptMeasured) -> u64 {
-    let server = measured.server.unwrap_or_default();
-    let read = server.prompt_tokens;
-    let read = read.unwrap_or(measured.sent.chars_total / TOKEN_CHARS);
-    let written = server.completion_tokens;
-    let written = written.unwrap_or(measured.reply_bytes / TOKEN_CHARS);
-    u64::from(read) + u64::from(written)
 }
 
 impl Keeps<WorkRow> for Work {

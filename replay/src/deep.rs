@@ -191,6 +191,11 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 self.engine
                     .retrace_step(step, |engine| engine.halt_after_run(ran, &mut work))
             }
+            Event::ReplyImported(reply) => {
+                self.observe_until(head, &mut step);
+                self.engine
+                    .retrace_step(step, |engine| engine.retrace_import(work, reply))
+            }
             // Nothing is decided about any other event that defines a step.
             _ => {
                 self.observe_until(head, &mut step);
@@ -256,7 +261,8 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::ActionRequested(_)
         | Event::ActionJudged(_)
         | Event::ToolRan(_)
-        | Event::PolicyApproved(_) => Some(3),
+        | Event::PolicyApproved(_)
+        | Event::ReplyImported(_) => Some(3),
         // A call of a reply that is still coming has nothing else.
         Event::Content(content) if matches!(content.kind, ContentKind::ToolArguments) => Some(4),
         Event::RulesInForce(_)
@@ -273,7 +279,8 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::PromptAmended(_)
         | Event::CapabilityChanged(_)
         | Event::AuthorFound(_)
-        | Event::WorkCounted(_) => None,
+        | Event::WorkCounted(_)
+        | Event::ScopeChanged(_) => None,
     }
 }
 

@@ -12,7 +12,8 @@ use core::cell::RefCell;
 use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
-    AuditOutcome, DirectiveGiven, DiskFinding, Event, History, NoticeIssued, ReplyOutcome, Verb,
+    AuditOutcome, ContentKind, DirectiveGiven, DiskFinding, Event, History, NoticeIssued,
+    ReplyImported, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
@@ -23,18 +24,21 @@ use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_decide::Recorder;
 use tslp_decide::audit;
 use tslp_decide::code_reader::CodeReader;
 use tslp_decide::compose::{self, Composed};
 use tslp_decide::direct::{self, FileText, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode};
 use tslp_decide::observe;
+use tslp_decide::off::{self, OffKnowledge};
 use tslp_decide::promote::MessagePieces;
 use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
 use tslp_decide::propose::{self, GainedCode, JudgingContext, WriteState};
 use tslp_decide::receive::{self, PromptRepetition};
 use tslp_decide::reply::{self, Reply, SegmentExtent};
+use tslp_decide::scope;
 use tslp_decide::sent::{self};
 use tslp_decide::shown::{ShownLines, TakenFromDisk};
 use tslp_decide::side_request;
@@ -42,14 +46,14 @@ use tslp_decide::text_index::TextIndex;
 use tslp_decide::tools;
 use tslp_decide::touch;
 use tslp_decide::verify;
-use tslp_decide::work as agents_work;
+use tslp_decide::work::{self as agents_work, RequestToBill, WithheldPrompt};
 use tslp_decide::write_head::{self, CodeSource};
 use tslp_projections::stale::Divergence;
 use tslp_projections::vault::VaultLocation;
 
 use crate::pending::{
     Batch, BatchBuilder, ComposedPrompt, DiskAnswers, DiskChecks, ExaminedPrompt, FileFinding,
-    JudgedReply, PendingAudit, PendingCommand, PendingPrompt, PendingReply, RequestKind,
+    JudgedReply, OffFile, PendingAudit, PendingCommand, PendingPrompt, PendingReply, RequestKind,
 };
 use crate::trace::RecordedStep;
 use seen::{ModelSight, SentPrompts, SentTexts};
@@ -71,6 +75,8 @@ pub struct Engine<G, S> {
     store: UncommittedOverlay<S>,
     /// A cache of facts about messages' texts; affects only speed.
     index: RefCell<TextIndex>,
+    /// What is known of the files that are off; nothing of it is on record, but what it leads to.
+    off: OffKnowledge,
     /// The texts sent to the model, for each reply under way.
     sent: SentPrompts,
     /// The version of tslp to record with its rules; `None`: rules aren't recorded.
@@ -93,6 +99,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 stored: store,
                 fresh: BTreeMap::new(),
             },
+            off: OffKnowledge::default(),
             sent: SentPrompts::new(),
             program: None,
             undeclared: false,
@@ -152,6 +159,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 touches: Vec::new(),
                 aftermath: Vec::new(),
                 withheld: None,
+                tokens: 0,
+                off_rules: self.state.scope().off().clone(),
                 request,
                 work,
                 kind: RequestKind::SideRequest(episode),
@@ -190,6 +199,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             aftermath,
             withheld,
+            tokens,
             request,
             mut work,
             kind,
@@ -198,6 +208,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let (received, examined) = match kind {
             RequestKind::Prompt(received, examined) => (received, examined),
             RequestKind::SideRequest(episode) => {
+                self.learn_off_files(answers.off_files);
                 return ComposedPrompt {
                     episode,
                     withheld: agents_work::withheld(
@@ -206,9 +217,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                         work.at,
                         SessionId(0),
                         0,
+                        RequestToBill {
+                            model: &request.model,
+                            tokens,
+                        },
                     ),
                     batch: work.finish(&self.state),
-                    outgoing: compose::compose_side_request(&self.view(), &request),
+                    outgoing: compose::compose_side_request(
+                        &self.view(),
+                        &self.policy,
+                        &request,
+                        &self.off,
+                    ),
                     request,
                     conversation: None,
                 };
@@ -318,16 +338,27 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, policy| {
             agents_work::warn(&engine.view(), policy, at, ids, changed)
         });
+        self.learn_off_files(answers.off_files);
         // `None` while the proxy serves: then the request itself shows it.
         let seen = self.seen_on_record();
         let outgoing = self.decide_with(&mut work, |engine, policy| {
             let view = engine.view();
-            let recorded = || agents_work::WithheldPrompt::on_record(&seen.as_ref()?.noticed);
-            let withheld = withheld.clone().or_else(recorded);
-            let for_work = || agents_work::withheld(&view, policy, at, ids.1, changed);
-            if let Some(withheld) = withheld.or_else(for_work) {
+            let kept_back = |withheld: WithheldPrompt| {
                 let notice = NoticeIssued::new(ids, withheld.reason, None);
-                return (Vec::from([Event::NoticeIssued(notice)]), Err(withheld));
+                (Vec::from([Event::NoticeIssued(notice)]), Err(withheld))
+            };
+            let recorded = || WithheldPrompt::on_record(&seen.as_ref()?.noticed);
+            let withheld = withheld.clone().or_else(recorded);
+            let tokens = seen.as_ref().map_or(tokens, |seen| {
+                RequestToBill::tokens_on_record(&seen.noticed)
+            });
+            let bill = RequestToBill {
+                model: &request.model,
+                tokens,
+            };
+            let for_work = || agents_work::withheld(&view, policy, at, ids.1, changed, bill);
+            if let Some(withheld) = withheld.or_else(for_work) {
+                return kept_back(withheld);
             }
             let prompt = Prompt {
                 request: &request,
@@ -340,11 +371,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 omitted_prefix: received.omitted_prefix,
                 known_length: received.known_length,
                 on_record: seen.as_ref(),
+                off: &engine.off,
                 grammars: &engine.grammars,
                 index: &engine.index,
             };
-            let Composed { events, outgoing } = compose::compose(&view, policy, &prompt);
-            (events, Ok(outgoing))
+            match compose::compose(&view, policy, &prompt) {
+                Ok(Composed { events, outgoing }) => (events, Ok(outgoing)),
+                Err(withheld) => kept_back(withheld),
+            }
         });
         let (outgoing, withheld) = match outgoing {
             Ok(outgoing) => (outgoing, None),
@@ -423,6 +457,29 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         work.finish(&self.state)
     }
 
+    /// Records another model's answer that the user brings, and returns the files to look at before it is [judged](Self::judge).
+    pub fn receive_import(
+        &mut self,
+        at: UnixMillis,
+        session: SessionId,
+        (source, text): (&str, &str),
+    ) -> PendingReply {
+        let mut work = BatchBuilder::of(at, EpisodeId::OUTSIDE, session);
+        let text = message::recordable(text);
+        let (events, content) = {
+            let view = self.view();
+            let mut recorder = Recorder::new(&view);
+            let content = recorder.store(ContentKind::Reply, text.as_bytes());
+            recorder.push(Event::ReplyImported(ReplyImported {
+                source: source.into(),
+                content,
+            }));
+            (recorder.into_events(), content)
+        };
+        self.fold(events, &mut work);
+        self.read_import(content, &text, work)
+    }
+
     fn carry_out(
         &self,
         policy: &Policy,
@@ -432,19 +489,78 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         file: FileText,
     ) -> Vec<Event> {
         let view = self.view();
+        let is_repeated = matches!(
+            directive.repetition,
+            PromptRepetition::Regenerated | PromptRepetition::Answered
+        );
+        if let Some(change) = directive.verb.scope_change() {
+            // It took effect when the prompt was first sent.
+            return match is_repeated {
+                true => Vec::new(),
+                false => scope::change_scope(&view, &self.grammars, ids, change, directive, file),
+            };
+        }
         if !directive.verb.is_about_tools() {
             return direct::carry_out_directive(&view, &self.grammars, ids, directive, file);
         }
-        match directive.repetition {
-            // They took effect when the prompt was first sent.
-            PromptRepetition::Regenerated | PromptRepetition::Answered => Vec::new(),
-            PromptRepetition::First | PromptRepetition::Ambiguous => tools::carry_out_for_tools(
-                &view,
-                policy,
-                at,
-                ids,
-                (directive.verb, &directive.target),
-            ),
+        match is_repeated {
+            true => Vec::new(),
+            false => {
+                let said = (directive.verb, directive.target.as_str());
+                tools::carry_out_for_tools(&view, policy, at, ids, said)
+            }
+        }
+    }
+
+    /// Why a prompt of the session couldn't go out by its locks, if so.
+    pub fn lock_miss(&self, session: SessionId) -> Option<WithheldPrompt> {
+        scope::lock_miss(&self.view(), session)
+    }
+
+    /// What a tool of tslp's own has printed, without what it shows of files that are off; `None` if it shows nothing of them.
+    pub fn output_without_off(
+        &self,
+        session: SessionId,
+        command: &str,
+        output: &str,
+    ) -> Option<String> {
+        let known = (session, self.policy.workspace_root.as_str(), &self.off);
+        off::output_without_off(&self.view(), known, command, output)
+    }
+
+    /// Takes in what disk holds of files that are off, and where the rules are other ones what the ledger does.
+    pub fn learn_off_files(&mut self, files: Vec<OffFile>) {
+        let rules = self.state.scope().off();
+        if rules != self.off.rules() {
+            let mut off = OffKnowledge::by_rules(rules.clone());
+            let view = self.view();
+            let paths = self.state.state_map().paths();
+            let mut known: Vec<(RelPath, String, bool)> = Vec::new();
+            for path in paths.filter(|path| off.rules().is_off(path.as_str())) {
+                let is_code = self.grammars.language_of_path(path).is_some();
+                for entity in self.entities_of(path) {
+                    let current = view.current_version(&entity).into_iter();
+                    let current = current.map(|it| (it.artifact, it.spans));
+                    let former = view.former_versions(&entity).into_iter();
+                    let former = former.map(|it| (it.artifact, it.spans));
+                    let versions: Vec<_> = former.chain(current).collect();
+                    for (artifact, spans) in versions {
+                        let code = view.artifact_slices(artifact, &spans).unwrap_or_default();
+                        known.push((
+                            path.clone(),
+                            String::from_utf8_lossy(&code).into_owned(),
+                            is_code,
+                        ));
+                    }
+                }
+            }
+            for (path, text, is_code) in known {
+                off.add(&path, &text, is_code);
+            }
+            self.off = off;
+        }
+        for file in files {
+            self.off.add(&file.path, &file.text, file.is_code);
         }
     }
 
@@ -829,6 +945,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             view,
             grammars: &self.grammars,
             root: &self.policy.workspace_root,
+            session: None,
         }
     }
 

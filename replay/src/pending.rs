@@ -16,6 +16,7 @@ use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_core::scope::OffRules;
 use tslp_decide::authorship::MessageAuthors;
 use tslp_decide::direct::{FileText, ResolvedDirective};
 use tslp_decide::found_code::FoundCode;
@@ -87,6 +88,10 @@ pub struct PendingPrompt {
     pub aftermath: Vec<RelPath>,
     /// Why it may not go to a model, if the serving program knows a reason.
     pub withheld: Option<WithheldPrompt>,
+    /// Its tokens, estimated.
+    pub tokens: u64,
+    /// The rules by which files are off once its directives are carried out.
+    pub off_rules: OffRules,
     pub(crate) request: Request,
     pub(crate) work: BatchBuilder,
     pub(crate) kind: RequestKind,
@@ -130,6 +135,17 @@ pub struct PendingCommand {
     pub(crate) work: BatchBuilder,
 }
 
+/// A file that the user turned off, as disk holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OffFile {
+    /// Its path.
+    pub path: RelPath,
+    /// Its text.
+    pub text: String,
+    /// Whether it is in a language that is read here.
+    pub is_code: bool,
+}
+
 /// Disk's answers to the questions of a [`PendingPrompt`], [`PendingReply`] or [`PendingCommand`].
 #[derive(Debug, Default)]
 pub struct DiskAnswers {
@@ -141,6 +157,8 @@ pub struct DiskAnswers {
     pub touched: Vec<Option<String>>,
     /// The text of each file of the aftermath, in order.
     pub aftermath: Vec<FileText>,
+    /// The files that are off, as far as their text is new.
+    pub off_files: Vec<OffFile>,
 }
 
 /// A prompt that is ready to go out.

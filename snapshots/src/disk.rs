@@ -10,10 +10,11 @@ use tslp_core::extract::{Extraction, GrammarTag, Grammars};
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
 use tslp_core::redact;
+use tslp_core::scope::OffRules;
 use tslp_core::slice;
 use tslp_decide::direct::FileText;
 use tslp_grammars::TreeSitterGrammars;
-use tslp_replay::pending::{DiskCheck, FileFinding};
+use tslp_replay::pending::{DiskCheck, FileFinding, OffFile};
 
 /// An entry of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,24 @@ impl Disk {
             DiskEntry::File(text) => Ok(text.clone()),
             DiskEntry::Locked => Err(ReadFailure::Denied),
         })
+    }
+
+    /// The files that are off by these rules.
+    #[must_use]
+    pub fn off_files(&self, rules: &OffRules) -> Vec<OffFile> {
+        let files = self
+            .entries
+            .iter()
+            .filter(|(path, _)| rules.is_off(path.as_str()));
+        let files = files.filter_map(|(path, entry)| match entry {
+            DiskEntry::File(text) => Some(OffFile {
+                path: path.clone(),
+                text: text.clone(),
+                is_code: TreeSitterGrammars.language_of_path(path).is_some(),
+            }),
+            DiskEntry::Locked => None,
+        });
+        files.collect()
     }
 
     /// The observer's answers to these checks.

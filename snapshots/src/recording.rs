@@ -142,6 +142,7 @@ impl RecordingReader {
 
 fn tool_call(value: &Value) -> ToolCall {
     ToolCall {
+        id: String::new(),
         name: string(&value["name"]),
         arguments: string(&value["arguments"]),
     }

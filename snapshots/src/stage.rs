@@ -260,7 +260,11 @@ impl Stage {
                 self.send_prompt(Attempt::First);
             }
             Step::Model { text, ending } => self.play_reply(&text, ending),
-            Step::Call { name, arguments } => self.calls.push(ToolCall { name, arguments }),
+            Step::Call { name, arguments } => self.calls.push(ToolCall {
+                id: String::new(),
+                name,
+                arguments,
+            }),
             Step::Thought(text) => self.thoughts.push(text),
             Step::Audit { outcome, answer } => self.answer_audit(outcome, &answer),
             Step::Back(count) => {
@@ -404,8 +408,14 @@ impl Stage {
                 .iter()
                 .map(|path| self.disk.read_text(path))
                 .collect(),
+            off_files: self.disk.off_files(&pending.off_rules),
         };
         let composed = self.engine.compose(pending, answers);
+        if composed.withheld.is_some() {
+            self.record_batch(composed.batch);
+            self.end_reply(composed.episode, Reply::default(), ReplyOutcome::Withheld);
+            return composed.episode;
+        }
         if let Some(conversation) = composed.conversation {
             let (episode, request) = (composed.episode, &composed.request);
             self.engine

@@ -3,10 +3,10 @@
 //! Whoever asks for the next change of a proposal has taken it. A question, a refusal or a word that is a function's name as
 //! well asks for nothing; where that isn't plain, the user says `@tslp confirm`.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use tslp_core::entity::{EntityId, last_component};
+use super::sentence::{self, Sentence, bare_word, is_code, is_contracted, is_name_of};
+use tslp_core::entity::EntityId;
 use tslp_core::word_list::Vocabulary;
 
 /// What the words of a request mean, as data.
@@ -15,21 +15,17 @@ pub(crate) const WORDS: &str = include_str!("change_words.txt");
 /// The sentences of a prompt, for telling which entities it asks to change.
 pub(super) struct AskedChanges<'p> {
     vocabulary: Vocabulary,
-    /// Up to the end of each paragraph, its sentences.
-    paragraphs: Vec<Vec<PromptSentence<'p>>>,
-}
-
-/// One sentence, word by word.
-struct PromptSentence<'p> {
-    words: Vec<&'p str>,
-    is_question: bool,
+    requests: Vocabulary,
+    sentences: Vec<Sentence<'p>>,
 }
 
 impl<'p> AskedChanges<'p> {
     pub(super) fn of(prompt: &'p str) -> Self {
+        let requests = Vocabulary::read(sentence::WORDS);
         Self {
             vocabulary: Vocabulary::read(WORDS),
-            paragraphs: paragraphs(prompt).iter().map(|it| sentences(it)).collect(),
+            sentences: sentence::sentences(prompt, &requests),
+            requests,
         }
     }
 
@@ -37,14 +33,11 @@ impl<'p> AskedChanges<'p> {
     pub(super) fn is_asked_of(&self, entity: &EntityId) -> bool {
         let mut is_asked = false;
         let mut is_doubted = false;
-        for paragraph in &self.paragraphs {
-            for sentence in paragraph {
-                is_doubted |= self.is_doubtful(sentence);
-            }
-            let names = |sentence: &PromptSentence<'_>| {
-                sentence.words.iter().any(|word| is_name_of(word, entity))
-            };
-            if paragraph.iter().any(names) {
+        let is_same = |one: &Sentence<'_>, next: &Sentence<'_>| one.paragraph == next.paragraph;
+        for paragraph in self.sentences.chunk_by(is_same) {
+            is_doubted |= paragraph.iter().any(|it| self.is_doubtful(it));
+            let mut words = paragraph.iter().flat_map(Sentence::words);
+            if words.any(|word| is_name_of(word, entity)) {
                 if is_doubted {
                     return false;
                 }
@@ -54,19 +47,20 @@ impl<'p> AskedChanges<'p> {
         is_asked
     }
 
-    fn is_doubtful(&self, sentence: &PromptSentence<'_>) -> bool {
-        sentence.words.iter().any(|word| {
+    fn is_doubtful(&self, sentence: &Sentence<'_>) -> bool {
+        sentence.words().any(|word| {
             let word = bare_word(word);
-            let is_negated = word.ends_with("n't") || word.ends_with("n’t");
-            is_negated || self.vocabulary.has_word("doubt", &word)
+            is_contracted(&word) || self.vocabulary.has_word("doubt", &word)
         })
     }
 
-    fn asks_for(&self, sentence: &PromptSentence<'_>, entity: &EntityId) -> bool {
-        let mut words = sentence.words.iter();
+    fn asks_for(&self, sentence: &Sentence<'_>, entity: &EntityId) -> bool {
+        let mut words = sentence.words();
         let is_opening = |word: &str| {
             let word = bare_word(word);
-            word.chars().all(|c| c.is_ascii_digit()) || self.vocabulary.has_word("opening", &word)
+            word.chars().all(|c| c.is_ascii_digit())
+                || self.vocabulary.has_word("opening", &word)
+                || self.requests.has_word("polite", &word)
         };
         let Some(verb) = words.find(|word| !is_opening(word)) else {
             return false;
@@ -90,85 +84,6 @@ impl<'p> AskedChanges<'p> {
         }
         false
     }
-}
-
-/// A word without marks around it, lower-cased.
-pub(super) fn bare_word(word: &str) -> String {
-    word.trim_matches(|c: char| !c.is_alphanumeric())
-        .to_lowercase()
-}
-
-/// Whether a word is marked as code, or looks so.
-fn is_code(word: &str) -> bool {
-    let inner = unmarked(word);
-    word.contains(['`', '(', '_', '/', ':']) || inner.contains('.')
-}
-
-/// A word without the marks of a sentence, of quotes and of a call.
-fn unmarked(word: &str) -> &str {
-    let word = word.trim_matches(|c: char| matches!(c, '`' | '"' | '\'' | ',' | '*'));
-    let word = word.trim_end_matches(['.', '!', '?', ':', ';', ',', '`']);
-    word.strip_suffix("()").unwrap_or(word)
-}
-
-pub(super) fn is_name_of(word: &str, entity: &EntityId) -> bool {
-    let name = unmarked(word);
-    let path = entity.path.as_str();
-    let (file, symbol) = match name.split_once("::") {
-        Some((file, symbol)) if file == path || file == entity.path.basename() => {
-            (file, Some(symbol))
-        }
-        _ => (name, None),
-    };
-    let names_file = file == path || file == entity.path.basename();
-    match (&entity.symbol, symbol) {
-        (Some(own), Some(named)) => own.as_str() == named,
-        (Some(own), None) => {
-            names_file || !name.is_empty() && own.last_component() == last_component(name)
-        }
-        (None, named) => names_file && named.is_none(),
-    }
-}
-
-/// The lines of the prompt's paragraphs, without code blocks and quotations.
-fn paragraphs(prompt: &str) -> Vec<Vec<&str>> {
-    let mut paragraphs: Vec<Vec<&str>> = Vec::from([Vec::new()]);
-    let mut in_code = false;
-    for line in prompt.lines() {
-        let text = line.trim();
-        if text.starts_with("```") || text.starts_with("~~~") {
-            in_code = !in_code;
-            continue;
-        }
-        if in_code || text.starts_with('>') {
-            continue;
-        }
-        match paragraphs.last_mut() {
-            Some(paragraph) if !text.is_empty() => paragraph.push(text),
-            _ => paragraphs.push(Vec::new()),
-        }
-    }
-    paragraphs
-}
-
-/// The sentences of a paragraph's lines. A line ends one, too: people who write lists leave out the stops.
-fn sentences<'p>(lines: &[&'p str]) -> Vec<PromptSentence<'p>> {
-    let mut sentences = Vec::new();
-    for line in lines {
-        let mut words = Vec::new();
-        for word in line.split_whitespace() {
-            words.push(word);
-            if word.ends_with(['.', '!', '?', ';']) {
-                sentences.push(PromptSentence {
-                    is_question: word.ends_with('?'),
-                    words: core::mem::take(&mut words),
-                });
-            }
-        }
-        let is_question = false;
-        sentences.push(PromptSentence { words, is_question });
-    }
-    sentences
 }
 
 #[cfg(test)]
@@ -204,6 +119,7 @@ mod tests {
                 "1. Optimise compute()\n2. Write a poem",
                 "Change `compute`.\n\nReply in the format of the rules. Don't write prose.",
                 "What does it cost? Improve compute().",
+                "Could you please fix compute()?",
             ],
         );
     }

@@ -5,14 +5,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::asked_change::{bare_word, is_name_of};
+use super::sentence::{self, bare_word, is_code, is_name_of, says};
 use tslp_core::damage::{self, Part};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::path::RelPath;
 use tslp_core::word_list::Vocabulary;
-
-/// What the words of a request mean, as data.
-const WORDS: &str = include_str!("removal_words.txt");
 
 /// Most words of a clause that can be a removal's object.
 const OBJECT_WORDS_MAX: usize = 8;
@@ -38,22 +35,24 @@ pub(super) struct AskedRemovals {
 
 impl AskedRemovals {
     pub(super) fn of(prompt: &str) -> Self {
-        let vocabulary = Vocabulary::read(WORDS);
+        let vocabulary = Vocabulary::read(sentence::WORDS);
         let (mut objects, mut leaving, mut shrinking) = (Vec::new(), Vec::new(), Vec::new());
         let mut said = Vec::new();
         let owned =
             |words: &[&str]| -> Vec<String> { words.iter().copied().map(String::from).collect() };
         let mut before: Vec<&str> = Vec::new();
         let mut announced = false;
-        for clause in clauses(prompt, &vocabulary) {
-            let Clause {
-                words: clause,
-                is_question: false,
-            } = clause
-            else {
-                before.extend(clause.words);
+        let sentences = sentence::sentences(prompt, &vocabulary).into_iter();
+        let clauses = sentences.flat_map(|it| {
+            it.clauses
+                .into_iter()
+                .map(move |clause| (clause, it.is_question))
+        });
+        for (clause, is_question) in clauses {
+            if is_question {
+                before.extend(clause);
                 continue;
-            };
+            }
             // "Remove dead code: `total`"
             if core::mem::take(&mut announced) {
                 leaving.extend(owned(&clause));
@@ -127,13 +126,15 @@ impl AskedRemovals {
         let kinds = kinds_of(line);
         let is_plain = kinds.is_empty() && !damage::line_jumps(line);
         let parts = parts_of_name(line);
+        // Its own name says where, never what.
         let is_named = |word: &str| {
             let said = bare_word(word);
-            if is_code(word) {
-                identifiers(line).any(|name| name.to_lowercase() == said)
-            } else {
-                is_plain && !own.contains(&said) && parts.iter().any(|it| is_form_of(it, &said))
-            }
+            !own.contains(&said)
+                && if is_code(word) {
+                    identifiers(line).any(|name| name.to_lowercase() == said)
+                } else {
+                    is_plain && parts.iter().any(|it| is_form_of(it, &said))
+                }
         };
         let is_kind = |word: &String, kinds: &[&str]| {
             let word = bare_word(word);
@@ -184,77 +185,6 @@ impl AskedRemovals {
     }
 }
 
-/// The words up to a mark, or a line's end.
-struct Clause<'p> {
-    words: Vec<&'p str>,
-    /// Whether its sentence asks what to do, and isn't a polite request.
-    is_question: bool,
-}
-
-fn clauses<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Clause<'p>> {
-    let mut clauses: Vec<Clause<'p>> = Vec::new();
-    let mut sentence = 0;
-    for line in prompt
-        .lines()
-        .filter(|line| !line.trim_start().starts_with('>'))
-    {
-        for piece in line.split(['，', '。', '；', '！', '？', '、']) {
-            let mut words = Vec::new();
-            for word in words_in(piece) {
-                words.push(word);
-                if !word.ends_with(['.', ',', ';', ':', '!', '?']) {
-                    continue;
-                }
-                clauses.push(Clause {
-                    words: core::mem::take(&mut words),
-                    is_question: false,
-                });
-                if word.ends_with(['.', ';', '!', '?']) {
-                    let of_sentence = &mut clauses[sentence..];
-                    let mut said = of_sentence.iter().flat_map(|clause| &clause.words);
-                    let is_polite = |word: &&str| {
-                        let word = bare_word(word);
-                        let verb = word.split('-').next().unwrap_or_default();
-                        vocabulary.has_word("polite", verb)
-                    };
-                    let is_question = word.ends_with('?')
-                        && !said.any(is_polite)
-                        && !is_order_with_tag(vocabulary, of_sentence);
-                    for clause in of_sentence {
-                        clause.is_question = is_question;
-                    }
-                    sentence = clauses.len();
-                }
-            }
-            clauses.push(Clause {
-                words,
-                is_question: false,
-            });
-            sentence = clauses.len();
-        }
-    }
-    clauses
-}
-
-/// Whether a sentence is an order after which only agreement is asked for: "Rename `a`, ok?"
-fn is_order_with_tag(vocabulary: &Vocabulary, sentence: &[Clause<'_>]) -> bool {
-    let [order, .., tag] = sentence else {
-        return false;
-    };
-    let has = |kind: &str, word: &str| says(vocabulary, kind, &bare_word(word));
-    let mut words = order.words.iter().filter(|word| !has("lead", word));
-    let is_verb = |word: &&str| {
-        ["remove", "rename", "rename_it"]
-            .iter()
-            .any(|kind| has(kind, word))
-    };
-    words.next().is_some_and(is_verb)
-        && tag
-            .words
-            .iter()
-            .all(|word| *word == "?" || has("tag", word))
-}
-
 /// The words of a removal's object that name what goes as a whole: "the comment above `total`" is no `total`.
 fn whole_of<'o, 'w>(vocabulary: &Vocabulary, object: &'o [&'w str]) -> &'o [&'w str] {
     let is_of = |word: &&str| !is_code(word) && says(vocabulary, "of", &bare_word(word));
@@ -272,20 +202,6 @@ fn is_when(vocabulary: &Vocabulary, words: &[String], at: usize) -> bool {
         words[at] == "why" && matches!(before, Some("is" | "that's" | "that’s"))
     };
     says(vocabulary, "when", &words[at]) && !gives_reason()
-}
-
-/// Words between whitespace. What is marked as code is one by itself, since not every language puts spaces around it.
-fn words_in(text: &str) -> impl Iterator<Item = &str> {
-    let is_space = |c: char| c.is_whitespace() || matches!(c, '（' | '）' | '「' | '」');
-    let words = text.split(is_space).filter(|word| !word.is_empty());
-    words.flat_map(|word| {
-        let (begin, end) = match (word.find('`'), word.rfind('`')) {
-            (Some(begin), Some(end)) if begin < end => (begin, end + 1),
-            _ => (0, word.len()),
-        };
-        let parts = [&word[..begin], &word[begin..end], &word[end..]];
-        parts.into_iter().filter(|part| !part.is_empty())
-    })
 }
 
 /// The position of a verb of this kind that asks for something: not negated, and not part of a condition.
@@ -340,28 +256,6 @@ fn asking_verb(vocabulary: &Vocabulary, kind: &str, clause: &[&str]) -> Option<u
     })
 }
 
-/// Whether a word is one of these, or holds one in a language without spaces.
-fn says(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
-    let is_contracted = || kind == "not" && (word.ends_with("n't") || word.ends_with("n’t"));
-    vocabulary.has_word(kind, word)
-        || vocabulary.is_held(&format!("{kind}_in"), word)
-        || is_contracted()
-}
-
-/// Whether a word is marked as code, or looks so.
-fn is_code(word: &str) -> bool {
-    let inner = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-    let is_camel = || {
-        inner
-            .chars()
-            .zip(inner.chars().skip(1))
-            .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
-    };
-    word.contains(['`', '(', '_', '/', ':']) && !inner.is_empty() && !word.ends_with(':')
-        || inner.contains(['_', '(', ':', '.'])
-        || is_camel()
-}
-
 /// The words of a removal's object that say something: after the verb up to where the clause says where, or before a verb that ends its
 /// clause.
 fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Vec<&'w str> {
@@ -406,10 +300,15 @@ fn object_of<'w>(vocabulary: &Vocabulary, clause: &[&'w str], verb: usize) -> Ve
         .take_while(|word| is_object(word))
         .all(is_filler)
     {
-        // "so it can go"
-        let said = clause[..verb].iter();
-        let leads = said.take_while(|word| says(vocabulary, "where", &bare_word(word)));
-        return words_of(&clause[leads.count()..verb]);
+        // "so it can go"; "`total` soll die Preise entfernen"
+        let said = &clause[..verb];
+        let is = |kind: &str, word: &&str| vocabulary.has_word(kind, &bare_word(word));
+        let modal = said.iter().rposition(|word| is("modal", word));
+        let after_modal = modal.map(|at| words_of(&said[at + 1..]));
+        let leads = said.iter().take_while(|word| is("where", word)).count();
+        return after_modal
+            .filter(|object| !object.iter().all(|word| is("be", word)))
+            .unwrap_or_else(|| words_of(&said[leads..]));
     }
     after
 }
@@ -563,6 +462,8 @@ mod tests {
         ] {
             check(prompt, "    if price is None:", false);
         }
+        check("`total` soll Preise entfernen.", "def total(self):", false);
+        check("让 `total` 删除重复项", "def total(self):", false);
     }
 
     #[test]
@@ -612,6 +513,7 @@ mod tests {
             "Remove `subtotal`; total has to add up by itself.",
             "Rename `subtotal` to `total`.",
             "Let total remove what is sold out.",
+            "`total` soll die Preise entfernen.",
             "What happens if I delete total?",
             "Remove the check from `total`.",
             "I like how total is removed.",

@@ -113,7 +113,9 @@ impl MessageAuthors {
         let directives = directives
             .filter(|line| line.is_typed)
             .map(|line| line.range);
-        let mut ranges: Vec<Range<usize>> = foreign.chain(words).chain(directives).collect();
+        let external = directive::external_from(text).map(|from| from..text.len());
+        let ranges = foreign.chain(words).chain(directives).chain(external);
+        let mut ranges: Vec<Range<usize>> = ranges.collect();
         ranges.sort_by_key(|range| range.start);
         let mut own = String::with_capacity(text.len());
         let mut from = 0;

@@ -1,6 +1,7 @@
 //! What code in a message is read with, and the file that a written path means.
 
 use tslp_core::extract::Grammars;
+use tslp_core::ids::SessionId;
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_projections::state::StateView;
@@ -14,6 +15,8 @@ pub struct CodeReader<'r> {
     pub grammars: &'r dyn Grammars,
     /// The workspace's absolute path.
     pub root: &'r str,
+    /// The conversation whose reply is read, if it is of one.
+    pub session: Option<SessionId>,
 }
 
 /// The path, or the one tracked file that bears its base name when the path itself is unknown.

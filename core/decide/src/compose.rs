@@ -13,11 +13,14 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
+use super::off::{OffFilter, OffKnowledge, OffTexts};
 use super::outside::{self, ToldChanges};
 use super::prompt_facts::{Prompt, RecordedSight};
 use super::receive;
 use super::recent_context::recent_context;
+use super::scope;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
+use super::work::WithheldPrompt;
 use crate::notice;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::EntityId;
@@ -31,7 +34,6 @@ use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
 use tslp_core::message::{Role, Tools};
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
 use tslp_core::policy::{Placement, Policy};
-use tslp_core::read_message::safe_text;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_projections::sessions::Amendments;
@@ -46,13 +48,26 @@ pub struct Composed {
 }
 
 /// Composes the prompt. The state must hold what disk says of every candidate, by an observation of this episode.
+///
+/// Its sections have one order, whatever the history: the client's system text, locked files, code, notices and recent context, the
+/// current prompt. Each is filled by candidates that pass the same rules ([`hydrate`]).
+///
+/// # Errors
+/// If a locked file can't be shown whole: then nothing may go to a model.
 #[must_use]
-pub fn compose(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+pub fn compose(
+    view: &StateView<'_>,
+    policy: &Policy,
+    prompt: &Prompt<'_>,
+) -> Result<Composed, WithheldPrompt> {
     debug_assert_eq!(
         prompt.keys.len(),
         prompt.request.messages.len(),
         "each message has its key, or none"
     );
+    if let Some(withheld) = scope::lock_miss(view, prompt.session) {
+        return Err(withheld);
+    }
     match prompt.history {
         History::Window => compose_window(view, policy, prompt),
         History::Client => compose_client(view, policy, prompt),
@@ -61,14 +76,27 @@ pub fn compose(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Co
 
 /// Older turns are replaced by the Recent Context block (spec §8.4). State and notices follow it, directly before the
 /// request: a model goes by what it read last, and a refused reply in the window must not come after its correction.
-fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+fn compose_window(
+    view: &StateView<'_>,
+    policy: &Policy,
+    prompt: &Prompt<'_>,
+) -> Result<Composed, WithheldPrompt> {
     let request = prompt.request;
     let current_from = request.current_from();
+    let texts = (current_from..request.messages.len())
+        .flat_map(|index| sight::texts_of(index, &request.messages[index]));
+    let texts: Vec<ShownText<'_>> = texts.collect();
+    let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
+    let mut off = off_texts(filter.as_ref(), prompt, &texts, &BTreeMap::new());
+    let withholding = Withholding {
+        rewritten: core::mem::take(&mut off.rewritten),
+        ..Withholding::default()
+    };
+    let nothing = InjectedTexts::default();
     let mut messages: Vec<OutgoingMessage> = (current_from..request.messages.len())
         .filter(|index| request.messages[*index].role != Role::System)
-        .map(|index| safe_message(request, index))
+        .map(|index| nothing.outgoing_message(request, index, &withholding))
         .collect();
-    let texts = texts_of_messages(request, current_from..request.messages.len());
     let candidates = candidates(view, prompt);
     let wanted = wanted_symbols(view, &candidates);
     let mut index = prompt.index.borrow_mut();
@@ -85,9 +113,17 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         None => all_parts(view, entity, &|part| sight.shows_truth(part)),
     };
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
+    lock_is_kept(&hydration)?;
     let mut withheld = BTreeSet::new();
-    let recent = recent_context(view, prompt, &mut index, &mut withheld);
+    let mut recent = recent_context(view, prompt, &mut index, &mut withheld);
     let mut system = request.system_text();
+    if let Some(filter) = &filter {
+        for text in recent.iter_mut().chain([&mut system]) {
+            if let Some(clean) = filter.filter_text(text, &mut off.files) {
+                *text = clean;
+            }
+        }
+    }
     let strict = Sight::withhold_strictly(view, prompt.session, &mut index, &system, &mut withheld);
     if let Some(clean) = sight::cleaned_text(Role::System, &system, strict) {
         system = clean;
@@ -95,6 +131,7 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     hydration.notify_stale(view, prompt, withheld);
     hydration.gather_by_file(view);
     hydration.notify_of_messages(prompt, current_from);
+    hydration.note_off(view, prompt, off.files);
     let mut events = notices_of(&hydration);
     let notices = notices_to_show(
         view,
@@ -118,17 +155,21 @@ fn compose_window(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         None => add_section(&mut system, &before),
     }
     events.push(composed);
-    Composed {
+    Ok(Composed {
         events,
         outgoing: Outgoing {
             system: Some(system),
             messages,
         },
-    }
+    })
 }
 
 /// The client's own messages stay in place and in order, as they went out before.
-fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) -> Composed {
+fn compose_client(
+    view: &StateView<'_>,
+    policy: &Policy,
+    prompt: &Prompt<'_>,
+) -> Result<Composed, WithheldPrompt> {
     let request = prompt.request;
     let amendments = view.state.sessions().amendments(prompt.session);
     let positions =
@@ -178,13 +219,17 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         }),
     };
     let mut hydration = hydrate::hydrate(view, policy, prompt, candidates, &in_sight);
+    lock_is_kept(&hydration)?;
     let shown = hydration.hydrated.iter().filter(|shown| shown.tokens > 0);
     let added: BTreeSet<EntityId> = shown.map(|shown| shown.entity.clone()).collect();
     // After hydration: what this prompt adds as true must not be withheld elsewhere in it as if it were outdated.
     // Who has tools reads the file again, and is told to: what changes in the middle of a prompt costs all that follows.
     let is_older = |index| positions.may_change(index);
     let may_change = |index| prompt.request.tools == Tools::None && is_older(index);
-    let withholding = sight.withhold(&texts, &at, &may_change, &added);
+    let mut withholding = sight.withhold(&texts, &at, &may_change, &added);
+    let filter = OffFilter::of(view, prompt.session, &policy.workspace_root, prompt.off);
+    let off = off_texts(filter.as_ref(), prompt, &texts, &withholding.rewritten);
+    withholding.rewritten.extend(off.rewritten);
     let withheld: Vec<Withheld> = match prompt.on_record {
         Some(seen) => seen.withheld.clone(),
         None => withholding.new.iter().cloned().collect(),
@@ -205,6 +250,7 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
     };
     hydration.notify_stale(view, prompt, misleading);
     hydration.notify_of_messages(prompt, 0);
+    hydration.note_off(view, prompt, off.files);
     // Between two tool calls an agent has no time for what only its user can resolve: that waits for the next turn.
     let is_due = |notice: &NoticeIssued| !in_tool_chain || notice.reason.concerns_next_step();
     hydration.notices.retain(|notice| {
@@ -289,31 +335,78 @@ fn compose_client(view: &StateView<'_>, policy: &Policy, prompt: &Prompt<'_>) ->
         message
     });
     let messages = messages.collect();
-    Composed {
+    Ok(Composed {
         events,
         outgoing: Outgoing {
             system: None,
             messages,
         },
-    }
+    })
 }
 
 /// A client's own request. Where it repeats a conversation, what was put into that goes along, so that the model server has read all but
 /// the question before.
 #[must_use]
-pub fn compose_side_request(view: &StateView<'_>, request: &Request) -> Outgoing {
-    let mut outgoing = Outgoing::unchanged(request);
+pub fn compose_side_request(
+    view: &StateView<'_>,
+    policy: &Policy,
+    request: &Request,
+    known: &OffKnowledge,
+) -> Outgoing {
+    let mut injected = InjectedTexts::default();
     if let Some((session, keys)) = receive::repeated_conversation(view, request) {
         let positions = MessagePositions::new(request, 0, 0);
         let amendments = view.state.sessions().amendments(session);
-        let injected = InjectedTexts::new(view, &keys, &amendments, &positions);
-        for message in &mut outgoing.messages {
-            let text = |slot| injected.texts.get(&(message.index, slot));
-            let text = |slot| text(slot).map_or_else(String::new, |(text, _)| text.clone());
-            (message.before, message.after) = (text(TextSlot::Before), text(TextSlot::After));
+        injected = InjectedTexts::new(view, &keys, &amendments, &positions);
+    }
+    let filter = OffFilter::of(view, SessionId(0), &policy.workspace_root, known);
+    let texts = injected.with_texts_of(request);
+    let off = filter.map(|filter| filter.filter(request, &texts, &BTreeMap::new()));
+    let withholding = Withholding {
+        rewritten: off.map_or_else(BTreeMap::new, |off| off.rewritten),
+        ..Withholding::default()
+    };
+    let mut outgoing = Outgoing::unchanged(request);
+    for message in &mut outgoing.messages {
+        let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
+        let changed = withholding.rewritten.range(all.clone()).map(|_| ());
+        if changed
+            .chain(injected.texts.range(all).map(|_| ()))
+            .next()
+            .is_some()
+        {
+            *message = injected.outgoing_message(request, message.index, &withholding);
         }
     }
     outgoing
+}
+
+/// What the files that are off take out of a prompt's texts. What a prompt on record showed of them is on record.
+fn off_texts(
+    filter: Option<&OffFilter<'_>>,
+    prompt: &Prompt<'_>,
+    texts: &[ShownText<'_>],
+    before: &BTreeMap<(usize, TextSlot), String>,
+) -> OffTexts {
+    match (prompt.on_record, filter) {
+        (Some(seen), _) => OffTexts {
+            files: seen.off.clone(),
+            ..OffTexts::default()
+        },
+        (None, Some(filter)) => filter.filter(prompt.request, texts, before),
+        (None, None) => OffTexts::default(),
+    }
+}
+
+/// Nothing goes out where a locked file isn't shown.
+fn lock_is_kept(hydration: &Hydration) -> Result<(), WithheldPrompt> {
+    match &hydration.missed {
+        None => Ok(()),
+        Some((path, reason)) => {
+            let cause = format!("it can't be shown ({reason}: {})", reason.meaning());
+            Err(scope::missed(path, &cause))
+        }
+    }
 }
 
 /// What the proxy adds to the prompt, and the record of it: code, then notices.
@@ -350,6 +443,7 @@ fn assemble(
 }
 
 /// What was put into the conversation's messages before, message by message.
+#[derive(Default)]
 struct InjectedTexts {
     /// What they say of changes outside of the conversation.
     outside: ToldChanges,
@@ -560,11 +654,6 @@ impl<'p> MessagePositions<'p> {
     }
 }
 
-fn texts_of_messages(request: &Request, range: core::ops::Range<usize>) -> Vec<ShownText<'_>> {
-    let texts = range.flat_map(|index| sight::texts_of(index, &request.messages[index]));
-    texts.collect()
-}
-
 fn candidates(view: &StateView<'_>, prompt: &Prompt<'_>) -> Vec<(EntityId, Reason)> {
     hydrate::hydration_candidates(view, prompt.session, prompt.mentions, prompt.request.tools)
 }
@@ -690,6 +779,9 @@ fn notice_block(
     }
     let seen = |entity: &EntityId| view.disk_finding(&entity.path);
     let lost = LostCode::of_notice(view, prompt.grammars, notice, code_bytes_max);
+    let entity = notice.entity.as_ref();
+    let is_off = |it: &EntityId| view.state.scope().off().is_off(it.path.as_str());
+    let lost = lost.filter(|_| !entity.is_some_and(is_off));
     let disk = notice.entity.as_ref().and_then(seen);
     notice::block(notice, disk, lost.as_ref())
 }
@@ -725,21 +817,4 @@ fn is_unlinked_edit(view: &StateView<'_>, entity: &EntityId) -> Option<bool> {
     let mut rules = report.verdicts.iter().map(|it| it.rule);
     let is_correlated = rules.any(|rule| rule == Reason::CorrelatedWithOneFile);
     fails(Reason::Confirmed).then(|| fails(Reason::BaseUnmoved) && !is_correlated)
-}
-
-/// A message of the current prompt, without injected blocks and directives.
-fn safe_message(request: &Request, index: usize) -> OutgoingMessage {
-    let message = &request.messages[index];
-    let rewritten = |texts: &[String]| -> Vec<(usize, String)> {
-        let texts = texts.iter().enumerate();
-        texts
-            .filter_map(|(at, text)| Some((at, safe_text(message.role, text)?)))
-            .collect()
-    };
-    OutgoingMessage {
-        index,
-        rewritten: rewritten(&message.parts),
-        thoughts: rewritten(&message.thoughts),
-        ..OutgoingMessage::default()
-    }
 }

@@ -42,11 +42,11 @@ pub struct ResolvedDirective {
 }
 
 impl ResolvedDirective {
-    /// The file to accept, if this accepts one.
+    /// The file to accept, if this accepts one: a file that is locked is, where nothing of it is true.
     #[must_use]
     pub fn accepts(&self) -> Option<&RelPath> {
         let entity = self.entity.as_ref().ok();
-        let accepted = entity.filter(|_| self.verb == Verb::Accept);
+        let accepted = entity.filter(|_| matches!(self.verb, Verb::Accept | Verb::Lock));
         accepted.map(|entity| &entity.path)
     }
 }
@@ -65,10 +65,10 @@ pub fn resolve_directive(
     ResolvedDirective {
         verb: directive.verb,
         target: directive.target.clone(),
-        entity: if directive.verb.is_about_tools() || directive.verb == Verb::Unknown {
-            Err(Reason::TargetMissing)
-        } else {
-            target_entity(view, policy, &directive.target)
+        entity: match directive.verb {
+            Verb::Off | Verb::On | Verb::External | Verb::Unknown => Err(Reason::TargetMissing),
+            verb if verb.is_about_tools() => Err(Reason::TargetMissing),
+            _ => target_entity(view, policy, &directive.target),
         },
         repetition,
     }
@@ -124,6 +124,7 @@ pub fn carry_out_directive(
 ) -> Vec<Event> {
     let (mut events, reason) = match (directive.verb, &directive.entity) {
         (Verb::Unknown, _) => (Vec::new(), Some(Reason::UnknownDirective)),
+        (Verb::External, _) => (Vec::new(), Some(Reason::ExternalAnswer)),
         (_, Err(reason)) => (Vec::new(), Some(*reason)),
         (Verb::Accept, Ok(entity)) => {
             let accepted = (entity, directive.repetition);
@@ -135,9 +136,7 @@ pub fn carry_out_directive(
             (Vec::new(), Some(Reason::NothingToDo))
         }
         (Verb::Confirm, Ok(entity)) => confirm_proposal(view, entity),
-        (Verb::Allow | Verb::Revoke | Verb::Stop | Verb::Resume, Ok(_)) => {
-            unreachable!("what is said about tools names no entity")
-        }
+        (_, Ok(_)) => unreachable!("what is said about tools and scope is carried out elsewhere"),
     };
     events.extend(reason.map(|reason| {
         Event::NoticeIssued(NoticeIssued::new(
@@ -150,9 +149,9 @@ pub fn carry_out_directive(
 }
 
 /// The events, and the reason for the notice that answers; `None` where the events already hold a notice.
-type EventsAndNotice = (Vec<Event>, Option<Reason>);
+pub(super) type EventsAndNotice = (Vec<Event>, Option<Reason>);
 
-fn accept_from_disk(
+pub(super) fn accept_from_disk(
     view: &StateView<'_>,
     grammars: &dyn Grammars,
     (episode, session): (EpisodeId, SessionId),

@@ -21,7 +21,6 @@ use tslp_core::event::{DiskFile, DiskSlice, Format, PathEvidence};
 use tslp_core::extract::{ExtractError, Extraction, Grammars, LanguageId};
 use tslp_core::gate::Completeness;
 use tslp_core::hash::{ArtifactHash, SliceHash};
-use tslp_core::ids::SessionId;
 use tslp_core::limits::CORRELATION_NAMESAKES_MAX;
 use tslp_core::message::ToolCall;
 use tslp_core::path::RelPath;
@@ -79,12 +78,10 @@ pub enum MessageEnd {
     CutShort,
 }
 
-/// Finds and reads all code in a reply's text and tool calls, in a conversation if it is of one. `text` is as it is recorded:
-/// without injected blocks and credentials.
+/// Finds and reads all code in a reply's text and tool calls. `text` is as it is recorded: without injected blocks and credentials.
 #[must_use]
 pub fn find_code(
     reader: CodeReader<'_>,
-    session: Option<SessionId>,
     text: &str,
     tool_calls: &[ToolCall],
     end: MessageEnd,
@@ -105,7 +102,7 @@ pub fn find_code(
         }
         blocks.extend(called);
     }
-    link::link_blocks(reader, session, &mut blocks);
+    link::link_blocks(reader, &mut blocks);
     read_blocks(reader, blocks)
 }
 

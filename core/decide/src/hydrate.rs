@@ -41,6 +41,16 @@ pub fn hydration_candidates(
             list.push((entity, reason));
         }
     };
+    let locked = view.state.scope().locked(session);
+    for path in &locked {
+        for entity in true_entities_in(view, path) {
+            add(entity, Reason::Locked);
+        }
+    }
+    let mut add = |entity, reason| match locked.is_empty() {
+        true => add(entity, reason),
+        false => add(entity, Reason::BypassedByLock),
+    };
     let in_file = |path: &RelPath, reason| match tools {
         Tools::None => {
             let known = true_entities_in(view, path).into_iter();
@@ -140,6 +150,8 @@ pub(super) struct Hydration {
     pub(super) dropped: Vec<Dropped>,
     /// Notices about them.
     pub(super) notices: Vec<NoticeIssued>,
+    /// The first locked file that isn't shown, and why.
+    pub(super) missed: Option<(RelPath, Reason)>,
 }
 
 /// Admits candidates within the token budget. `in_sight`: whether the conversation already shows an entity's true code.
@@ -157,14 +169,23 @@ pub(super) fn hydrate(
         let Some(current) = view.current_version(&entity) else {
             continue;
         };
-        let is_file_left = reason == Reason::LeftToTools && entity.symbol.is_none();
-        if is_file_left || reason == Reason::AmbiguousName {
-            hydration.drop_candidate(prompt, entity, reason);
-            continue;
-        }
         // A whole file replaces its admitted parts, so their tokens are available to it.
         let covered = covered_tokens(&admitted, &entity);
-        match admit_entity(view, &entity, &current, in_sight, tokens_left + covered) {
+        let admitted_now = admit_entity(
+            view,
+            (&entity, reason),
+            &current,
+            in_sight,
+            tokens_left + covered,
+        );
+        if let (Reason::Locked, Err(refusal)) = (reason, &admitted_now)
+            && *refusal != Reason::InSight
+        {
+            hydration
+                .missed
+                .get_or_insert((entity.path.clone(), *refusal));
+        }
+        match admitted_now {
             Err(Reason::InSight) => hydration.hydrated.push(Hydrated {
                 entity,
                 version: current.version,
@@ -172,9 +193,6 @@ pub(super) fn hydrate(
                 tokens: 0,
             }),
             Err(refusal) => hydration.drop_candidate(prompt, entity, refusal),
-            Ok(_) if reason == Reason::LeftToTools => {
-                hydration.drop_candidate(prompt, entity, reason);
-            }
             Ok((text, tokens)) => {
                 debug_assert!(
                     tokens <= tokens_left + covered,
@@ -242,7 +260,10 @@ impl Hydration {
     fn drop_candidate(&mut self, prompt: &Prompt<'_>, entity: EntityId, reason: Reason) {
         let is_left_out = matches!(
             reason,
-            Reason::OverBudget | Reason::QuotesDelimiters | Reason::CredentialRedacted
+            Reason::OverBudget
+                | Reason::QuotesDelimiters
+                | Reason::CredentialRedacted
+                | Reason::OffByUser
         );
         if is_left_out || reason.is_divergence() {
             self.add_notice(prompt, named_in_notice(&entity, reason), reason);
@@ -261,6 +282,30 @@ impl Hydration {
             if let Some((reason, entity)) = divergence_notice(view, &entity) {
                 self.add_notice(prompt, entity, reason);
             }
+        }
+    }
+
+    /// Records which files that are off messages showed, and says so to the model, once for each rule.
+    pub(super) fn note_off(
+        &mut self,
+        view: &StateView<'_>,
+        prompt: &Prompt<'_>,
+        files: impl IntoIterator<Item = RelPath>,
+    ) {
+        for path in files {
+            let rule = view.state.scope().off().pattern_for(path.as_str());
+            let pattern = rule.unwrap_or(path.as_str());
+            let about = EntityId::file(RelPath::from_normalised(pattern));
+            // The answer to the user's own word says the same.
+            let pending = view.state.sessions().pending_notices(prompt.session);
+            let is_answer = |it: &NoticeIssued| {
+                it.reason == Reason::TurnedOff && it.entity.as_ref() == Some(&about)
+            };
+            if !pending.iter().any(|it| is_answer(&it.notice)) {
+                self.add_notice(prompt, about, Reason::OffInMessage);
+            }
+            let (entity, reason) = (EntityId::file(path), Reason::OffInMessage);
+            self.dropped.push(Dropped { entity, reason });
         }
     }
 
@@ -329,39 +374,65 @@ impl Hydration {
     }
 }
 
-/// The block for one entity and the tokens it takes, or why it isn't shown.
+/// The block for one candidate and the tokens it takes, or the first of the rules that it fails: never, scope, truth, duplicate,
+/// budget.
 fn admit_entity(
     view: &StateView<'_>,
-    entity: &EntityId,
+    (entity, why): (&EntityId, Reason),
     current: &CurrentVersion,
     in_sight: &dyn Fn(&EntityId) -> bool,
     tokens_left: u32,
 ) -> Result<(String, u32), Reason> {
-    // Disk first: code that disk contradicts is withheld even if the conversation shows it, and the notice has to say why.
-    if let Some(divergence) = divergence_within(view, entity) {
+    // What isn't shown whatever it holds needn't be read.
+    let is_left = why == Reason::LeftToTools && entity.symbol.is_none()
+        || matches!(why, Reason::AmbiguousName | Reason::BypassedByLock);
+    let divergence = divergence_within(view, entity);
+    let is_shown = divergence.is_none() && in_sight(entity);
+    let code = match is_left || is_shown {
+        true => Vec::new(),
+        false => readable_code(view, current)?,
+    };
+    let is_off = || view.state.scope().off().is_off(entity.path.as_str());
+    if why != Reason::Locked && why != Reason::BypassedByLock && is_off() {
+        return Err(Reason::OffByUser);
+    }
+    if is_left {
+        return Err(why);
+    }
+    // Code that disk contradicts is withheld even if the conversation shows it, and the notice has to say why.
+    if let Some(divergence) = divergence {
         return Err(divergence_reason(divergence));
     }
-    if in_sight(entity) {
+    if is_shown {
         return Err(Reason::InSight);
     }
-    let code = view
-        .artifact_slices(current.artifact, &current.spans)
-        .ok_or(Reason::ContentMissing)?;
     let code = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
-    // Code that holds our delimiters could close its own block and go on as state of the proxy's.
-    if delimiter::quoted_in(code) {
-        return Err(Reason::QuotesDelimiters);
-    }
-    // A model that is shown a part without its credential would write it down without one.
-    if code.contains(redact::MARKER) {
-        return Err(Reason::CredentialRedacted);
-    }
     let text = state_block(view, entity, current, code);
     let tokens = tokens_of(&text);
     if tokens > tokens_left {
         return Err(Reason::OverBudget);
     }
-    Ok((text, tokens))
+    match why {
+        Reason::LeftToTools => Err(why),
+        _ => Ok((text, tokens)),
+    }
+}
+
+/// The code that may be shown at all, if anything of it may.
+fn readable_code(view: &StateView<'_>, current: &CurrentVersion) -> Result<Vec<u8>, Reason> {
+    let code = view
+        .artifact_slices(current.artifact, &current.spans)
+        .ok_or(Reason::ContentMissing)?;
+    let text = core::str::from_utf8(&code).map_err(|_| Reason::ContentMissing)?;
+    // Code that holds our delimiters could close its own block and go on as state of the proxy's.
+    if delimiter::quoted_in(text) {
+        return Err(Reason::QuotesDelimiters);
+    }
+    // A model that is shown a part without its credential would write it down without one.
+    if text.contains(redact::MARKER) {
+        return Err(Reason::CredentialRedacted);
+    }
+    Ok(code)
 }
 
 /// What a notice says of an entity that disk contradicts, and of what.

@@ -34,27 +34,22 @@ const ALIKE_PERCENT: u8 = 50;
 /// Most methods that one block is tried in the place of.
 const TRIED_MAX: usize = 8;
 
-/// Lines at the start of a block in which the name of what it defines is looked for.
+/// Lines of code at the start of a block in which the name of what it defines is looked for.
 const HEAD_LINES: usize = 4;
 
 /// Gives the reply's blocks that name no file the one file that their definitions belong to.
-pub(super) fn link_blocks(
-    reader: CodeReader<'_>,
-    session: Option<SessionId>,
-    blocks: &mut [CodeBlock<'_>],
-) {
+pub(super) fn link_blocks(reader: CodeReader<'_>, blocks: &mut [CodeBlock<'_>]) {
     let mut conversation = None;
     for block in blocks {
         if block.path.is_some() || block.authorship != Authorship::Own {
             continue;
         }
         let conversation = conversation.get_or_insert_with(|| {
-            session.map_or_else(BTreeSet::new, |session| {
-                files_of_conversation(reader, session)
-            })
+            let session = reader.session;
+            session.map_or_else(BTreeSet::new, |it| files_of_conversation(reader, it))
         });
         let file = match &block.edit {
-            None => file_of_code(reader, session, conversation, block),
+            None => file_of_code(reader, conversation, block),
             Some(Ok(edit)) => sole(conversation.iter().filter(|path| {
                 matches!(edit, Edit::Change(_))
                     && found_edit::apply_to_truth(reader, path, edit).is_ok()
@@ -93,7 +88,6 @@ fn sole<T>(mut found: impl Iterator<Item = T>) -> Option<T> {
 /// The one file that defines everything known in the block; of several, the one that the conversation is about.
 fn file_of_code(
     reader: CodeReader<'_>,
-    session: Option<SessionId>,
     conversation: &BTreeSet<RelPath>,
     block: &CodeBlock<'_>,
 ) -> Option<RelPath> {
@@ -111,8 +105,8 @@ fn file_of_code(
     let is_of_conversation = |entity: &EntityId| {
         let current = reader.view.current_version(entity);
         conversation.contains(&entity.path)
-            || session.is_some()
-                && current.is_some_and(|current| sessions.of(current.episode) == session)
+            || reader.session.is_some()
+                && current.is_some_and(|it| sessions.of(it.episode) == reader.session)
     };
     let files = languages.into_iter().flat_map(|language| {
         let entities = entities_in(reader, language, &block.code);
@@ -150,23 +144,63 @@ fn entities_in(reader: CodeReader<'_>, language: LanguageId, code: &str) -> Vec<
         known.retain(|entity| files.contains(&entity.path));
         return known;
     }
-    let members = head_names(code, Some(&extraction)).into_iter();
-    let members = members.flat_map(|name| entities_named(reader, language, name));
-    let members = members.filter(|entity| {
-        let symbol = entity.symbol.as_ref();
-        symbol.is_some_and(|symbol| symbol.as_str() != symbol.last_component())
-    });
-    members
-        .take(TRIED_MAX)
-        .filter(|entity| in_place_of(reader, language, entity, code).is_some())
-        .collect()
+    let members = members_like(reader, language, None, code, Some(&extraction)).into_iter();
+    members.map(|(entity, _)| entity).collect()
+}
+
+/// The methods in whose place the code fits, each with the edit that puts it there: those that the model was shown or, if it is none of
+/// them, those of its name; of one file, if that is known.
+fn members_like(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    path: Option<&RelPath>,
+    code: &str,
+    extraction: Option<&Extraction>,
+) -> Vec<(EntityId, Vec<Hunk>)> {
+    let fitting = |mut entities: Vec<EntityId>| -> Vec<_> {
+        entities.retain(|entity| {
+            let symbol = entity.symbol.as_ref();
+            symbol.is_some_and(|symbol| symbol.as_str() != symbol.last_component())
+                && path.is_none_or(|path| *path == entity.path)
+        });
+        let tried = entities.into_iter().take(TRIED_MAX);
+        tried
+            .filter_map(|it| in_place_of(reader, language, &it, code).map(|hunks| (it, hunks)))
+            .collect()
+    };
+    let shown = reader
+        .session
+        .map(|it| last_turn::shown_before(reader.view, it));
+    let shown = fitting(of_kin_language(reader, language, shown.unwrap_or_default()));
+    if !shown.is_empty() {
+        return shown;
+    }
+    let named = |name: &str| match path {
+        None => entities_named(reader, language, name),
+        Some(path) => {
+            let symbols = reader.view.state.state_map().symbols_of(path).into_iter();
+            let symbols = symbols.filter(|symbol| symbol.last_component() == name);
+            let entities = symbols.map(|symbol| EntityId::symbol(path.clone(), symbol));
+            entities.collect()
+        }
+    };
+    let names = head_names(code, extraction).into_iter();
+    fitting(names.flat_map(named).collect())
 }
 
 /// Known entities of a name in files whose language is kin to this one.
 fn entities_named(reader: CodeReader<'_>, language: LanguageId, name: &str) -> Vec<EntityId> {
-    let grammars = reader.grammars;
     let state_map = reader.view.state.state_map();
-    let mut entities = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
+    let entities = state_map.entities_named(name, CORRELATION_NAMESAKES_MAX);
+    of_kin_language(reader, language, entities)
+}
+
+fn of_kin_language(
+    reader: CodeReader<'_>,
+    language: LanguageId,
+    mut entities: Vec<EntityId>,
+) -> Vec<EntityId> {
+    let grammars = reader.grammars;
     entities.retain(|entity| {
         let other = grammars.language_of_path(&entity.path);
         other.is_some_and(|other| grammars.are_kin(language, other))
@@ -180,12 +214,21 @@ fn head_names<'c>(code: &'c str, extraction: Option<&'c Extraction>) -> Vec<&'c 
     if let Some(first) = first {
         return Vec::from([first.symbol.last_component()]);
     }
-    let lines = code.lines().filter(|line| !line.trim().is_empty());
-    let names = lines.take(HEAD_LINES).filter_map(|line| {
-        let head = &line[..line.find('(')?];
-        let last = known_lines::identifiers(head).last()?;
-        (last.end == head.len()).then(|| &head[last])
-    });
+    let remarks = extraction.map_or(&[][..], |extraction| &extraction.remarks);
+    let is_code = |line: &&str| {
+        let begin = line.trim_start();
+        let at = begin.as_ptr().addr() - code.as_ptr().addr();
+        !begin.is_empty() && !remarks.iter().any(|it| it.range().contains(&at))
+    };
+    let names = code
+        .lines()
+        .filter(is_code)
+        .take(HEAD_LINES)
+        .filter_map(|line| {
+            let head = line[..line.find('(')?].trim_end();
+            let last = known_lines::identifiers(head).last()?;
+            (last.end == head.len()).then(|| &head[last])
+        });
     names.collect()
 }
 
@@ -202,16 +245,8 @@ pub(super) fn member_hunks(
     if definitions.iter().any(|it| symbols.contains(&it.symbol)) {
         return None;
     }
-    let names = head_names(code, extraction);
-    let is_member = |symbol: &&Symbol| {
-        let name = symbol.last_component();
-        name != symbol.as_str() && names.contains(&name)
-    };
-    let members = symbols.iter().filter(is_member).take(TRIED_MAX);
-    sole(members.filter_map(|symbol| {
-        let entity = EntityId::symbol(path.clone(), symbol.clone());
-        in_place_of(reader, language, &entity, code)
-    }))
+    let members = members_like(reader, language, Some(path), code, extraction);
+    sole(members.into_iter().map(|(_, hunks)| hunks))
 }
 
 /// The edit that puts code in the place of a method, if the text around it then defines what it did before: the method, any others of

@@ -21,11 +21,22 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lo
     format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
 }
 
+/// Whether a notice shows lines of code: those to put back.
+pub(super) fn shows_code(block: &str) -> bool {
+    [PLACEHOLDER_SHOWN, WHOLE_SHOWN, LINES_SHOWN]
+        .iter()
+        .any(|it| block.contains(it))
+}
+
+const PLACEHOLDER_SHOWN: &str = " has a placeholder: ";
+const WHOLE_SHOWN: &str = "\nThis is the code to keep:\n\n";
+const LINES_SHOWN: &str = "\nMissing lines:";
+
 /// The paragraph about the code to put back.
 fn missing_code_text(lost: &LostCode) -> String {
     let mut text = String::new();
     if let Some((placeholder, line)) = &lost.placeholder {
-        text.push_str(&format!("\nLine {line} has a placeholder: {placeholder}"));
+        text.push_str(&format!("\nLine {line}{PLACEHOLDER_SHOWN}{placeholder}"));
     }
     if !lost.symbols.is_empty() {
         text.push_str(&format!(
@@ -35,9 +46,9 @@ fn missing_code_text(lost: &LostCode) -> String {
     }
     if let Some(code) = &lost.whole {
         let code = code.trim_end_matches(['\n', '\r']);
-        text.push_str(&format!("\nThis is the code to keep:\n\n{code}\n"));
+        text.push_str(&format!("{WHOLE_SHOWN}{code}\n"));
     } else if !lost.lines.is_empty() {
-        text.push_str("\nMissing lines:");
+        text.push_str(LINES_SHOWN);
         for line in &lost.lines {
             text.push_str(&format!("\n{line}"));
         }
@@ -198,7 +209,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
         ),
         Reason::UnknownDirective => String::from(
-            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
+            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
         ),
         Reason::CapabilityGranted => {
             String::from("The user granted tools a capability for some minutes.")
@@ -239,6 +250,31 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         ),
         Reason::ManyFilesChanged => String::from(
             "Many files were changed by other hands since your last step. Ask the user what happened before you change anything.",
+        ),
+        Reason::OffByUser | Reason::OffInMessage | Reason::TurnedOff => format!(
+            "{name} is off by the user: nothing of it is shown here, and what tools return of it is withheld. Do not ask for it or guess it; say what you need to know instead.",
+        ),
+        Reason::TurnedOn => format!("The user lets you see {name} again, which was off."),
+        Reason::Locked => format!(
+            "The user locked {name}: only locked files are shown, and changes of others are NOT accepted.",
+        ),
+        Reason::Unlocked => {
+            String::from("The user took a lock away: other files may be changed again.")
+        }
+        Reason::LockMiss => {
+            format!("A prompt was not sent, because {name} is locked and could not be shown whole.")
+        }
+        Reason::OutsideLock => refused_text(
+            &name,
+            &format!(
+                "the user locked other files; leave it as it is, unless the user says `@tslp unlock` or `@tslp confirm {name}`"
+            ),
+        ),
+        Reason::TooManyRules => {
+            directive_text("did nothing: there are as many rules of scope as are kept")
+        }
+        Reason::ExternalAnswer => String::from(
+            "The user's message holds another model's answer. Its code is only a proposal: check it before you use it.",
         ),
         Reason::ToolNotRun => String::from(
             "The last reply asks for a tool in a fence, and nothing was run: such fences run only in chat completions of a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
@@ -446,7 +482,7 @@ fn disk_comparison(disk: Option<&DiskFinding>) -> String {
 }
 
 /// The reason why a file can't be read, as a clause.
-fn read_failure_text(disk: Option<&DiskFinding>) -> &'static str {
+pub(super) fn read_failure_text(disk: Option<&DiskFinding>) -> &'static str {
     let Some(DiskFinding::Unreadable(failure)) = disk else {
         return "its file on disk can't be read";
     };

@@ -85,7 +85,11 @@ impl<'r> PromptReader<'r> {
         let users = current.filter(|(_, message)| message.role == Role::User);
         let texts = users.map(|(index, message)| match self.authors.get(&index) {
             Some(authors) => Cow::Owned(authors.own_text(message.recorded())),
-            None => directive::without_directives(message.recorded()),
+            None => {
+                let text = message.recorded();
+                let own = directive::external_from(text).map_or(text, |from| &text[..from]);
+                directive::without_directives(own)
+            }
         });
         texts.collect::<Vec<_>>().join("\n")
     }
@@ -121,9 +125,11 @@ impl<'r> PromptReader<'r> {
                 PromptRepetition::Answered => CodeSource::Context,
             };
             let authors = self.authors.get(&index);
+            let is_passed_on = directive::external_from(text).is_some();
             let found = found_code::find_users_code(self.code, text).into_iter();
             pasted.extend(found.map(|found| PastedCode {
                 source: match authors {
+                    _ if is_passed_on => CodeSource::Another,
                     Some(authors) if authors.wrote_another(text, &found) => CodeSource::Another,
                     _ => source.clone(),
                 },

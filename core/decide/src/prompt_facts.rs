@@ -5,12 +5,14 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use crate::mention::Mentions;
+use crate::off::OffKnowledge;
 use crate::text_index::TextIndex;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{History, Withheld};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 
@@ -36,6 +38,8 @@ pub struct Prompt<'r> {
     pub has_pathless_code: bool,
     /// What is on record of the whole request, where `request` doesn't hold all messages that went along.
     pub on_record: Option<&'r RecordedSight>,
+    /// What is known of the files that the user turned off.
+    pub off: &'r OffKnowledge,
     /// The parsers.
     pub grammars: &'r dyn Grammars,
     /// What was learnt of texts that prompts carry again and again.
@@ -51,6 +55,8 @@ pub struct RecordedSight {
     pub withheld: Vec<Withheld>,
     /// What notices were about: whether a message shows the model's own edit isn't on record otherwise.
     pub noticed: Vec<(Reason, Option<EntityId>)>,
+    /// Files that the user turned off and that messages showed.
+    pub off: BTreeSet<RelPath>,
     /// True if no message was unsent.
     pub nothing_new: bool,
 }

@@ -1,8 +1,10 @@
 //! The model's code: captured, resolved, judged by the gates, promoted as a whole or not at all (spec §4–§7, §15.5).
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use tslp_projections::state::StateView;
 use tslp_projections::store::Unreadable;
 
@@ -540,6 +542,8 @@ struct BlockJudge<'v> {
     removals: AskedRemovals,
     /// What the block takes away because the prompt asks for it, and how it goes.
     leaving: Vec<(EntityId, Reason)>,
+    /// Texts that made entities true, read once.
+    bases: RefCell<BTreeMap<ArtifactHash, Rc<(String, Option<Extraction>)>>>,
 }
 
 impl<'v> BlockJudge<'v> {
@@ -555,6 +559,7 @@ impl<'v> BlockJudge<'v> {
         let tracked = path.map_or_else(Vec::new, |path| view.state.state_map().symbols_of(path));
         let mut judge = Self {
             leaving: Vec::new(),
+            bases: RefCell::default(),
             unseen,
             judging,
             view,
@@ -658,6 +663,7 @@ impl<'v> BlockJudge<'v> {
         let disk = repeated
             .map(|candidate| self.disk_verdict(block, candidate))
             .find(|verdict| *verdict != DiskVerdict::Agrees);
+        let locked = self.view.state.scope().locked(self.judging.session);
         let judge = |candidate: &&Candidate| {
             let mut facts = self.gate_facts(block, candidate);
             // A block that writes STALE code out was written on it, whatever else it changes. An edit leaves it alone.
@@ -665,6 +671,10 @@ impl<'v> BlockJudge<'v> {
                 facts.disk = disk.unwrap_or(DiskVerdict::Agrees);
             }
             let mut report = gate::judge(&facts, policy.thresholds, policy.profile);
+            if !locked.is_empty() {
+                let is_within = locked.contains(&candidate.entity.path);
+                report.judge_scope(is_within);
+            }
             report
                 .verdicts
                 .extend(block.resolution.correlation.map(|(seen, needed)| Verdict {
@@ -831,25 +841,26 @@ impl<'v> BlockJudge<'v> {
         (current, old): (&CurrentVersion, &[Span]),
         new: &[Span],
     ) -> Result<Comparison, Unreadable> {
-        let before = self.slices_text(current.artifact, old)?;
-        let known = self.extraction_of(&candidate.entity.path, &before);
+        let base = self.base_of(&candidate.entity.path, current.artifact)?;
+        let (text, known) = &*base;
+        let before = slice::joined(text.as_bytes(), old);
+        let before = String::from_utf8_lossy(&before);
         let after = slice::joined(found.code.as_bytes(), new);
         let after = String::from_utf8_lossy(&after);
-        let content = known.as_ref().and_then(|known| known.definitions.first());
-        let content = content.map_or(DefinitionContent::Statements, |definition| {
-            let head = definition.head.of(before.as_bytes());
+        let mut definitions = known.iter().flat_map(|known| &known.definitions);
+        let definition = definitions.find(|it| old.contains(&it.span));
+        let content = definition.map_or(DefinitionContent::Statements, |definition| {
+            let head = definition.head.of(text.as_bytes());
             DefinitionContent::of_head(&String::from_utf8_lossy(head))
         });
-        let all = Span {
-            start: 0,
-            end: u32::try_from(before.len()).unwrap_or(u32::MAX),
-        };
         let base = ComparedCode {
             text: &before,
             nested: &known
                 .as_ref()
-                .map_or_else(Vec::new, |known| definitions_within(known, &[all])),
-            remarks: &known.map_or_else(Vec::new, |known| known.remarks),
+                .map_or_else(Vec::new, |known| definitions_within(known, old)),
+            remarks: &known
+                .as_ref()
+                .map_or_else(Vec::new, |known| slice::within_joined(&known.remarks, old)),
         };
         let new = ComparedCode {
             text: &after,
@@ -903,6 +914,22 @@ impl<'v> BlockJudge<'v> {
 
     fn slices_text(&self, artifact: ArtifactHash, spans: &[Span]) -> Result<String, Unreadable> {
         text_on_record(self.view.artifact_slices(artifact, spans))
+    }
+
+    /// The text that made an entity true, as it was read in whole: what a part of it is depends on what is around it.
+    fn base_of(
+        &self,
+        path: &RelPath,
+        artifact: ArtifactHash,
+    ) -> Result<Rc<(String, Option<Extraction>)>, Unreadable> {
+        if let Some(base) = self.bases.borrow().get(&artifact) {
+            return Ok(Rc::clone(base));
+        }
+        let text = text_on_record(self.view.artifact_content(artifact))?;
+        let extraction = self.extraction_of(path, &text);
+        let base = Rc::new((text, extraction));
+        self.bases.borrow_mut().insert(artifact, Rc::clone(&base));
+        Ok(base)
     }
 
     fn extraction_of(&self, path: &RelPath, text: &str) -> Option<Extraction> {
@@ -1097,7 +1124,8 @@ fn saturating_u32(number: usize) -> u32 {
 }
 
 /// The entities that a block would replace unseen by the model (spec §12). An edit that applies quotes the code that it
-/// replaces. A file counts as seen with those of its definitions that the block changes, since the block repeats the others.
+/// replaces. A file, or what holds the definitions that a fence puts in their places, counts as seen with those of its definitions
+/// that the block changes, since the others stay.
 fn unseen_entities(
     judging: JudgingContext<'_>,
     found: &FoundCode,
@@ -1108,7 +1136,8 @@ fn unseen_entities(
     if found.edit.is_some() && found.format != Format::Fence {
         return BTreeSet::new();
     }
-    let is_replaced = |entity: &&EntityId| {
+    let is_replaced = |candidate: &&Candidate| {
+        let entity = &candidate.entity;
         // What this very reply made before is its own.
         let is_own = |current: &CurrentVersion| {
             (current.origin, current.episode) == (Origin::Model, episode)
@@ -1121,22 +1150,35 @@ fn unseen_entities(
                 .version_shown(episode, entity)
                 .is_none()
     };
-    let is_known_by_parts = |entity: &&EntityId| {
-        entity.symbol.is_none() && !view.state.state_map().symbols_of(&entity.path).is_empty()
+    let holds_change = |outer: &Candidate| {
+        let is_inside = |span: &Span| {
+            let mut around = outer.spans.iter();
+            around.any(|it| it != span && it.start <= span.start && span.end <= it.end)
+        };
+        let mut inner = changed.iter();
+        inner.any(|inner| inner.entity.symbol.is_some() && inner.spans.iter().all(is_inside))
     };
-    let entities = changed.iter().map(|candidate| &candidate.entity);
-    let (files, others): (Vec<_>, Vec<_>) =
-        entities.filter(is_replaced).partition(is_known_by_parts);
+    let is_known_by_parts = |candidate: &&Candidate| match candidate.entity.symbol {
+        None => {
+            let path = &candidate.entity.path;
+            !view.state.state_map().symbols_of(path).is_empty()
+        }
+        Some(_) => found.edit.is_some() && holds_change(candidate),
+    };
+    let (holders, others): (Vec<&Candidate>, Vec<&Candidate>) = changed
+        .iter()
+        .copied()
+        .filter(is_replaced)
+        .partition(is_known_by_parts);
+    let others: Vec<EntityId> = others.into_iter().map(|it| it.entity.clone()).collect();
     if others.is_empty() {
         return BTreeSet::new();
     }
-    let mut unseen: BTreeSet<EntityId> = others.iter().copied().cloned().collect();
-    let others: Vec<EntityId> = unseen.iter().cloned().collect();
-    for seen in (judging.seen)(&others) {
-        unseen.remove(&seen);
-    }
+    let seen = (judging.seen)(&others);
+    let mut unseen: BTreeSet<EntityId> = others.into_iter().collect();
+    unseen.retain(|entity| !seen.contains(entity));
     if !unseen.is_empty() {
-        unseen.extend(files.into_iter().cloned());
+        unseen.extend(holders.into_iter().map(|it| it.entity.clone()));
     }
     unseen
 }

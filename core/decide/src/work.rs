@@ -53,7 +53,7 @@ impl WithheldPrompt {
         }
     }
 
-    /// A prompt that is on record as not sent for a reason that only the serving program knew.
+    /// A prompt that is on record as not sent because it was too long, which only the serving program knew.
     #[must_use]
     pub fn on_record(noticed: &[(Reason, Option<EntityId>)]) -> Option<Self> {
         let reason = Reason::WindowExceeded;
@@ -64,6 +64,24 @@ impl WithheldPrompt {
     }
 }
 
+/// A request that is about to be sent, as budgets see it.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestToBill<'r> {
+    /// The model that it asks.
+    pub model: &'r str,
+    /// Its tokens, estimated.
+    pub tokens: u64,
+}
+
+impl RequestToBill<'_> {
+    /// Tokens of a request that is on record: no more is known of it than whether it was too much.
+    #[must_use]
+    pub fn tokens_on_record(noticed: &[(Reason, Option<EntityId>)]) -> u64 {
+        let was_refused = noticed.contains(&(Reason::AgentBudgetUsed, None));
+        if was_refused { u64::from(u32::MAX) } else { 0 }
+    }
+}
+
 /// What a reply has its client do, if a budget bounds that.
 #[must_use]
 pub fn count_work(policy: &Policy, found: &[FoundCode], calls: &[ToolCall]) -> Vec<Event> {
@@ -71,7 +89,7 @@ pub fn count_work(policy: &Policy, found: &[FoundCode], calls: &[ToolCall]) -> V
     let mut limits = budgets.into_iter().flat_map(Budget::limits);
     let is_bounded = limits.any(|(counter, _)| match counter {
         Counter::Files | Counter::Lines | Counter::Builds | Counter::Tests => true,
-        Counter::Requests | Counter::Tokens | Counter::Minutes => false,
+        Counter::Requests | Counter::Tokens | Counter::Minutes | Counter::Money => false,
     });
     if !is_bounded {
         return Vec::new();
@@ -157,19 +175,38 @@ pub fn withheld(
     at: UnixMillis,
     session: SessionId,
     changed: usize,
+    request: RequestToBill<'_>,
 ) -> Option<WithheldPrompt> {
-    let all = used(view, policy, at, session);
-    // The request itself is counted already.
-    let is_used_up = |(_, counter, done, limit): &UsedBudget| match counter {
-        Counter::Requests => done > limit,
-        _ => done >= limit,
+    let mut all = used(view, policy, at, session);
+    let prompt = policy.budget_prompt.limits().iter();
+    all.extend(prompt.map(|(counter, limit)| ("a prompt", *counter, 0, *limit)));
+    // The request itself is counted already, what it takes isn't.
+    let is_used_up = |(_, counter, done, limit): &UsedBudget| {
+        let takes = match counter {
+            Counter::Requests => return done > limit,
+            Counter::Tokens => request.tokens,
+            Counter::Money => policy.prices.cost(request.model, request.tokens, 0),
+            _ => 0,
+        };
+        done >= limit || done.saturating_add(takes) > *limit
     };
     if let Some((whose, counter, done, limit)) = all.into_iter().find(is_used_up) {
+        let way = match (whose, counter) {
+            (_, Counter::Money) => {
+                "The next day (UTC) begins anew; who wants to go on now raises `budget.day`."
+            }
+            ("a prompt", _) => "Begin a new conversation, or raise `budget.prompt`.",
+            _ => {
+                "`tslp resume` in a terminal, or `@tslp resume` as the first line of a prompt, gives it as much again."
+            }
+        };
         return Some(WithheldPrompt {
             reason: Reason::AgentBudgetUsed,
             message: format!(
-                "BUDGET-EXHAUSTED: {whose} may use {limit} {counter}, and {done} are used, so the prompt was not sent. `tslp resume` in a \
-                 terminal, or `@tslp resume` as the first line of a prompt, gives it as much again."
+                "BUDGET-EXHAUSTED: {whose} may use {} {counter}, and {} are used; this prompt has about {} tokens and was not sent. {way}",
+                counter.shown(limit),
+                counter.shown(done),
+                request.tokens
             ),
         });
     }
@@ -217,13 +254,24 @@ fn used(
     session: SessionId,
 ) -> Vec<UsedBudget> {
     let work = view.state.work();
+    let money = money_of_day(view, policy, at);
     let of = |whose, budget: &Budget, done: WorkDone| {
         let limits = budget.limits().to_vec().into_iter();
-        limits.map(move |(counter, limit)| (whose, counter, done.of(counter), limit))
+        limits.map(move |(counter, limit)| match counter {
+            Counter::Money => (whose, counter, money, limit),
+            _ => (whose, counter, done.of(counter), limit),
+        })
     };
     let own = work.of_session(session);
     let conversation = of("a conversation", &policy.budget_conversation, own);
     conversation
         .chain(of("a day", &policy.budget_day, work.of_day(at)))
         .collect()
+}
+
+/// What was paid on the day of this moment, in millionths.
+fn money_of_day(view: &StateView<'_>, policy: &Policy, at: UnixMillis) -> u64 {
+    let rows = view.state.usage().of_day(at);
+    let costs = rows.map(|row| policy.prices.cost(&row.model, row.read, row.written));
+    costs.fold(0, u64::saturating_add)
 }

@@ -230,7 +230,7 @@ impl LeakedCall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::{self, shown};
+    use crate::capture::{self, tests::shown};
     use alloc::format;
 
     /// One line a block: path, what it is, closing.

@@ -147,6 +147,4 @@ pub fn ends_examples(message: &Message) -> bool {
 }
 
 #[cfg(test)]
-mod samples;
-#[cfg(test)]
-mod shown;
+mod tests;

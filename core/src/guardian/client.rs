@@ -52,6 +52,8 @@ stored_words! {
         Credential = "CREDENTIAL-ACCESS",
         /// Acting as the Operator, or ending the proxy.
         Proxy = "OPERATOR-ONLY",
+        /// Writing a file of the workspace while the user has locked others.
+        Locked = "OUTSIDE-LOCK",
         /// Nobody can tell what it does: it is too long.
         Unreadable = "UNREADABLE",
     }
@@ -332,6 +334,14 @@ impl ClientJudge<'_> {
             self.deny(Harm::Protected, format!("{path} is protected"));
         } else if !is_within(&path, &self.jail.root) && !is_scratch(&path) {
             self.deny(Harm::Outside, format!("{path} is outside of the workspace"));
+        } else if !self.jail.locked.is_empty()
+            && is_within(&path, &self.jail.root)
+            && !self.jail.locked.contains(&path)
+        {
+            self.deny(
+                Harm::Locked,
+                format!("the user has locked other files than {path}"),
+            );
         }
     }
 

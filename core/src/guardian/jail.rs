@@ -14,6 +14,8 @@ pub struct Jail {
     pub protected: Vec<String>,
     /// The user's home folder, for calls of the client's own tools; empty if it isn't known.
     pub home: String,
+    /// The only files that the client's own tools may write, if the user has locked any.
+    pub locked: Vec<String>,
 }
 
 /// Why a path is refused.
@@ -30,6 +32,7 @@ const ROOT: &str = "root ";
 const VISIBLE: &str = "visible ";
 const PROTECTED: &str = "protected ";
 const HOME: &str = "home ";
+const LOCKED: &str = "locked ";
 
 impl Jail {
     /// The jail as text, for the ledger: a path in each line, after its kind. A path with a line break can't be
@@ -38,12 +41,14 @@ impl Jail {
     pub fn to_text(&self) -> Option<String> {
         let visible = self.visible.iter().map(|path| (VISIBLE, path));
         let protected = self.protected.iter().map(|path| (PROTECTED, path));
+        let locked = self.locked.iter().map(|path| (LOCKED, path));
         let home = Some((HOME, &self.home)).filter(|(_, home)| !home.is_empty());
         let mut text = String::new();
         for (what, path) in core::iter::once((ROOT, &self.root))
             .chain(visible)
             .chain(protected)
             .chain(home)
+            .chain(locked)
         {
             if path.contains('\n') {
                 return None;
@@ -66,6 +71,8 @@ impl Jail {
                 jail.visible.push(path.to_string());
             } else if let Some(path) = line.strip_prefix(HOME) {
                 jail.home = path.to_string();
+            } else if let Some(path) = line.strip_prefix(LOCKED) {
+                jail.locked.push(path.to_string());
             } else {
                 jail.protected
                     .push(line.strip_prefix(PROTECTED)?.to_string());
@@ -131,6 +138,7 @@ mod tests {
             visible: vec!["/usr".into(), "/dev/null".into()],
             protected: vec!["/home/u/w/.git/hooks".into()],
             home: String::new(),
+            locked: Vec::new(),
         };
         let check = |written: &str, expected| {
             let path = absolute_path(written, "/home/u/w/src");

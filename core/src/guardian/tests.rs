@@ -33,6 +33,7 @@ fn state() -> JudgingState {
             visible: vec!["/usr".into()],
             protected: vec![format!("{ROOT}/.git/hooks")],
             home: "/home/u".into(),
+            locked: Vec::new(),
         },
     }
 }

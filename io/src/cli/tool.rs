@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 use tslp_core::guardian::Capability;
+use tslp_wire::chat::dialect::Dialect;
 
 use super::{ConfigFlags, LogFlags, OutputFormat};
 
@@ -106,6 +107,70 @@ pub struct TargetArgs {
     /// A file, or one definition of it: `src/a.c` or `src/a.c::name`; from here or from the workspace's root
     #[arg(required = true, value_name = "PATH[::SYMBOL]", value_parser = NonEmptyStringValueParser::new())]
     pub targets: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
+/// What would go to the model.
+#[derive(Clone, Debug, Args)]
+pub struct PreviewArgs {
+    /// A prompt of the last conversation: its sections are shown, with tokens, what is in them and what isn't
+    #[arg(required_unless_present = "request", conflicts_with = "request")]
+    pub prompt: Option<String>,
+    /// A client's whole request as JSON: the body that would go out is printed; with `--json` its sections
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub request: Option<PathBuf>,
+    /// The route that the request is for, such as `/v1/messages` [default: by its fields]
+    #[arg(long, value_name = "PATH", requires = "request", value_parser = PossibleValuesParser::new(Dialect::ALL.map(Dialect::route_path)))]
+    pub route: Option<String>,
+    /// The prompt's session [default: that of the last prompt]
+    #[arg(long, value_name = "N", conflicts_with = "request", value_parser = clap::value_parser!(u64).range(1..))]
+    pub session: Option<u64>,
+    /// The configuration's flags.
+    #[command(flatten)]
+    pub flags: ConfigFlags,
+    /// For whom to print.
+    #[command(flatten)]
+    pub output: OutputFormat,
+}
+
+/// Subcommands about answers.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ReplyCommand {
+    /// Judge the code of another model's answer as a model's, never as yours
+    Import {
+        /// The answer, as text with its code in fences
+        file: PathBuf,
+        /// Whose answer it is
+        #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+        source: String,
+        /// What every act takes.
+        #[command(flatten)]
+        act: ActArgs,
+    },
+}
+
+/// Files that a model may or may not see.
+#[derive(Clone, Debug, Args)]
+pub struct PatternArgs {
+    /// `secrets/**`, `*.pem`, a folder or a file, from here; quoted, so that the shell leaves it alone
+    #[arg(required = true, value_name = "GLOB", value_parser = NonEmptyStringValueParser::new())]
+    pub patterns: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
+/// Files that are locked.
+#[derive(Clone, Debug, Args)]
+pub struct LockArgs {
+    /// A file, from here or from the workspace's root; none with `unlock` is all
+    #[arg(value_name = "PATH", value_parser = NonEmptyStringValueParser::new())]
+    pub paths: Vec<String>,
+    /// In this session alone [default: in all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub session: Option<u64>,
     /// What every act takes.
     #[command(flatten)]
     pub act: ActArgs,

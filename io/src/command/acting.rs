@@ -1,6 +1,8 @@
 //! Commands that change what is true, or what tools may do: through the door of the proxy that runs, else in this process.
 
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +19,9 @@ use tslp_workspace::target::{self, NamedTarget};
 use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult};
 use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
-use crate::cli::{ActArgs, GrantArgs, OutputFormat, TargetArgs};
+use crate::cli::{
+    ActArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs,
+};
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
 use crate::door::client::{DoorClient, DoorError};
@@ -113,6 +117,63 @@ pub(super) fn act_on_code(verb: Verb, on: &TargetArgs) -> Result<Exit, CommandFa
             })
         });
     print_results(&results.collect::<Vec<_>>(), act.output)
+}
+
+/// `tslp off` and `on`.
+pub(super) fn act_on_sight(verb: Verb, of: &PatternArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.act.flags.0)?;
+    let here = Environment::of_process().current_dir;
+    let from_root = |written: &String| pattern_from_root(&config.workspace, &here, written);
+    let patterns = of.patterns.iter().map(from_root).collect();
+    let results = carry_out(&config, &Act::OnScope(verb, patterns, None))?;
+    print_results(&results, of.act.output)
+}
+
+/// A pattern that was written in a folder, as it is written in the workspace's root. What names a file or a folder means that one.
+fn pattern_from_root(workspace: &Path, here: &Path, written: &str) -> String {
+    let inside = here.strip_prefix(workspace).ok().and_then(Path::to_str);
+    let is_there = here.join(written).symlink_metadata().is_ok();
+    match inside {
+        Some(inside) if !inside.is_empty() && !Path::new(written).is_absolute() => {
+            let is_anywhere = !is_there && !written.trim_end_matches('/').contains('/');
+            let between = if is_anywhere { "**/" } else { "" };
+            format!("{inside}/{between}{written}")
+        }
+        Some("") if is_there && !Path::new(written).is_absolute() => format!("./{written}"),
+        _ => written.to_owned(),
+    }
+}
+
+/// `tslp lock` and `unlock`.
+pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFailure> {
+    if verb == Verb::Lock && of.paths.is_empty() {
+        let why = "name a PATH: `tslp lock src/a.c`";
+        return Err(CommandFailure::new(Exit::Usage, why.to_owned()));
+    }
+    let (config, _) = read_config(&of.act.flags.0)?;
+    let here = Environment::of_process().current_dir;
+    // What is no file is locked all the same, and no prompt goes out until it is one.
+    let locate = |written: &String| {
+        acts::locate_target(&config, &here, written).unwrap_or_else(|_| written.clone())
+    };
+    let paths = of.paths.iter().map(locate).collect();
+    let results = carry_out(
+        &config,
+        &Act::OnScope(verb, paths, of.session.map(SessionId)),
+    )?;
+    print_results(&results, of.act.output)
+}
+
+/// `tslp reply import`.
+pub(super) fn import_reply(reply: &ReplyCommand) -> Result<Exit, CommandFailure> {
+    let ReplyCommand::Import { file, source, act } = reply;
+    let (config, _) = read_config(&act.flags.0)?;
+    let text = fs::read_to_string(file).map_err(|error| {
+        CommandFailure::new(Exit::Failure, format!("{}: {error}", file.display()))
+    })?;
+    let source = source.clone();
+    let results = carry_out(&config, &Act::ImportReply { source, text })?;
+    print_results(&results, act.output)
 }
 
 /// `tslp allow` and `revoke`.

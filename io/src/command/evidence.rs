@@ -369,7 +369,7 @@ pub(super) fn show_prompt(config: &ServeConfig, episode: u64) -> Result<Exit, Co
     let redacted = text.matches(redact::MARKER).count();
     if redacted > 0 {
         tracing::warn!(
-            "`{}` replaces a credential in {redacted} places: credentials aren't recorded",
+            "`{} …]` replaces a credential in {redacted} places: credentials aren't recorded",
             redact::MARKER
         );
     }

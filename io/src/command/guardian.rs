@@ -3,9 +3,10 @@
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
+use std::str::FromStr;
 
 use serde_json::{Value, json};
-use tslp_core::budget::{Budget, Counter};
+use tslp_core::budget::{Budget, Counter, Prices};
 use tslp_core::guardian::{Decision, Hindrance, Mode};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
@@ -15,6 +16,7 @@ use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRo
 use tslp_projections::row::Row;
 use tslp_projections::rules::RuleRow;
 use tslp_projections::table::Value as Cell;
+use tslp_projections::usage::UsageRow;
 use tslp_projections::work::WorkRow;
 use tslp_store::ledger::LedgerError;
 use tslp_tools::guardian::profile_file;
@@ -89,6 +91,9 @@ struct GuardianTables {
     calls: Vec<ToolCallRow>,
     /// What was done, by which budgets are judged.
     work: Vec<WorkRow>,
+    /// What models read and wrote, and what that costs.
+    usage: Vec<UsageRow>,
+    prices: Prices,
     /// The budgets by which the proxy decided last: a conversation's, and a day's.
     budgets: [Budget; 2],
     /// The first lines of what the last calls ask for, the latest first.
@@ -117,11 +122,9 @@ impl GuardianTables {
             grants: reader.rows()?,
             halts: reader.rows()?,
             work: reader.rows()?,
-            budgets: ["budget.conversation", "budget.day"].map(|name| {
-                let rule = rules.iter().find(|rule| rule.name == name);
-                let budget = rule.and_then(|rule| rule.value.parse().ok());
-                budget.unwrap_or_default()
-            }),
+            usage: reader.rows()?,
+            prices: setting(&rules, "price"),
+            budgets: ["budget.conversation", "budget.day"].map(|name| setting(&rules, name)),
             lines: last.map(line).collect::<Result<_, _>>()?,
             calls,
         })
@@ -192,14 +195,23 @@ impl GuardianTables {
                     .limits()
                     .iter()
                     .find(|(bounded, _)| *bounded == counter);
-                limit.map_or_else(String::new, |(_, limit)| format!(" of {limit}"))
+                limit.map_or_else(String::new, |(_, limit)| {
+                    format!(" of {}", counter.shown(*limit))
+                })
             };
-            let done = Counter::ALL
-                .iter()
-                .map(|counter| (*counter, row.done().of(*counter)));
+            let paid = || {
+                let of_day = self.usage.iter().filter(|used| used.day == row.day);
+                let costs = of_day.map(|it| self.prices.cost(&it.model, it.read, it.written));
+                costs.fold(0, u64::saturating_add)
+            };
+            let done = Counter::ALL.iter().map(|counter| match counter {
+                Counter::Money if row.session == SessionId(0) => (*counter, paid()),
+                _ => (*counter, row.done().of(*counter)),
+            });
             let shown = done.filter(|(counter, done)| *done > 0 || !limit(*counter).is_empty());
-            let figures =
-                shown.map(|(counter, done)| format!("{done}{} {counter}", limit(counter)));
+            let figures = shown.map(|(counter, done)| {
+                format!("{}{} {counter}", counter.shown(done), limit(counter))
+            });
             lines.push(format!(
                 "{whose} used {}",
                 figures.collect::<Vec<_>>().join(", ")
@@ -214,8 +226,17 @@ impl GuardianTables {
     }
 }
 
+/// A setting by which the proxy decided last.
+pub(super) fn setting<T: FromStr + Default>(rules: &[RuleRow], name: &str) -> T {
+    let rule = rules
+        .iter()
+        .find(|rule| rule.name.strip_prefix("policy ") == Some(name));
+    let value = rule.and_then(|rule| rule.value.parse().ok());
+    value.unwrap_or_default()
+}
+
 /// A row as an object with a field for each column.
-fn row_object<R: Row + Clone>(row: &R) -> Value {
+pub(super) fn row_object<R: Row + Clone>(row: &R) -> Value {
     let columns = R::TABLE.columns.iter();
     let cells = row.clone().into_cells();
     let fields = columns.zip(cells).map(|(column, cell)| {

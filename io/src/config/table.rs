@@ -2,6 +2,7 @@
 
 use std::iter::once;
 
+use tslp_core::budget::{Budget, Counter};
 use tslp_core::gate::GateProfile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
 use tslp_core::policy::{AuditChoice, ClientTools, HistoryChoice, OnStale, Placement};
@@ -63,13 +64,34 @@ macro_rules! choice {
     };
 }
 
+/// What is counted of one conversation.
+const OF_CONVERSATION: [Counter; Counter::ALL.len() - 1] = [
+    Counter::Requests,
+    Counter::Tokens,
+    Counter::Minutes,
+    Counter::Files,
+    Counter::Lines,
+    Counter::Builds,
+    Counter::Tests,
+];
+
 /// Bounds of what agents may do.
 macro_rules! budget {
-    ($($field:ident).+) => {
+    ($can:expr, $($field:ident).+) => {
         SettingAccess {
             kind: ValueKind::Text("BUDGET"),
             unit: "",
-            set: |s, written| written.text().parse().map(|budget| s.$($field).+ = budget),
+            set: |s, written| {
+                let budget: Budget = written.text().parse()?;
+                let can: &[Counter] = $can;
+                match budget.limits().iter().find(|(counter, _)| !can.contains(counter)) {
+                    Some((counter, _)) => Err(format!("`{counter}` can't be counted there")),
+                    None => {
+                        s.$($field).+ = budget;
+                        Ok(())
+                    }
+                }
+            },
             show: |s| s.$($field).+.to_string(),
         }
     };
@@ -279,12 +301,23 @@ keys! {
         unset "none";
     "guardian.client_tools": Tuning, choice!(ClientTools, policy.client_tools),
         "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
-    "budget.conversation": Common, budget!(policy.budget_conversation),
+    "budget.conversation": Common, budget!(&OF_CONVERSATION, policy.budget_conversation),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";
-    "budget.day": Common, budget!(policy.budget_day),
-        "The same for all conversations together, by days of UTC.",
+    "budget.day": Common, budget!(Counter::ALL, policy.budget_day),
+        "The same for all conversations together, by days of UTC, and `money`, by the prices in `price`.",
         unset "no bound";
+    "budget.prompt": Common, budget!(&[Counter::Tokens], policy.budget_prompt),
+        "`tokens` that one prompt may have, estimated before it is sent; a longer one gets 400 `BUDGET-EXHAUSTED`.",
+        unset "no bound";
+    "price": Common, SettingAccess {
+            kind: ValueKind::Text("PRICES"),
+            unit: "",
+            set: |s, written| written.text().parse().map(|prices| s.policy.prices = prices),
+            show: |s| s.policy.prices.to_string(),
+        },
+        "What a million tokens that a model reads and writes cost, for `money` budgets and `tslp usage`: names, or beginnings of names with a `*`, such as `gpt-5* 1.25 10, qwen* 0 0`. The first that fits counts; other models cost nothing.",
+        unset "nothing costs anything";
     "http.connections_max": Tuning, number!(1..=65_536, "connections", http.connections_max),
         "Client connections at one time.";
     "http.request_head_bytes_max": Tuning, number!(1 << 10..=1 << 20, "bytes", http.request_head_bytes_max),

@@ -223,6 +223,9 @@ pub fn examine_all(subject: &DiagnosedSubject) -> DoctorReport {
     report
 }
 
+/// Characters from a prompt's beginning within which no client should change anything.
+const FRONT_CHARS: u64 = 4096;
+
 /// Looks at everything but a ledger, because there is none yet.
 #[must_use]
 pub fn examine_without_ledger(subject: &DiagnosedSubject) -> DoctorReport {
@@ -286,6 +289,7 @@ fn examine_ledger(subject: &DiagnosedSubject, reader: &LedgerReader, report: &mu
     }
     report.add_warning_check("window", window_check(subject, reader));
     report.add_warning_check("unread code", unread::of_tracked(subject, reader));
+    report.add_warning_check("cache", cache_check(reader));
     match price_sum(reader) {
         Ok(price) => {
             report.add_check("price", Ok(price.text_line()));
@@ -386,6 +390,31 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
         )),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Whether prompts go on where the ones before them ended, so that the model server needn't read them again.
+fn cache_check(reader: &LedgerReader) -> Result<String, String> {
+    let rows = reader.rows().map_err(|error| error.to_string())?;
+    let breaks = recent::cache_breaks(&rows);
+    let of_client = breaks.values().filter(|it| it.is_clients);
+    let Some(last) = of_client.clone().next_back() else {
+        return Ok(match breaks.len() {
+            0 => "each prompt goes on where the one before it ended".to_owned(),
+            own => format!("tslp changed {own} of the last {} prompts", rows.len()),
+        });
+    };
+    let at_front = of_client.filter(|it| it.at < FRONT_CHARS).count();
+    if at_front * 2 < rows.len() {
+        return Ok(format!(
+            "the last prompt that was read again: {}",
+            last.text_line()
+        ));
+    }
+    Err(format!(
+        "the client changes the beginning of its prompt with most requests, so that all is read again ({}). Claude Code does so without \
+         CLAUDE_CODE_ATTRIBUTION_HEADER=0, which `tslp connect claude-code` names",
+        last.text_line()
+    ))
 }
 
 fn price_sum(reader: &LedgerReader) -> Result<PriceSum, LedgerError> {

@@ -87,6 +87,58 @@ impl PromptPrice {
     }
 }
 
+/// A prompt that doesn't begin with the one before it in its conversation: the server reads all behind the change anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheBreak {
+    /// The first changed character of the prompt, to within a block.
+    pub at: u64,
+    /// Whether the client itself changed it.
+    pub is_clients: bool,
+    /// Tokens that were read before and had to be read again, estimated.
+    pub tokens: u64,
+}
+
+/// A prompt's beginning is compared by blocks of so many characters, and the message that carries a reply is written anew.
+const SLACK_CHARS: u64 = 512;
+
+/// A token has about four characters.
+const TOKEN_CHARS: u64 = 4;
+
+impl CacheBreak {
+    /// Between two prompts of a conversation.
+    pub(super) fn between(before: &PromptPrice, after: &PromptPrice) -> Option<Self> {
+        let known = |it: CharacterCounts| it.total - it.anew;
+        let breaks = |before: CharacterCounts, after: CharacterCounts| {
+            known(after) + SLACK_CHARS < before.total
+        };
+        breaks(before.sent, after.sent).then(|| Self {
+            at: known(after.sent),
+            is_clients: breaks(before.client, after.client),
+            tokens: (before.sent.total.min(after.sent.total) - known(after.sent)) / TOKEN_CHARS,
+        })
+    }
+
+    /// The page's object.
+    #[must_use]
+    pub fn json_object(&self) -> Value {
+        let by = if self.is_clients { "client" } else { "tslp" };
+        json!({ "at_char": self.at, "by": by, "tokens": self.tokens })
+    }
+
+    /// One line for people.
+    #[must_use]
+    pub fn text_line(&self) -> String {
+        let by = match self.is_clients {
+            true => "the client",
+            false => "tslp",
+        };
+        format!(
+            "{by} changed the prompt from about character {} on: some {} tokens were read again",
+            self.at, self.tokens
+        )
+    }
+}
+
 impl CharacterCounts {
     fn json_object(self) -> Value {
         json!({ "anew": self.anew, "chars": self.total })

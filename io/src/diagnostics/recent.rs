@@ -6,15 +6,17 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
 use tslp_core::event::{EventKind, History, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::reason::Reason;
+use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
+use tslp_projections::scope::ScopeRow;
 
 use super::DiagnosedSubject;
 use super::missing::{self, MissingCode, RefusedProposal};
-use super::price::PromptPrice;
+use super::price::{CacheBreak, PromptPrice};
 use super::vouched::{self, VouchedPage};
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
@@ -39,6 +41,23 @@ pub struct EpisodeReport {
     pub audits: Vec<AuditRow>,
     /// Whether its prompt was too long for its model.
     pub exceeded: Option<WindowExceeded>,
+    /// Where it differs from the prompt before it in its conversation.
+    pub cache_break: Option<CacheBreak>,
+}
+
+/// The episodes whose prompts don't begin with the one before it in their conversation.
+pub(super) fn cache_breaks(episodes: &[EpisodeRow]) -> BTreeMap<EpisodeId, CacheBreak> {
+    let mut last: BTreeMap<SessionId, PromptPrice> = BTreeMap::new();
+    let mut breaks = BTreeMap::new();
+    for row in episodes {
+        let Some(price) = PromptPrice::of_row(row) else {
+            continue;
+        };
+        let before = last.insert(row.session, price);
+        let found = before.and_then(|before| CacheBreak::between(&before, &price));
+        breaks.extend(found.map(|it| (row.episode, it)));
+    }
+    breaks
 }
 
 /// The last prompt that was too long for its model, among so many episodes.
@@ -60,6 +79,8 @@ pub struct EntryReport {
     pub entry: EpisodeEntry,
     /// The code that a refused proposal lacks.
     pub missing: Option<MissingCode>,
+    /// The user's rule by which a file is kept back.
+    pub rule: Option<String>,
 }
 
 /// The last episodes, newest first; everything outside of them is one entry, at the time of its last act.
@@ -96,7 +117,7 @@ fn refused_proposals(episodes: &mut [EpisodeReport]) -> Vec<RefusedProposal<'_>>
     let mut refused = Vec::new();
     for EpisodeReport { row, entries, .. } in episodes {
         let lacking = entries.iter_mut().filter(|it| is_refused(it));
-        refused.extend(lacking.filter_map(|EntryReport { entry, missing }| {
+        refused.extend(lacking.filter_map(|EntryReport { entry, missing, .. }| {
             Some(RefusedProposal {
                 episode: row.episode,
                 entity: entry.entity.clone()?,
@@ -139,6 +160,7 @@ fn last_episodes(
         let place = episodes.partition_point(|row| row.at_ms <= outside.at_ms);
         episodes.insert(place, outside);
     }
+    let mut breaks = cache_breaks(&episodes);
     let surplus = episodes.len().saturating_sub(limit);
     episodes.drain(..surplus);
     let first_event = |row: &EpisodeRow| {
@@ -153,10 +175,21 @@ fn last_episodes(
         Some(from) => entries_since(reader, Seq(from.max(1)), flaw)?,
         None => EpisodeEntries::default(),
     };
+    let scope: Vec<ScopeRow> = reader.rows()?;
+    let scope = scope
+        .into_iter()
+        .filter(|row| row.rule != ScopeChange::Lock);
+    let scope: OffRules = scope.map(|row| (row.rule, row.pattern)).collect();
+    let rule_of = |entry: &EpisodeEntry| {
+        let is_off = matches!(entry.reason, Reason::OffByUser | Reason::OffInMessage);
+        let entity = entry.entity.as_ref().filter(|_| is_off)?;
+        scope.pattern_for(entity.path.as_str()).map(str::to_owned)
+    };
     let episodes = episodes.into_iter().rev().map(|row| EpisodeReport {
         entries: entries
             .of_episode(row.episode)
             .map(|entry| EntryReport {
+                rule: rule_of(entry),
                 entry: entry.clone(),
                 missing: None,
             })
@@ -164,6 +197,7 @@ fn last_episodes(
         audits: audits.remove(&row.episode).unwrap_or_default(),
         prompt: entries.prompt_of(row.episode).to_vec(),
         exceeded: entries.exceeded_in(row.episode).cloned(),
+        cache_break: breaks.remove(&row.episode),
         words: None,
         row,
     });
@@ -187,16 +221,21 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         entries,
         audits,
         exceeded,
+        cache_break,
         ..
     } = episode;
     let named = entries.iter().filter_map(|it| entity_name(&it.entry));
     let entities: BTreeSet<String> = named.collect();
     let of = |what: &str| -> Vec<Value> {
-        let entries = entries.iter().map(|it| &it.entry);
-        entries
-            .filter(|entry| entry.what == what)
-            .map(|entry| json!({ "entity": entity_name(entry), "reason": entry.reason.code() }))
-            .collect()
+        let entries = entries.iter().filter(|it| it.entry.what == what);
+        let page = entries.map(|EntryReport { entry, rule, .. }| {
+            let mut page = json!({ "entity": entity_name(entry), "reason": entry.reason.code() });
+            if let Some(rule) = rule {
+                page["rule"] = json!(rule);
+            }
+            page
+        });
+        page.collect()
     };
     let is_state = |what: &str| what.chars().all(|c| c.is_ascii_uppercase());
     let states = entries.iter().filter(|it| is_state(it.entry.what));
@@ -208,6 +247,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "artifact_states": states.map(state_json).collect::<Vec<_>>(),
         "at": utc_moment(row.at_ms.0),
         "audits": audits,
+        "cache_break": cache_break.map(|it| it.json_object()),
         "entities": entities,
         "episode_id": row.episode.0,
         "from": if is_outside(row) { "command line" } else { "prompt" },
@@ -227,7 +267,7 @@ fn entity_name(entry: &EpisodeEntry) -> Option<String> {
     entry.entity.as_ref().map(ToString::to_string)
 }
 
-fn state_json(EntryReport { entry, missing }: &EntryReport) -> Value {
+fn state_json(EntryReport { entry, missing, .. }: &EntryReport) -> Value {
     let mut json = json!({
         "entity": entity_name(entry),
         "reason": entry.reason.code(),
@@ -252,6 +292,7 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         entries,
         audits,
         exceeded,
+        cache_break,
         ..
     } in episodes
     {
@@ -274,6 +315,9 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         if let Some(price) = PromptPrice::of_row(row) {
             lines.push(format!("  price: {}", price.text_line()));
         }
+        if let Some(cache_break) = cache_break {
+            lines.push(format!("  cache: {}", cache_break.text_line()));
+        }
         if let Some(exceeded) = exceeded {
             lines.push(format!("  window: {}", exceeded.sentence()));
         }
@@ -287,6 +331,7 @@ struct EntryGroup<'e> {
     reason: Reason,
     names: Vec<String>,
     missing: Option<&'e MissingCode>,
+    rule: Option<&'e str>,
 }
 
 /// Most names of a group.
@@ -295,7 +340,12 @@ const NAMES_MAX: usize = 8;
 /// What happened, file by file.
 fn file_lines(entries: &[EntryReport]) -> Vec<String> {
     let mut files: Vec<(&str, Vec<EntryGroup<'_>>)> = Vec::new();
-    for EntryReport { entry, missing } in entries {
+    for EntryReport {
+        entry,
+        missing,
+        rule,
+    } in entries
+    {
         let Some(label) = entry_label(entry) else {
             continue;
         };
@@ -311,7 +361,7 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
         let whole = entity.map(|_| "the file".to_owned());
         let name = symbol.map(ToString::to_string).or(whole);
         let same = groups.iter_mut().find(|group| {
-            (group.label, group.reason) == (label, entry.reason)
+            (group.label, group.reason, group.rule) == (label, entry.reason, rule.as_deref())
                 && group.missing.is_none()
                 && missing.is_none()
         });
@@ -322,6 +372,7 @@ fn file_lines(entries: &[EntryReport]) -> Vec<String> {
                 reason: entry.reason,
                 names: Vec::from_iter(name),
                 missing: missing.as_ref(),
+                rule: rule.as_deref(),
             }),
         }
     }
@@ -350,7 +401,10 @@ impl EntryGroup<'_> {
         names.dedup();
         let more = names.len().saturating_sub(NAMES_MAX);
         names.truncate(NAMES_MAX);
-        let reason = reason_words(self.reason);
+        let mut reason = reason_words(self.reason);
+        if let Some(rule) = self.rule {
+            reason = format!("{reason}: {rule}");
+        }
         match (names.is_empty(), more) {
             (true, _) => format!("    {}: {reason}", self.label),
             (false, 0) => format!("    {}: {} ({reason})", self.label, names.join(", ")),
@@ -402,6 +456,7 @@ mod tests {
                 reason,
             },
             missing: None,
+            rule: None,
         };
         let promoted = |name| entry("", Some(Transition::Promote), name, Reason::WriteHead);
         let names: Vec<String> = (0..10).map(|number| format!("f{number}")).collect();

@@ -74,6 +74,30 @@ pub const ACTS: &[DoorAct] = &[
         read: |payload| payload.on_code(Verb::Reject),
     },
     DoorAct {
+        name: "off",
+        meaning: "keeps the files of each pattern from every model",
+        fields: &["targets"],
+        read: |payload| payload.on_scope(Verb::Off),
+    },
+    DoorAct {
+        name: "on",
+        meaning: "lets models see the files of each pattern again",
+        fields: &["targets"],
+        read: |payload| payload.on_scope(Verb::On),
+    },
+    DoorAct {
+        name: "lock",
+        meaning: "shows models these files whole and nothing else, in one session or in all",
+        fields: &["targets", "session"],
+        read: |payload| payload.on_scope(Verb::Lock),
+    },
+    DoorAct {
+        name: "unlock",
+        meaning: "takes locks away; without targets all of them",
+        fields: &["targets", "session"],
+        read: |payload| payload.on_scope(Verb::Unlock),
+    },
+    DoorAct {
         name: "adopt",
         meaning: "makes true all code of these files and folders",
         fields: &["targets"],
@@ -104,6 +128,18 @@ pub const ACTS: &[DoorAct] = &[
         read: |payload| payload.on_tools(Verb::Resume),
     },
     DoorAct {
+        name: "reply.import",
+        meaning: "judges another model's answer as a model's",
+        fields: &["source", "text"],
+        read: |payload| {
+            let (source, text) = (
+                payload.text("source")?.to_owned(),
+                payload.text("text")?.to_owned(),
+            );
+            Ok(DoorRequest::Act(Act::ImportReply { source, text }))
+        },
+    },
+    DoorAct {
         name: "policy.approve",
         meaning: "puts a policy profile in force",
         fields: &["text"],
@@ -119,6 +155,16 @@ pub const ACTS: &[DoorAct] = &[
 pub fn act_payload(act: &Act) -> (&'static str, Value) {
     match act {
         Act::OnCode(verb, targets) => (verb.as_str(), json!({ "targets": targets })),
+        Act::OnScope(verb, targets, session) => {
+            let mut payload = json!({});
+            if !targets.is_empty() {
+                payload["targets"] = json!(targets);
+            }
+            if let Some(session) = session {
+                payload["session"] = json!(session.0);
+            }
+            (verb.as_str(), payload)
+        }
         Act::OnGrant(verb, grant, session) => {
             let session = session.map(|session| session.0);
             (verb.as_str(), json!({ "grant": grant, "session": session }))
@@ -128,6 +174,9 @@ pub fn act_payload(act: &Act) -> (&'static str, Value) {
             lifts_breach: false,
         } => (verb.as_str(), json!({})),
         Act::OnTools { verb, .. } => (verb.as_str(), json!({ "breach": true })),
+        Act::ImportReply { source, text } => {
+            ("reply.import", json!({ "source": source, "text": text }))
+        }
         Act::ApprovePolicy { text } => ("policy.approve", json!({ "text": text })),
     }
 }
@@ -163,15 +212,33 @@ impl Payload<'_> {
         Ok(DoorRequest::Act(Act::OnTools { verb, lifts_breach }))
     }
 
-    fn on_grant(&self, verb: Verb) -> Result<DoorRequest, String> {
-        let session = match self.0.get("session") {
+    fn on_scope(&self, verb: Verb) -> Result<DoorRequest, String> {
+        let has_none = verb == Verb::Unlock && !self.0.contains_key("targets");
+        let targets = if has_none {
+            Vec::new()
+        } else {
+            self.targets()?
+        };
+        Ok(DoorRequest::Act(Act::OnScope(
+            verb,
+            targets,
+            self.session()?,
+        )))
+    }
+
+    fn session(&self) -> Result<Option<SessionId>, String> {
+        Ok(match self.0.get("session") {
             None | Some(Value::Null) => None,
             Some(number) => {
                 let number = number.as_u64().filter(|number| *number > 0);
                 let number = number.ok_or("`payload.session` must be a session's number")?;
                 Some(SessionId(number))
             }
-        };
+        })
+    }
+
+    fn on_grant(&self, verb: Verb) -> Result<DoorRequest, String> {
+        let session = self.session()?;
         let grant = self.text("grant")?.to_owned();
         Ok(DoorRequest::Act(Act::OnGrant(verb, grant, session)))
     }
@@ -379,6 +446,13 @@ mod tests {
         for act in [
             Act::OnCode(Verb::Accept, targets.clone()),
             Act::OnCode(Verb::Confirm, targets),
+            Act::OnScope(Verb::Off, vec!["secrets/**".into()], None),
+            Act::OnScope(Verb::Lock, vec!["src/a.c".into()], Some(SessionId(4))),
+            Act::OnScope(Verb::Unlock, Vec::new(), None),
+            Act::ImportReply {
+                source: "gpt".into(),
+                text: "x".into(),
+            },
             Act::OnGrant(Verb::Allow, "SHELL_EXEC".into(), None),
             Act::OnGrant(Verb::Revoke, "SHELL_EXEC".into(), Some(SessionId(4))),
             on_tools(Verb::Stop, false),

@@ -614,7 +614,10 @@ impl EngineThread {
             outcome.ended,
             outcome.duration.as_millis()
         );
-        self.answer_call(exchange, CallResult::from_run(call, line, &output, status));
+        let session = self.engine.session_of(call.episode).unwrap_or_default();
+        let shown = self.engine.output_without_off(session, &line, &output);
+        let output = shown.as_deref().unwrap_or(&output);
+        self.answer_call(exchange, CallResult::from_run(call, line, output, status));
         self.make_waiting_calls(exchange);
     }
 
@@ -837,7 +840,17 @@ impl EngineThread {
     ) -> (Batch, ActionJudged, Option<JudgedLine>) {
         let rules = self.rules_in_force();
         let tools = self.tools.as_ref().expect("whoever judges has a profile");
-        let jail = tools.config.scope.tool_jail();
+        let mut jail = tools.config.scope.tool_jail();
+        if asker.door == Door::Client {
+            let locked = self
+                .engine
+                .state()
+                .scope()
+                .locked(asker.session)
+                .into_iter();
+            let absolute = |path| format!("{}/{path}", jail.root);
+            jail.locked = locked.map(absolute).collect();
+        }
         let scope = jail.to_text().expect("tools are on in no other workspace");
         let at = self.wiring.clock.now();
         let (commands, flaw) = match commands {

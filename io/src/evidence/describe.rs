@@ -12,6 +12,7 @@ use tslp_core::event::{
     PromptReceived, PromptSent, ReplyEnded, ReplyOutcome, ReplyPart, RulesInForce, Transitioned,
 };
 use tslp_core::gate::{self, GateReport};
+use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
 
 use super::moments::utc_moment;
@@ -59,6 +60,13 @@ pub fn sentence(event: &Event) -> String {
             count_text(event.messages as usize, "message", "messages"),
             event.model
         ),
+        Event::ReplyImported(event) => {
+            format!("an answer of {}, {:.12}", event.source, event.content)
+        }
+        Event::ScopeChanged(event) => match event.session {
+            SessionId(0) => format!("{} {}", event.change, event.pattern),
+            session => format!("{} {} in {session}", event.change, event.pattern),
+        },
         Event::WorkCounted(event) => format!(
             "{} changed, {} of code, {}, {}",
             count_text(event.files.len(), "file", "files"),

@@ -314,9 +314,8 @@ fn take_back(
 fn with_credentials(then: Vec<u8>, now: Option<&[u8]>) -> Result<Vec<u8>, String> {
     let text =
         String::from_utf8(then).map_err(|_| "what its file held before isn't UTF-8".to_owned())?;
-    let now = now
-        .and_then(|now| std::str::from_utf8(now).ok())
-        .unwrap_or_default();
+    let now = std::str::from_utf8(now.unwrap_or_default())
+        .map_err(|_| "it isn't UTF-8, and the patch would be".to_owned())?;
     let restored = redact::with_credentials_of(&text, now);
     let restored = restored.map(String::into_bytes);
     restored.ok_or_else(|| {

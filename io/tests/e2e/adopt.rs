@@ -228,6 +228,7 @@ fn links_that_leave_fifos_and_large_files_are_skipped_and_said_so() {
     places.write("src/dense.c", &"int x;".repeat(100_000));
     places.write("src/latin1.c", "");
     std::fs::write(at("src/latin1.c"), b"int caf\xe9(void) { return 0; }\n").unwrap();
+    std::fs::write(at("src/bytes.c"), b"int f(void) { return 0; }\xff\0\n").unwrap();
     let (code, summary) = adopt(&places, &["."]);
     assert_eq!(code, 0, "{summary}");
     let skipped: Vec<(&str, u64)> = summary["skipped"]
@@ -244,7 +245,9 @@ fn links_that_leave_fifos_and_large_files_are_skipped_and_said_so() {
         ("not_utf8", 1),
     ];
     assert_eq!(skipped, expected);
-    assert_eq!(entities(&places), ["src/add.c", "src/add.c::add"]);
+    let latin1 = ["src/latin1.c", "src/latin1.c::café"];
+    let taken = [["src/add.c", "src/add.c::add"], latin1].concat();
+    assert_eq!(entities(&places), taken);
     // Named, the link is opened, and opening it is what is refused.
     let (code, summary) = adopt(&places, &["src/leaves.c"]);
     assert_eq!(code, 1, "{summary}");
@@ -456,7 +459,7 @@ fn a_file_whose_name_looks_like_a_symbol_can_be_accepted() {
 #[test]
 fn accept_says_in_words_why_not_and_in_json_by_code() {
     let places = project();
-    std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\n").unwrap();
+    std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\0\n").unwrap();
     places.write("empty.c", "// Nothing.\n");
     places.write(
         "forged.c",

@@ -188,11 +188,15 @@ fn an_audit_of_an_upstream_that_is_gone_has_failed() {
             .write_all(format!("{head}{body}").as_bytes())
             .unwrap();
     });
-    // Without a probe for the context's size.
+    // Without asking how much its models read.
     let tslp = Tslp::with(
         &places,
         &url,
-        &[&STRICT[..], &["--budget-tokens", "4096"]].concat(),
+        &[
+            &STRICT[..],
+            &["--budget-tokens", "4096", "--window-guard", "off"],
+        ]
+        .concat(),
     );
     tslp.say("write `ring_put` in src/ring.c");
     server.join().unwrap();

@@ -46,7 +46,7 @@ impl<'t> Agent<'t> {
         let (call, reply, answer) = if self.path == "/v1/messages" {
             let content =
                 json!([{"type": "tool_use", "id": "t", "name": name, "input": arguments}]);
-            let usage = json!({"input_tokens": 90, "output_tokens": 10});
+            let usage = json!({"input_tokens": 900, "output_tokens": 100});
             let reply = json!({"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", "usage": usage});
             let result = json!([{"type": "tool_result", "tool_use_id": "t", "content": result}]);
             let call = json!({"role": "assistant", "content": content});
@@ -55,7 +55,7 @@ impl<'t> Agent<'t> {
             let function = json!({"name": name, "arguments": arguments.to_string()});
             let calls = json!([{"id": "t", "type": "function", "function": function}]);
             let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
-            let usage = json!({"prompt_tokens": 90, "completion_tokens": 10});
+            let usage = json!({"prompt_tokens": 900, "completion_tokens": 100});
             let reply = json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}], "usage": usage});
             let answer = json!({"role": "tool", "tool_call_id": "t", "content": result});
             (message, reply, answer)
@@ -87,18 +87,18 @@ const NEARLY: &str = "Nine tenths of what the user allows";
 fn a_conversation_ends_with_its_budget_and_goes_on_when_resumed() {
     for (at, path) in PATHS.into_iter().enumerate() {
         let (upstream, places) = (Upstream::start(), Places::new());
-        let budget = ["--budget-conversation", "tokens 1k"];
+        let budget = ["--budget-conversation", "tokens 10k"];
         let tslp = Tslp::with(&places, &upstream.url, &budget);
         let mut agent = Agent::new(&tslp, &upstream, path, "Tidy up.");
         let told: Vec<bool> = (0..10)
             .map(|at| agent.step(&format!("ls {at}"), "a").contains(NEARLY))
             .collect();
-        // Each step is told 100 tokens, and what was told stays in the conversation.
+        // Each step is told 1,000 tokens, and what was told stays in the conversation.
         assert_eq!(told, [[false; 9].as_slice(), &[true]].concat());
         let said = agent.refused();
         assert!(
             said.starts_with(
-                "BUDGET-EXHAUSTED: a conversation may use 1000 tokens, and 1000 are used"
+                "BUDGET-EXHAUSTED: a conversation may use 10000 tokens, and 10000 are used"
             ),
             "{said}"
         );
@@ -254,4 +254,98 @@ fn files_changed_by_other_hands_are_asked_about_and_stop_a_loop() {
         .push(json!({"role": "user", "content": "That was me. Go on."}));
     agent.step("ls 4", "d");
     tslp.stop();
+}
+
+/// A reply of a server that says what it read and wrote.
+fn said(read: u64, written: u64) -> Reply {
+    let mut body = crate::upstream::completion("ok");
+    body["usage"] = json!({"prompt_tokens": read, "completion_tokens": written});
+    Reply::Plain(200, "application/json", body.to_string().into_bytes())
+}
+
+#[test]
+fn what_models_used_is_told_by_day_model_and_conversation_and_bounded_by_its_cost() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let money = [
+        "--price",
+        "dear* 100 1000, m 0 0",
+        "--budget-day",
+        "money 0.25",
+    ];
+    let tslp = Tslp::with(&places, &upstream.url, &money);
+    let ask = |model: &str, text: &str| {
+        tslp.chat(&json!({"model": model, "messages": [{"role": "user", "content": text}]}))
+    };
+    for (model, text) in [("dear-1", "a"), ("dear-1", "b"), ("m", "c")] {
+        upstream.will(said(1000, 10));
+        let response = ask(model, text);
+        assert_eq!(response.status(), 200);
+        tslp.ended(response.episode());
+    }
+    // A tenth and a hundredth each; 500 tokens more would cost another twentieth.
+    let refused = ask("dear-1", &"abc ".repeat(500));
+    assert_eq!(refused.status(), 400);
+    let message = refused.json()["error"]["message"].to_string();
+    let figures = "BUDGET-EXHAUSTED: a day may use 0.25 money, and 0.22 are used";
+    assert!(message.contains(figures), "{message}");
+    assert_eq!(ask("m", &"abc ".repeat(500)).status(), 200);
+    tslp.at_rest();
+    let (_, page) = places.cli_json(&["usage"]);
+    let rows = page["usage"].as_array().unwrap();
+    let dear: Vec<&Value> = rows.iter().filter(|row| row["model"] == "dear-1").collect();
+    assert_eq!(dear.len(), 2, "two conversations: {page}");
+    for row in dear {
+        let figures = (&row["read"], &row["written"], &row["cost"]);
+        assert_eq!(figures, (&json!(1000), &json!(10), &json!("0.11")));
+    }
+    let output = places.in_workspace(&["usage"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let status = places
+        .in_workspace(&["guardian", "status"])
+        .output()
+        .unwrap();
+    let status = String::from_utf8(status.stdout).unwrap();
+    assert!(status.contains("0.22 of 0.25 money"), "{status}");
+    let line = "dear-1: 2 requests, 2000 tokens read (0 from the cache), 20 written, cost 0.22";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn a_prompt_may_be_no_longer_than_its_budget() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let budget = ["--budget-prompt", "tokens 300"];
+    let tslp = Tslp::with(&places, &upstream.url, &budget);
+    let ask = |words: usize| {
+        let text = "abc ".repeat(words);
+        tslp.chat(&json!({"model": "m", "messages": [{"role": "user", "content": text}]}))
+    };
+    let refused = ask(400);
+    assert_eq!(refused.status(), 400);
+    let message = refused.json()["error"]["message"].to_string();
+    assert!(
+        message.contains("a prompt may use 300 tokens") && message.contains("budget.prompt"),
+        "{message}"
+    );
+    assert!(upstream.saw_nothing());
+    assert_eq!(ask(100).status(), 200);
+    tslp.stop();
+    let deep = places.in_workspace(&["verify", "--deep"]).output().unwrap();
+    assert!(deep.status.success(), "{deep:?}");
+}
+
+#[test]
+fn what_can_not_be_counted_is_refused_where_it_is_written() {
+    let places = Places::new();
+    for (flag, budget) in [
+        ("--budget-conversation", "money 1"),
+        ("--budget-prompt", "files 1"),
+        ("--price", "m 1"),
+        ("--budget-day", "money 1.1234567"),
+    ] {
+        let output = places
+            .in_workspace(&["serve", flag, budget])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flag} {budget}: {output:?}");
+    }
 }

@@ -128,10 +128,10 @@ fn a_malformed_line_is_answered_and_changes_nothing() {
         assert_eq!(answer["escalate"]["escalate"], true, "{answer}");
     }
     let mut endless = knock(&places);
-    endless.write_all(&vec![b'x'; 64 << 10]).unwrap();
+    endless.write_all(&vec![b'x'; 1 << 20]).unwrap();
     let mut answer = String::new();
     BufReader::new(&endless).read_line(&mut answer).unwrap();
-    assert!(answer.contains("longer than 65536 bytes"), "{answer}");
+    assert!(answer.contains("longer than 1048576 bytes"), "{answer}");
     assert!(tslp.state().as_object().unwrap().is_empty());
     // The connection that said nonsense still serves.
     let answer = say(&mut door, &accept);

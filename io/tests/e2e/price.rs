@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Places, RING, Talk, Tslp, fenced};
+use crate::harness::{JSON, Places, RING, Talk, Tslp, fenced};
 use crate::upstream::{Reply, Step, Upstream, event};
 
 /// Bytes that are compared as one.
@@ -157,4 +157,51 @@ fn a_reply_that_broke_off_was_paid_for_all_the_same() {
     assert_eq!(entry["price"]["sent"], whole);
     let again = tslp.chat(&talk.request("What is it?")).episode();
     assert_eq!(tslp.ended(again)["price"]["sent"]["anew"], 0);
+}
+
+/// Claude Code puts a value at the top of its system prompt that changes with each request.
+#[test]
+fn who_changes_the_beginning_of_a_prompt_is_named_with_what_it_costs() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut messages = Vec::new();
+    let mut breaks = Vec::new();
+    for turn in 0..4 {
+        let text = format!("Question {turn}. {}", "What is a ring? ".repeat(100));
+        messages.push(json!({"role": "user", "content": text}));
+        let system = format!("cch={turn}; You are a careful programmer.");
+        let request =
+            json!({"model": "m", "max_tokens": 9, "system": system, "messages": messages});
+        let body = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"});
+        upstream.will(Reply::Plain(
+            200,
+            "application/json",
+            body.to_string().into_bytes(),
+        ));
+        let request = request.to_string();
+        let response = tslp.request("POST", "/v1/messages", &[JSON], request.as_bytes());
+        breaks.push(tslp.ended(response.episode())["cache_break"].clone());
+        messages.push(json!({"role": "assistant", "content": "ok"}));
+    }
+    assert_eq!(breaks[0], Value::Null);
+    for (turn, found) in breaks.iter().enumerate().skip(1) {
+        assert_eq!(
+            (&found["by"], &found["at_char"]),
+            (&json!("client"), &json!(0)),
+            "{turn}"
+        );
+        assert!(found["tokens"].as_u64().unwrap() > 300, "{found}");
+    }
+    let doctor = places.in_workspace(&["doctor"]).output().unwrap();
+    let doctor = String::from_utf8(doctor.stdout).unwrap();
+    assert!(
+        doctor.contains("CLAUDE_CODE_ATTRIBUTION_HEADER=0"),
+        "{doctor}"
+    );
+    let recent = places.in_workspace(&["recent"]).output().unwrap();
+    let recent = String::from_utf8(recent.stdout).unwrap();
+    assert!(
+        recent.contains("cache: the client changed the prompt from about character 0 on"),
+        "{recent}"
+    );
 }

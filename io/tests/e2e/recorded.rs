@@ -1,6 +1,7 @@
 //! All that a reply holds is on record, and so is what the model was given, byte for byte.
 
 use serde_json::{Value, json};
+use tslp_core::redact;
 
 use crate::harness::{
     CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Talk, Tslp, eventually, failure, fenced,
@@ -180,10 +181,10 @@ fn what_is_not_on_record_is_not_shown_and_it_says_why() {
     upstream.next();
     let sent = upstream.next().text();
     assert!(sent.contains(key));
-    let marker = "[REDACTED CREDENTIAL]";
     let clean = sent
-        .replace(key, marker)
-        .replace(&pem.replace('\n', "\\n"), marker);
+        .replace(key, &redact::without_credentials(key))
+        .replace(&pem.replace('\n', "\\n"), &redact::without_credentials(pem));
+    assert_eq!(clean.matches("[REDACTED CREDENTIAL ").count(), 3, "{clean}");
     check_shown(&places, &[(response.episode(), clean)]);
     let output = places.in_workspace(&["show-prompt", "2"]).output().unwrap();
     let note = String::from_utf8(output.stderr).unwrap();

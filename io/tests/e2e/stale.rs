@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::harness::{Places, RING, RING_BETTER, RING_PUT, Tslp, fenced, state_block};
+use crate::ledger_file;
 use crate::upstream::Upstream;
 
 const NOTICE: &str = "[STATE NOTICE]\nsrc/ring.c::ring_put is STALE: its file was changed, and what it holds now is not shown here. Ask the user to paste it, or to say `@tslp accept src/ring.c::ring_put`.\n[END NOTICE]";
@@ -364,12 +365,12 @@ fn what_can_not_be_accepted_is_said_to_the_model_and_leaves_no_warning() {
     let (places, upstream) = (Places::new(), Upstream::start());
     let tslp = Tslp::start(&places, &upstream);
     std::fs::create_dir_all(places.workspace.join("src")).unwrap();
-    std::fs::write(places.workspace.join("latin.c"), b"int f; // \xe9\n").unwrap();
-    tslp.say("@tslp accept src\n@tslp accept latin.c\nHello.");
+    std::fs::write(places.workspace.join("image.c"), b"int f; // \xe9\0\n").unwrap();
+    tslp.say("@tslp accept src\n@tslp accept image.c\nHello.");
     let seen = upstream.next().system();
     for notice in [
         "The user could not accept src: it is not a file; `tslp adopt src` on the command line takes a folder.",
-        "The user could not accept latin.c: the file is not UTF-8.",
+        "The user could not accept image.c: the file is not UTF-8.",
     ] {
         assert!(seen.contains(notice), "{seen}");
     }
@@ -393,5 +394,32 @@ fn a_file_that_becomes_stale_is_said_so_once_in_the_log_with_what_to_do() {
     assert_eq!(lines.len(), 1, "{log}");
     for words in ["src/ring.c changed on disk", "`@tslp accept src/ring.c`"] {
         assert!(lines[0].contains(words), "{log}");
+    }
+}
+
+#[test]
+fn another_password_is_another_text_and_none_is_on_record() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let file = |password: &str| {
+        format!(
+            "const char *key(void) {{ const char *password = \"{password}\"; return password; }}\n"
+        )
+    };
+    places.write("src/key.c", &file("Tr0ub4dor"));
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&fenced("src/key.c", &file("Tr0ub4dor")));
+    tslp.say("explain `key`");
+    tslp.at_rest();
+    assert!(!tslp.log().contains("STALE"), "{}", tslp.log());
+    places.write("src/key.c", &file("c0rrect-h0rse"));
+    tslp.say("explain `key` again");
+    tslp.at_rest();
+    let log = tslp.log();
+    assert!(log.contains("src/key.c changed on disk"), "{log}");
+    tslp.stop();
+    for (name, bytes) in ledger_file::evidence(&places.data) {
+        for password in ["Tr0ub4dor", "c0rrect-h0rse"] {
+            assert!(!ledger_file::holds(&bytes, password), "{name}");
+        }
     }
 }

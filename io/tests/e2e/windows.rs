@@ -175,3 +175,25 @@ fn hydration_leaves_the_window_to_the_conversation() {
     let (shown, _) = hydrated(100);
     assert_eq!(shown[0]["entity"], "src/ring.c::ring_put");
 }
+
+/// What a preview knows of windows it asks and reads as the proxy does.
+#[test]
+fn a_preview_leaves_out_what_has_no_room() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(4096));
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.say(&crate::harness::fenced("src/ring.c", RING));
+    upstream.next();
+    tslp.at_rest();
+    let file = places.data.join("request.json");
+    for (filling, has_room) in [(100, true), (3300, false)] {
+        let question = format!("{}\nExplain `ring_put`.", words(filling));
+        let request = json!({"model": "m", "messages": [user(&question)]});
+        std::fs::write(&file, request.to_string()).unwrap();
+        let mut command = places.in_workspace(&["preview", "--upstream", &upstream.url]);
+        let command = command.arg("--request").arg(&file);
+        let output = command.output().unwrap();
+        let previewed = String::from_utf8(output.stdout.clone()).unwrap();
+        assert_eq!(previewed.contains("r->slots"), has_room, "{output:?}");
+    }
+}

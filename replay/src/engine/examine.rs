@@ -6,11 +6,14 @@ use alloc::vec::Vec;
 
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
+use tslp_core::hash::ArtifactHash;
 use tslp_core::message::Tools;
 use tslp_core::path::RelPath;
 use tslp_core::policy::OnStale;
 use tslp_core::request::Request;
+use tslp_core::scope::{self, ScopeChange};
 use tslp_decide::authorship::MessageAuthors;
+use tslp_decide::code_reader::CodeReader;
 use tslp_decide::direct::{self, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode, MessageEnd};
 use tslp_decide::hydrate;
@@ -89,6 +92,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         {
             checks.add_file(&view, &entity.path);
         }
+        for path in view.state.scope().locked(received.session) {
+            checks.add_file(&view, &path);
+        }
+        let mut off_rules = view.state.scope().off().clone();
+        off_rules.extend(directives.iter().filter_map(|directive| {
+            let change = directive.verb.scope_change()?;
+            let is_about_sight = matches!(change, ScopeChange::Off | ScopeChange::On);
+            let pattern = scope::parse_pattern(&directive.target).ok();
+            Some((change, pattern.filter(|_| is_about_sight)?))
+        }));
         let mut touches = match received.repetition {
             // These files were looked at when the prompt was first sent; since then the model may have changed them.
             PromptRepetition::Answered => Vec::new(),
@@ -138,6 +151,8 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             aftermath,
             withheld: None,
+            tokens: 0,
+            off_rules,
             request,
             work,
             kind: RequestKind::Prompt(received, examined),
@@ -195,9 +210,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_judged = outcome == ReplyOutcome::Completed && session.is_some();
         let (found, touches) = if is_judged {
             let view = self.view();
-            let code = self.code_reader(&view);
-            let mut found =
-                found_code::find_code(code, session, &reply.text, &reply.tool_calls, cut);
+            let code = CodeReader {
+                session,
+                ..self.code_reader(&view)
+            };
+            let mut found = found_code::find_code(code, &reply.text, &reply.tool_calls, cut);
             // An agent's system message is long, and most of its replies hold no code.
             let system = session.filter(|_| !found.is_empty());
             let system = system.and_then(|session| sessions.system(session));
@@ -226,6 +243,33 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             text: if is_judged { reply.text } else { String::new() },
             found,
             containers: MessagePieces::new(reply.segments),
+            work,
+        }
+    }
+
+    /// Finds the code in another model's answer that is recorded, and says what to look at.
+    pub(super) fn read_import(
+        &self,
+        content: ArtifactHash,
+        text: &str,
+        work: BatchBuilder,
+    ) -> PendingReply {
+        let view = self.view();
+        let (code, session) = (self.code_reader(&view), Some(work.ids().1));
+        let found = found_code::find_code(code, session, text, &[], MessageEnd::Whole);
+        let mut checks = DiskChecks::default();
+        for found in &found {
+            checks.add_code(&view, found);
+        }
+        PendingReply {
+            checks: checks.into_vec(),
+            touches: Vec::new(),
+            measured: None,
+            exceeded: None,
+            calls: Vec::new(),
+            text: String::new(),
+            found,
+            containers: MessagePieces::new([(content, text.len())]),
             work,
         }
     }

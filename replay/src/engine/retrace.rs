@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
-    AuditAnswered, AuditOutcome, DirectiveGiven, Event, Format, PromptReceived, ReadFailure,
-    Recorded, ReplyEnded, RulesInForce,
+    AuditAnswered, AuditOutcome, DirectiveGiven, Dropped, Event, Format, PromptReceived,
+    ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -135,6 +135,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             texts: self.files_on_record(&pending.reads),
             touched: self.texts_of_touched(&pending.touches),
             aftermath: self.aftermath_on_record(&pending.aftermath),
+            ..DiskAnswers::default()
         };
         self.compose(pending, answers);
     }
@@ -153,6 +154,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let calls = ended.tool_calls.iter();
         reply.tool_calls = calls
             .map(|call| ToolCall {
+                id: String::new(),
                 name: call.name.clone(),
                 arguments: self.text_on_record(call.arguments),
             })
@@ -162,6 +164,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let answers = DiskAnswers {
             findings: self.findings_on_record(),
             touched: self.texts_of_touched(&pending.touches),
+            ..DiskAnswers::default()
+        };
+        self.judge(pending, answers);
+    }
+
+    /// Another model's answer, from the search for its code on.
+    pub(crate) fn retrace_import(&mut self, work: BatchBuilder, reply: &ReplyImported) {
+        let text = self.text_on_record(reply.content);
+        let pending = self.read_import(reply.content, &text, work);
+        let answers = DiskAnswers {
+            findings: self.findings_on_record(),
             ..DiskAnswers::default()
         };
         self.judge(pending, answers);
@@ -357,7 +370,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     seen.noticed.push((notice.reason, notice.entity.clone()));
                 }
                 Event::PromptComposed(composed) => {
-                    seen.nothing_new &= composed.hydrated.is_empty() && composed.dropped.is_empty();
+                    let is_off = |it: &&Dropped| it.reason == Reason::OffInMessage;
+                    let off = composed.dropped.iter().filter(is_off);
+                    seen.off = off.map(|it| it.entity.path.clone()).collect();
+                    seen.nothing_new &=
+                        composed.hydrated.is_empty() && composed.dropped.len() == seen.off.len();
                     let shown = composed.hydrated.iter();
                     let shown = shown.map(|hydrated| (&hydrated.entity, hydrated.reason));
                     let dropped = composed.dropped.iter();

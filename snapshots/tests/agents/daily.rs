@@ -129,6 +129,7 @@ impl Day {
             calls: calls
                 .iter()
                 .map(|(name, arguments, _)| ToolCall {
+                    id: String::new(),
                     name: (*name).to_owned(),
                     arguments: arguments.to_string(),
                 })

@@ -67,6 +67,8 @@ impl ReleasedChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ReplyForm {
     Function,
+    /// A method out of its class, in a fence that names nothing.
+    BareMethod,
     Edit,
     File,
 }
@@ -90,7 +92,12 @@ fn releases() {
                 .or_default();
             row.entry(outcome).or_default().push(name);
         };
-        for shown in [ReplyForm::Function, ReplyForm::Edit, ReplyForm::File] {
+        for shown in [
+            ReplyForm::Function,
+            ReplyForm::BareMethod,
+            ReplyForm::Edit,
+            ReplyForm::File,
+        ] {
             if let Some(reply) = reply(change, shown, &change.new, &change.new_file) {
                 count("faithful", shown, outcome(start(shown), reply));
             }
@@ -409,6 +416,8 @@ fn reply(change: &ReleasedChange, shown: ReplyForm, function: &str, file: &str) 
         ReplyForm::Function if !change.top_level || change.symbol.contains(['.', ':']) => {
             return None;
         }
+        ReplyForm::BareMethod if change.top_level => return None,
+        ReplyForm::BareMethod => format!("```\n{function}{}```\n", line_end(function)),
         ReplyForm::Function => format!("{path}\n```\n{function}{}```\n", line_end(function)),
         ReplyForm::Edit => {
             // Whole lines, as such an edit has them.

@@ -28,7 +28,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../../io/store/src/ledger/tests/opening.rs"),
     include_str!("../../../io/store/src/ledger/tests/tables.rs"),
     include_str!("../../../grammars/tests/extract/hostile.rs"),
-    include_str!("../../../core/src/capture/samples.rs"),
+    include_str!("../../../core/src/capture/tests/mod.rs"),
     include_str!("../../../core/src/capture/fence.rs"),
 ];
 

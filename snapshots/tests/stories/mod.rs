@@ -20,6 +20,7 @@ mod older_code;
 mod older_shapes;
 mod recent_context;
 mod repeats;
+mod scope;
 mod sessions;
 
 mod delimiters;

@@ -359,7 +359,7 @@ impl PatchChunk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::shown;
+    use crate::capture::tests::shown;
 
     /// One line a file: its path and what is done to it.
     fn check(piece: &str, expected: &[&str]) {

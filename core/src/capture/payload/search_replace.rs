@@ -273,7 +273,7 @@ fn fence_info(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::shown;
+    use crate::capture::tests::shown;
     use alloc::format;
 
     /// One line a section: its path, then its hunks.

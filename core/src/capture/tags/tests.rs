@@ -1,6 +1,6 @@
 //! Files and edits in tags, as clients and models write them.
 
-use crate::capture::{self, shown};
+use crate::capture::{self, tests::shown};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! Tool calls by the shapes of their arguments.
 
 use super::*;
-use crate::capture::shown;
+use crate::capture::tests::shown;
 use crate::event::PathEvidence;
 use alloc::format;
 

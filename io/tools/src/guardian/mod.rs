@@ -77,6 +77,7 @@ impl ToolScope {
             visible: visible.chain(self.toolchains.iter().map(shown)).collect(),
             protected,
             home: self.home.as_ref().map(shown).unwrap_or_default(),
+            locked: Vec::new(),
             root,
         }
     }

@@ -56,6 +56,7 @@ impl WireMessage {
                 role,
                 parts: Vec::new(),
                 tool_calls: Vec::new(),
+                answers: String::new(),
                 thoughts: Vec::new(),
             },
             slots: TextSlots {
@@ -97,7 +98,7 @@ impl WireMessage {
     pub(super) fn add_call(
         &mut self,
         unit: &str,
-        name: String,
+        (id, name): (String, String),
         value: &RawValue,
         form: ArgumentsForm,
     ) -> Result<(), serde_json::Error> {
@@ -108,15 +109,23 @@ impl WireMessage {
                 input_arguments(&serde_json::from_str::<String>(value.get())?)
             }
         };
-        self.message.tool_calls.push(ToolCall { name, arguments });
+        self.message.tool_calls.push(ToolCall {
+            id,
+            name,
+            arguments,
+        });
         self.slots.arguments.push((place_in(unit, value), form));
         Ok(())
     }
 
     /// A call without arguments in the body.
-    pub(super) fn add_bare_call(&mut self, name: String) {
+    pub(super) fn add_bare_call(&mut self, (id, name): (String, String)) {
         let arguments = String::new();
-        self.message.tool_calls.push(ToolCall { name, arguments });
+        self.message.tool_calls.push(ToolCall {
+            id,
+            name,
+            arguments,
+        });
         self.slots.arguments.push((0..0, ArgumentsForm::Json));
     }
 
@@ -220,6 +229,10 @@ pub(super) struct WirePart<'b> {
     pub(super) text: Option<&'b RawValue>,
     #[serde(borrow, default, deserialize_with = "empty_if_null")]
     pub(super) name: Cow<'b, str>,
+    #[serde(borrow, default, deserialize_with = "empty_if_null")]
+    pub(super) id: Cow<'b, str>,
+    #[serde(borrow, default, deserialize_with = "empty_if_null")]
+    pub(super) tool_use_id: Cow<'b, str>,
     #[serde(borrow, default)]
     pub(super) input: Option<&'b RawValue>,
     #[serde(borrow, default)]
@@ -280,14 +293,15 @@ fn read_part(
     let is_text = |text: &&RawValue| text.get().starts_with('"');
     match (part.kind.as_deref(), part.text.filter(is_text)) {
         (Some("tool_use"), _) => {
-            let name = part.name.clone().into_owned();
+            let named = (part.id.to_string(), part.name.to_string());
             match part.input {
-                Some(input) => own.add_call(unit, name, input, ArgumentsForm::Json)?,
-                None => own.add_bare_call(name),
+                Some(input) => own.add_call(unit, named, input, ArgumentsForm::Json)?,
+                None => own.add_bare_call(named),
             }
         }
         (Some("tool_result"), text) => {
             let mut result = WireMessage::new(Role::Tool);
+            result.message.answers = part.tool_use_id.to_string();
             match (part.content, text) {
                 (Some(content), _) => {
                     read_content(unit, content, |_| false, &mut result, &mut Vec::new())?;

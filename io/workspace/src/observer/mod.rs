@@ -13,6 +13,7 @@ mod file_reader;
 mod files;
 mod fingerprint;
 mod identity;
+mod off_files;
 mod touched;
 
 #[cfg(test)]
@@ -28,11 +29,13 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use tslp_core::event::{DiskFinding, ReadFailure};
 use tslp_core::extract::Grammars;
 use tslp_core::path::RelPath;
+use tslp_core::scope::OffRules;
 use tslp_decide::direct::FileText;
-use tslp_replay::pending::DiskCheck;
+use tslp_replay::pending::{DiskCheck, OffFile};
 
 use beneath::WorkspaceRoot;
 use examine::ObserverShared;
+use off_files::OffFiles;
 
 pub use clock::{SystemClock, WallClock};
 pub use etv_config::EtvConfig;
@@ -54,6 +57,12 @@ pub trait WorkspaceObserver {
 
     /// The text of a file that a prompt or a reply names; `None` if it may not be taken unasked.
     fn touch(&mut self, path: &RelPath) -> Option<String>;
+
+    /// The files that are off by these rules, as far as their text is new; all of them where the rules are.
+    fn off_files(&mut self, rules: &OffRules) -> Vec<OffFile> {
+        let _ = rules;
+        Vec::new()
+    }
 }
 
 /// Looks at the workspace's files. One caller at a time.
@@ -82,6 +91,11 @@ enum ObserverRequest {
     Touch {
         path: RelPath,
         answer: Sender<Option<String>>,
+    },
+    /// Read the files that are off.
+    Off {
+        rules: OffRules,
+        answer: Sender<Vec<OffFile>>,
     },
 }
 
@@ -239,11 +253,24 @@ impl WorkspaceObserver for Observer {
         };
         self.answer_in_time(request, &answered).ok().flatten()
     }
+
+    fn off_files(&mut self, rules: &OffRules) -> Vec<OffFile> {
+        if rules.patterns().next().is_none() {
+            return Vec::new();
+        }
+        let (answer, answered) = bounded(1);
+        let request = ObserverRequest::Off {
+            rules: rules.clone(),
+            answer,
+        };
+        self.answer_in_time(request, &answered).unwrap_or_default()
+    }
 }
 
 /// The observer thread: answers requests until nobody can send one any more.
 fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<ObserverRequest>) {
     let mut held: Option<WorkspaceRoot> = None;
+    let mut off = OffFiles::default();
     for request in requests {
         let root = current_root(&mut held, path);
         let (checks, answers, done) = match request {
@@ -259,6 +286,11 @@ fn answer_requests(path: &Path, shared: &ObserverShared, requests: &Receiver<Obs
                 };
                 // Sending fails if the caller stopped waiting.
                 let _ = answer.send(text);
+                continue;
+            }
+            ObserverRequest::Off { rules, answer } => {
+                // Sending fails if the caller stopped waiting.
+                let _ = answer.send(off.look(path, &*shared.grammars, &rules));
                 continue;
             }
             ObserverRequest::Touch { path, answer } => {

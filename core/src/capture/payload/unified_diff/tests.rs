@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::*;
-use crate::capture::shown;
+use crate::capture::tests::shown;
 
 /// One line a file: its path and what is done to it.
 fn check(piece: &str, expected: &[&str]) {

@@ -19,6 +19,8 @@ struct ChatMessage<'b> {
     content: Option<&'b RawValue>,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<ChatCall<'b>>>,
+    #[serde(default, deserialize_with = "empty_if_null")]
+    tool_call_id: String,
     #[serde(borrow, default)]
     reasoning_content: Option<&'b RawValue>,
     #[serde(borrow, default)]
@@ -29,6 +31,8 @@ struct ChatMessage<'b> {
 
 #[derive(Deserialize)]
 struct ChatCall<'b> {
+    #[serde(default, deserialize_with = "empty_if_null")]
+    id: String,
     #[serde(borrow, default)]
     function: ChatFunction<'b>,
 }
@@ -47,6 +51,7 @@ pub(in crate::chat) fn read_item(
 ) -> Result<(Vec<WireMessage>, String), serde_json::Error> {
     let wire: ChatMessage<'_> = read_object(item)?;
     let mut own = WireMessage::new(Role::parse(&wire.role));
+    own.message.answers = wire.tool_call_id;
     let mut others = Vec::new();
     match wire.content {
         Some(content) => read_content(item, content, |_| false, &mut own, &mut others)?,
@@ -58,6 +63,7 @@ pub(in crate::chat) fn read_item(
     }
     for call in wire.tool_calls.into_iter().flatten() {
         let ChatFunction { name, arguments } = call.function;
+        let name = (call.id, name);
         match arguments {
             // Ollama's clients write them as they are.
             Some(arguments) if arguments.get().starts_with('{') => {

@@ -25,6 +25,8 @@ struct InputItem<'b> {
     content: Option<&'b RawValue>,
     #[serde(borrow, default, deserialize_with = "empty_if_null")]
     name: Cow<'b, str>,
+    #[serde(borrow, default, deserialize_with = "empty_if_null")]
+    call_id: Cow<'b, str>,
     #[serde(borrow, default)]
     arguments: Option<&'b RawValue>,
     #[serde(borrow, default)]
@@ -83,7 +85,7 @@ fn add_to_turn(
     item: InputItem<'_>,
     turn: &mut WireMessage,
 ) -> Result<(), serde_json::Error> {
-    let name = || item.name.clone().into_owned();
+    let name = || (item.call_id.to_string(), item.name.to_string());
     match item.kind.as_deref() {
         Some("function_call") => match item.arguments {
             Some(arguments) => {
@@ -95,7 +97,9 @@ fn add_to_turn(
             Some(input) => turn.add_call(unit, name(), input, ArgumentsForm::InputAlone)?,
             None => turn.add_bare_call(name()),
         },
-        Some("local_shell_call") => turn.add_bare_call("local_shell".to_owned()),
+        Some("local_shell_call") => {
+            turn.add_bare_call((item.call_id.to_string(), "local_shell".to_owned()))
+        }
         Some("reasoning") => {}
         _ => {
             if let Some(content) = item.content {
@@ -117,6 +121,9 @@ fn read_other(unit: &str, item: InputItem<'_>) -> Result<Vec<WireMessage>, serde
         Some(_) => (Role::Other, None),
     };
     let mut own = WireMessage::new(role);
+    if is_output {
+        own.message.answers = item.call_id.to_string();
+    }
     let mut others = Vec::new();
     if let Some(content) = content {
         // A tool may return any JSON, such as a screenshot's.

@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+pub(super) mod shown;
+
 use super::*;
 use crate::edit::{self, BaseTexts, Edit, Hunk};
 

@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::block::CodeBlock;
-use super::payload::sections::ParsedEdits;
+use crate::capture::block::CodeBlock;
+use crate::capture::payload::sections::ParsedEdits;
 use crate::edit::{Edit, EditPosition, Hunk, Malformed};
 
 /// One line a file: its path and what is done to it.
-pub(super) fn files(edits: &ParsedEdits) -> Vec<String> {
+pub(in crate::capture) fn files(edits: &ParsedEdits) -> Vec<String> {
     let sections = edits.sections.iter();
     let shown = sections.map(|section| {
         let path = section.hint.as_ref().and_then(|hint| hint.path.as_deref());
@@ -19,7 +19,7 @@ pub(super) fn files(edits: &ParsedEdits) -> Vec<String> {
 }
 
 /// An edit with its hunks.
-pub(super) fn edit(edit: &Result<Edit, Malformed>) -> String {
+pub(in crate::capture) fn edit(edit: &Result<Edit, Malformed>) -> String {
     match edit {
         Ok(Edit::Change(hunks)) => hunks.iter().map(hunk).collect(),
         Ok(Edit::Move { to, hunks }) => {
@@ -43,7 +43,7 @@ fn hunk(hunk: &Hunk) -> String {
 }
 
 /// A block's code, or its edit with the number of hunks.
-pub(super) fn payload(block: &CodeBlock<'_>) -> String {
+pub(in crate::capture) fn payload(block: &CodeBlock<'_>) -> String {
     match &block.edit {
         None => format!("{:?}", block.code),
         Some(Ok(Edit::Change(hunks))) => format!("change {}", hunks.len()),

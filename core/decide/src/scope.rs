@@ -1,0 +1,125 @@
+//! The user's words on which files a model may see, and whether a prompt may go out by them (docs/scope.md).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::direct::{self, FileText, ResolvedDirective};
+use super::hydrate;
+use super::notice;
+use super::receive::PromptRepetition;
+use super::work::WithheldPrompt;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{DiskFinding, Event, NoticeIssued, ScopeChanged};
+use tslp_core::extract::Grammars;
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::path::RelPath;
+use tslp_core::reason::Reason;
+use tslp_core::scope::{self, RULES_MAX, ScopeChange};
+use tslp_projections::state::StateView;
+
+/// All conversations.
+const ALL: SessionId = SessionId(0);
+
+/// Carries out `off`, `on`, `lock` or `unlock`. What is said of `off` and `on` holds in all conversations. A file of which nothing
+/// is true is accepted by being locked; `file` is its text.
+#[must_use]
+pub fn change_scope(
+    view: &StateView<'_>,
+    grammars: &dyn Grammars,
+    (episode, session): (EpisodeId, SessionId),
+    change: ScopeChange,
+    directive: &ResolvedDirective,
+    file: FileText,
+) -> Vec<Event> {
+    let answer =
+        |reason, entity| Event::NoticeIssued(NoticeIssued::new((episode, session), reason, entity));
+    let rules = view.state.scope();
+    let file_of = |directive: &ResolvedDirective| match &directive.entity {
+        Ok(EntityId { path, symbol: None }) => Ok(String::from(path.as_str())),
+        Ok(_) => Err(Reason::TargetNotUsable),
+        Err(reason) => Err(*reason),
+    };
+    let pattern = match change {
+        ScopeChange::Off | ScopeChange::On => scope::parse_pattern(&directive.target),
+        ScopeChange::Unlock if directive.target.is_empty() => Ok(String::new()),
+        ScopeChange::Lock | ScopeChange::Unlock => file_of(directive),
+    };
+    let pattern = match pattern {
+        Ok(pattern) => pattern,
+        Err(reason) => return Vec::from([answer(reason, None)]),
+    };
+    let about = (!pattern.is_empty()).then(|| EntityId::file(RelPath::from_normalised(&pattern)));
+    let is_moot = match change {
+        ScopeChange::On => rules.off().patterns().next().is_none(),
+        ScopeChange::Unlock => !rules.is_locked(session, &pattern),
+        ScopeChange::Off | ScopeChange::Lock => false,
+    };
+    if is_moot {
+        return Vec::from([answer(Reason::NothingToDo, about)]);
+    }
+    if change != ScopeChange::Unlock && rules.rules().count() >= RULES_MAX {
+        return Vec::from([answer(Reason::TooManyRules, about)]);
+    }
+    let mut events = Vec::new();
+    if change == ScopeChange::Lock
+        && let Some(file_entity) = &about
+        && hydrate::true_entities_of(view, &file_entity.path).is_empty()
+    {
+        let accepted = (file_entity, PromptRepetition::First);
+        let (accepted, _) =
+            direct::accept_from_disk(view, grammars, (episode, session), accepted, file);
+        let accepted = accepted.into_iter();
+        events.extend(accepted.filter(|event| !matches!(event, Event::NoticeIssued(_))));
+    }
+    events.push(Event::ScopeChanged(ScopeChanged {
+        change,
+        session: match change {
+            ScopeChange::Off | ScopeChange::On => ALL,
+            ScopeChange::Lock | ScopeChange::Unlock => session,
+        },
+        pattern,
+    }));
+    let done = match change {
+        ScopeChange::Off => Reason::TurnedOff,
+        ScopeChange::On => Reason::TurnedOn,
+        ScopeChange::Lock => Reason::Locked,
+        ScopeChange::Unlock => Reason::Unlocked,
+    };
+    events.push(answer(done, about));
+    events
+}
+
+/// Why a prompt can't go out with the files that are locked in a conversation: the first one that can't be shown whole, and why. The
+/// state must hold what disk says of them.
+#[must_use]
+pub fn lock_miss(view: &StateView<'_>, session: SessionId) -> Option<WithheldPrompt> {
+    let mut locked = view.state.scope().locked(session).into_iter();
+    locked.find_map(|path| {
+        let finding = view.disk_finding(&path);
+        let file = EntityId::file(path.clone());
+        let cause = match finding {
+            None | Some(DiskFinding::Missing) => "it is not on disk",
+            Some(DiskFinding::Unreadable(_)) => notice::read_failure_text(finding),
+            Some(DiskFinding::File(_)) if hydrate::divergence_within(view, &file).is_some() => {
+                "it is STALE: it holds what was not accepted (`tslp accept` takes it)"
+            }
+            Some(DiskFinding::File(_)) if hydrate::true_entities_of(view, &path).is_empty() => {
+                "nothing of it is accepted: it is no text that can be read, or is too large"
+            }
+            Some(DiskFinding::File(_)) => return None,
+        };
+        Some(missed(&path, cause))
+    })
+}
+
+/// The answer to a prompt that doesn't go out because a locked file can't be shown whole.
+pub(super) fn missed(path: &RelPath, cause: &str) -> WithheldPrompt {
+    WithheldPrompt {
+        reason: Reason::LockMiss,
+        message: format!(
+            "LOCK_MISS: {path} is locked, and {cause}, so the prompt was not sent. Say `tslp unlock {path}` in a terminal or `@tslp unlock \
+             {path}` in the prompt, lock another file, or mend this one."
+        ),
+    }
+}

@@ -1,0 +1,158 @@
+//! The sentences of a prompt as requests are read from them, without code blocks and quotations.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::entity::{EntityId, last_component};
+use tslp_core::word_list::Vocabulary;
+
+/// What the words of a request mean, as data.
+pub(super) const WORDS: &str = include_str!("removal_words.txt");
+
+/// One sentence. A line ends one, too: people who write lists leave out the stops.
+pub(super) struct Sentence<'p> {
+    /// The words up to each mark.
+    pub(super) clauses: Vec<Vec<&'p str>>,
+    /// Whether it asks what to do, and is neither a polite request nor an order that asks for agreement.
+    pub(super) is_question: bool,
+    /// The number of its paragraph.
+    pub(super) paragraph: usize,
+}
+
+impl<'p> Sentence<'p> {
+    pub(super) fn words(&self) -> impl Iterator<Item = &'p str> {
+        self.clauses.iter().flatten().copied()
+    }
+}
+
+/// The sentences of a prompt; `vocabulary` is that of [`WORDS`].
+pub(super) fn sentences<'p>(prompt: &'p str, vocabulary: &Vocabulary) -> Vec<Sentence<'p>> {
+    let mut sentences: Vec<Sentence<'p>> = Vec::new();
+    let (mut paragraph, mut in_code) = (0, false);
+    for line in prompt.lines().map(str::trim) {
+        let is_fence = line.starts_with("```") || line.starts_with("~~~");
+        in_code ^= is_fence;
+        paragraph += usize::from(line.is_empty());
+        if in_code || is_fence || line.starts_with('>') {
+            continue;
+        }
+        for piece in line.split(['，', '。', '；', '！', '？', '、']) {
+            let mut clauses = Vec::from([Vec::new()]);
+            let mut end = |clauses: &mut Vec<Vec<&'p str>>, asks: bool| {
+                let clauses = core::mem::replace(clauses, Vec::from([Vec::new()]));
+                sentences.push(Sentence {
+                    is_question: asks && is_question(vocabulary, &clauses),
+                    clauses,
+                    paragraph,
+                });
+            };
+            for word in words_in(piece) {
+                let last = clauses.last_mut().expect("there is one");
+                last.push(word);
+                if word.ends_with(['.', ';', '!', '?']) {
+                    end(&mut clauses, word.ends_with('?'));
+                } else if word.ends_with([',', ':']) {
+                    clauses.push(Vec::new());
+                }
+            }
+            end(&mut clauses, false);
+        }
+    }
+    sentences
+}
+
+/// Whether a sentence that ends with a question mark asks something.
+fn is_question(vocabulary: &Vocabulary, clauses: &[Vec<&str>]) -> bool {
+    let has = |kind: &str, word: &str| says(vocabulary, kind, &bare_word(word));
+    let is_polite = |word: &&str| {
+        let word = bare_word(word);
+        let verb = word.split('-').next().unwrap_or_default();
+        vocabulary.has_word("polite", verb)
+    };
+    // An order after which only agreement is asked for: "Rename `a`, ok?"
+    let is_order = || {
+        let [order, .., tag] = clauses else {
+            return false;
+        };
+        let verb = order.iter().find(|word| !has("lead", word));
+        let is_verb = |word: &&str| {
+            let kinds = ["remove", "rename", "rename_it"];
+            kinds.iter().any(|kind| has(kind, word))
+        };
+        verb.is_some_and(is_verb) && tag.iter().all(|word| *word == "?" || has("tag", word))
+    };
+    !clauses.iter().flatten().any(is_polite) && !is_order()
+}
+
+/// Words between whitespace. What is marked as code is one by itself, since not every language puts spaces around it.
+fn words_in(text: &str) -> impl Iterator<Item = &str> {
+    let is_space = |c: char| c.is_whitespace() || matches!(c, '（' | '）' | '「' | '」');
+    let words = text.split(is_space).filter(|word| !word.is_empty());
+    words.flat_map(|word| {
+        let (begin, end) = match (word.find('`'), word.rfind('`')) {
+            (Some(begin), Some(end)) if begin < end => (begin, end + 1),
+            _ => (0, word.len()),
+        };
+        let parts = [&word[..begin], &word[begin..end], &word[end..]];
+        parts.into_iter().filter(|part| !part.is_empty())
+    })
+}
+
+/// Whether a word is one of these, or holds one in a language without spaces.
+pub(super) fn says(vocabulary: &Vocabulary, kind: &str, word: &str) -> bool {
+    vocabulary.has_word(kind, word)
+        || vocabulary.is_held(&alloc::format!("{kind}_in"), word)
+        || kind == "not" && is_contracted(word)
+}
+
+/// "don't"
+pub(super) fn is_contracted(word: &str) -> bool {
+    word.ends_with("n't") || word.ends_with("n’t")
+}
+
+/// A word without marks around it, lower-cased.
+pub(super) fn bare_word(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+        .to_lowercase()
+}
+
+/// Whether a word is marked as code, or looks so.
+pub(super) fn is_code(word: &str) -> bool {
+    let inner = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_camel = || {
+        inner
+            .chars()
+            .zip(inner.chars().skip(1))
+            .any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+    };
+    word.contains(['`', '(', '_', '/', ':']) && !inner.is_empty() && !word.ends_with(':')
+        || inner.contains(['_', '(', ':', '.'])
+        || is_camel()
+}
+
+/// A word without the marks of a sentence, of quotes and of a call.
+fn unmarked(word: &str) -> &str {
+    let word = word.trim_matches(|c: char| matches!(c, '`' | '"' | '\'' | ',' | '*'));
+    let word = word.trim_end_matches(['.', '!', '?', ':', ';', ',', '`']);
+    word.strip_suffix("()").unwrap_or(word)
+}
+
+/// Whether a word is the name of an entity, or of its file.
+pub(super) fn is_name_of(word: &str, entity: &EntityId) -> bool {
+    let name = unmarked(word);
+    let path = entity.path.as_str();
+    let (file, symbol) = match name.split_once("::") {
+        Some((file, symbol)) if file == path || file == entity.path.basename() => {
+            (file, Some(symbol))
+        }
+        _ => (name, None),
+    };
+    let names_file = file == path || file == entity.path.basename();
+    match (&entity.symbol, symbol) {
+        (Some(own), Some(named)) => own.as_str() == named,
+        (Some(own), None) => {
+            names_file || !name.is_empty() && own.last_component() == last_component(name)
+        }
+        (None, named) => names_file && named.is_none(),
+    }
+}

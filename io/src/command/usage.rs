@@ -1,0 +1,120 @@
+//! `tslp usage`: what models read and wrote, by day, model and conversation.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tslp_core::budget::{Counter, Prices};
+use tslp_core::ids::UnixMillis;
+use tslp_projections::rules::RuleRow;
+use tslp_projections::usage::UsageRow;
+
+use super::guardian::{row_object, setting};
+use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
+use crate::cli::OutputFormat;
+use crate::config::layers::WrittenFlags;
+use crate::evidence::moments::utc_moment;
+use crate::exit::Exit;
+
+/// Conversations of a model and day that people are shown; the JSON has all.
+const CONVERSATIONS_SHOWN: usize = 5;
+
+pub(super) fn run_usage(
+    days: usize,
+    flags: &WrittenFlags,
+    output: OutputFormat,
+) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(flags)?;
+    let (mut rows, mut prices) = (Vec::new(), Prices::default());
+    if has_ledger(&config)? {
+        let reader = diagnosed_subject(&config).readers.open()?;
+        rows = reader.rows::<UsageRow>()?;
+        prices = setting(&reader.rows::<RuleRow>()?, "price");
+    }
+    let mut of_days: Vec<UnixMillis> = rows.iter().map(|row| row.day).collect();
+    of_days.dedup();
+    let first = of_days.len().saturating_sub(days);
+    let from = of_days.get(first).copied().unwrap_or(UnixMillis(i64::MAX));
+    rows.retain(|row| row.day >= from);
+    print_page(
+        output,
+        || usage_json(&rows, &prices).to_string(),
+        || usage_lines(&rows, &prices),
+    )?;
+    Ok(Exit::Ok)
+}
+
+fn usage_json(rows: &[UsageRow], prices: &Prices) -> Value {
+    let rows = rows.iter().map(|row| {
+        let mut object = row_object(row);
+        object["day"] = json!(day_text(row.day));
+        object["cost"] = json!(cost_text(row, prices));
+        object
+    });
+    json!({ "usage": rows.collect::<Vec<_>>() })
+}
+
+fn usage_lines(rows: &[UsageRow], prices: &Prices) -> Vec<String> {
+    let mut of_models: BTreeMap<(UnixMillis, &str), Vec<&UsageRow>> = BTreeMap::new();
+    for row in rows {
+        let of_model = of_models.entry((row.day, &row.model)).or_default();
+        of_model.push(row);
+    }
+    let mut lines = Vec::new();
+    for ((day, model), mut own) in of_models.into_iter().rev() {
+        own.sort_by_key(|row| std::cmp::Reverse(row.read + row.written));
+        let mut sum = own[0].clone();
+        for row in &own[1..] {
+            sum.requests += row.requests;
+            sum.read += row.read;
+            sum.cached += row.cached;
+            sum.written += row.written;
+            sum.estimated += row.estimated;
+        }
+        let model = if model.is_empty() {
+            "(no model named)"
+        } else {
+            model
+        };
+        lines.push(format!(
+            "{} {model}: {}",
+            day_text(day),
+            figures(&sum, prices)
+        ));
+        for row in own.iter().take(CONVERSATIONS_SHOWN) {
+            let whose = match row.session.0 {
+                0 => "outside of conversations".to_owned(),
+                _ => format!("conversation {}", row.session),
+            };
+            lines.push(format!("  {whose}: {}", figures(row, prices)));
+        }
+        if let Some(more @ 1..) = own.len().checked_sub(CONVERSATIONS_SHOWN) {
+            lines.push(format!("  and {more} more conversations"));
+        }
+    }
+    if lines.is_empty() {
+        lines.push("nothing was used yet".to_owned());
+    }
+    lines
+}
+
+fn figures(row: &UsageRow, prices: &Prices) -> String {
+    let mut text = format!(
+        "{} requests, {} tokens read ({} from the cache), {} written",
+        row.requests, row.read, row.cached, row.written
+    );
+    if row.estimated > 0 {
+        text += &format!(", {} of them estimated", row.estimated);
+    }
+    if *prices != Prices::default() {
+        text += &format!(", cost {}", cost_text(row, prices));
+    }
+    text
+}
+
+fn cost_text(row: &UsageRow, prices: &Prices) -> String {
+    Counter::Money.shown(prices.cost(&row.model, row.read, row.written))
+}
+
+fn day_text(day: UnixMillis) -> String {
+    utc_moment(day.0).chars().take(10).collect()
+}

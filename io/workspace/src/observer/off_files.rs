@@ -1,0 +1,111 @@
+//! The files that the user turned off, as disk holds them: by their lines they are recognised where no path goes with them.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+use ignore::WalkBuilder;
+use tslp_core::extract::Grammars;
+use tslp_core::path::RelPath;
+use tslp_core::scope::{self, OffRules};
+use tslp_replay::pending::OffFile;
+
+/// Most files that are read, and the longest one; what is beyond is recognised by its path alone.
+const FILES_MAX: usize = 2000;
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Most bytes that are read in all.
+const BYTES_MAX: u64 = 8 << 20;
+
+/// Most entries of one walk: a prompt waits for it.
+const WALKED_MAX: usize = 10_000;
+
+/// What was read for the rules in force.
+#[derive(Default)]
+pub(super) struct OffFiles {
+    rules: OffRules,
+    seen: HashMap<RelPath, (u64, Option<SystemTime>)>,
+    bytes: u64,
+}
+
+impl OffFiles {
+    /// The files whose text is new since the last look. All folders are looked through where the rules are other ones; from then on
+    /// those that a rule names, and the files that are known.
+    pub(super) fn look(
+        &mut self,
+        root: &Path,
+        grammars: &dyn Grammars,
+        rules: &OffRules,
+    ) -> Vec<OffFile> {
+        let is_first = self.rules != *rules;
+        if is_first {
+            *self = Self {
+                rules: rules.clone(),
+                ..Self::default()
+            };
+        }
+        let mut found = Vec::new();
+        for pattern in rules.patterns() {
+            let folder = scope::folder_of(pattern);
+            if folder.is_empty() && !is_first {
+                continue;
+            }
+            // A name alone is a file, or a folder with all in it.
+            let walk = WalkBuilder::new(root.join(folder))
+                .standard_filters(false)
+                .follow_links(false)
+                .filter_entry(|entry| entry.file_name() != ".git")
+                .build();
+            for entry in walk
+                .take(WALKED_MAX)
+                .flatten()
+                .filter(|entry| entry.file_type().is_some_and(|it| it.is_file()))
+            {
+                self.read(root, entry.path(), grammars, &mut found);
+            }
+        }
+        let known: Vec<RelPath> = self.seen.keys().cloned().collect();
+        for path in known {
+            self.read(root, &root.join(path.as_str()), grammars, &mut found);
+        }
+        found
+    }
+
+    fn read(
+        &mut self,
+        root: &Path,
+        file: &Path,
+        grammars: &dyn Grammars,
+        found: &mut Vec<OffFile>,
+    ) {
+        let relative = file.strip_prefix(root).ok().and_then(Path::to_str);
+        let Some(path) = relative
+            .map(RelPath::from_normalised)
+            .filter(|path| self.rules.is_off(path.as_str()))
+        else {
+            return;
+        };
+        // A file that can't be read can't be shown either.
+        let Ok(about) = fs::symlink_metadata(file) else {
+            return;
+        };
+        let version = (about.len(), about.modified().ok());
+        let is_known = self.seen.get(&path) == Some(&version);
+        let is_over = about.len() > FILE_BYTES_MAX
+            || self.bytes + about.len() > BYTES_MAX
+            || self.seen.len() >= FILES_MAX;
+        if is_known || is_over || !about.is_file() {
+            return;
+        }
+        if let Ok(text) = fs::read_to_string(file) {
+            self.bytes += about.len();
+            self.seen.insert(path.clone(), version);
+            found.push(OffFile {
+                is_code: grammars.language_of_path(&path).is_some(),
+                path,
+                text,
+            });
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Which files the user lets a model see, by rules in the order in which they were said.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use tslp_core::event::{Event, Recorded, ScopeChanged};
+use tslp_core::ids::{Seq, SessionId, UnixMillis};
+use tslp_core::path::RelPath;
+use tslp_core::scope::{OffRules, ScopeChange};
+
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+
+row! {
+    /// `scope`: the rules about files that hold.
+    pub struct ScopeRow in table "scope", version 1;
+    key {
+        /// The event that brought the rule.
+        seq: Seq,
+    }
+    values {
+        /// What it says of the files.
+        rule: ScopeChange,
+        /// The conversation in which it holds; 0 is all.
+        session: SessionId,
+        /// The files: a pattern, or of a lock the file.
+        pattern: String,
+        /// The conversation in which it was said; 0 is a terminal.
+        said_in: SessionId,
+        /// When it was said.
+        at_ms: UnixMillis,
+    }
+}
+
+/// All conversations.
+const ALL: SessionId = SessionId(0);
+
+/// The rules that hold.
+#[derive(Default)]
+pub struct Scope {
+    rules: BTreeMap<Seq, ScopeRow>,
+    /// Those about files that are off.
+    off: OffRules,
+}
+
+impl Scope {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        let Event::ScopeChanged(changed) = &recorded.event else {
+            return;
+        };
+        let ScopeChanged {
+            change,
+            session,
+            pattern,
+        } = changed;
+        let is_about_sight = |rule| matches!(rule, ScopeChange::Off | ScopeChange::On);
+        self.rules.retain(|seq, row| {
+            let ends = match change {
+                // The last word on a pattern counts, and `on` for all files takes all others back.
+                ScopeChange::Off => is_about_sight(row.rule) && row.pattern == *pattern,
+                ScopeChange::On => {
+                    is_about_sight(row.rule) && (pattern == "**" || row.pattern == *pattern)
+                }
+                ScopeChange::Lock => {
+                    (row.rule, row.session, &row.pattern) == (*change, *session, pattern)
+                }
+                ScopeChange::Unlock => is_unlocked(row, *session, pattern),
+            };
+            if ends {
+                changes.remove::<ScopeRow>(|| (*seq,));
+            }
+            !ends
+        });
+        // Nothing is on by a rule where nothing is off.
+        let holds = match change {
+            ScopeChange::Off | ScopeChange::Lock => true,
+            ScopeChange::On => self.rules.values().any(|row| row.rule == ScopeChange::Off),
+            ScopeChange::Unlock => false,
+        };
+        if holds {
+            let row = ScopeRow {
+                seq: recorded.seq,
+                rule: *change,
+                session: *session,
+                pattern: pattern.clone(),
+                said_in: recorded.session,
+                at_ms: recorded.at,
+            };
+            changes.put(|| row.clone());
+            self.rules.insert(recorded.seq, row);
+        }
+        self.index();
+    }
+
+    fn index(&mut self) {
+        let rules = self
+            .rules
+            .values()
+            .filter(|row| row.rule != ScopeChange::Lock);
+        self.off = rules.map(|row| (row.rule, row.pattern.clone())).collect();
+    }
+
+    /// The rules, in the order in which they were said.
+    pub fn rules(&self) -> impl Iterator<Item = &ScopeRow> {
+        self.rules.values()
+    }
+
+    /// The rules about files that are off.
+    #[must_use]
+    pub const fn off(&self) -> &OffRules {
+        &self.off
+    }
+
+    /// The files that are locked in a conversation, each once, in the order in which that was said.
+    #[must_use]
+    pub fn locked(&self, session: SessionId) -> Vec<RelPath> {
+        let mut paths: Vec<RelPath> = Vec::new();
+        let locks = self
+            .rules
+            .values()
+            .filter(|row| row.rule == ScopeChange::Lock);
+        for row in locks.filter(|row| [ALL, session].contains(&row.session)) {
+            let path = RelPath::from_normalised(&row.pattern);
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    /// Whether `unlock` would take a lock away.
+    #[must_use]
+    pub fn is_locked(&self, session: SessionId, pattern: &str) -> bool {
+        self.rules
+            .values()
+            .any(|row| is_unlocked(row, session, pattern))
+    }
+}
+
+/// Whether a lock ends by `unlock`: without a pattern all of them do. Said of all conversations it ends those of each; said in one it
+/// ends those that hold there.
+fn is_unlocked(row: &ScopeRow, session: SessionId, pattern: &str) -> bool {
+    row.rule == ScopeChange::Lock
+        && (pattern.is_empty() || row.pattern == pattern)
+        && (session == ALL || [ALL, session].contains(&row.session))
+}
+
+impl Keeps<ScopeRow> for Scope {
+    fn visit_rows(&self, visit: &mut dyn FnMut(ScopeRow)) {
+        self.rules.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: ScopeRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.rules.insert(row.seq, row);
+        self.index();
+        Ok(())
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in self.rules.values() {
+            write!(f, "{} {}", row.rule, row.pattern)?;
+            match row.session {
+                ALL => writeln!(f)?,
+                session => writeln!(f, " in {session}")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! What models read and wrote: by day, model and conversation.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use core::fmt;
+
+use tslp_core::budget::day_of;
+use tslp_core::event::{Event, PromptMeasured, Recorded};
+use tslp_core::ids::{SessionId, UnixMillis};
+
+use crate::changes::Changes;
+use crate::episodes::Episodes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+
+row! {
+    /// `usage`: what a conversation used of a model on a day, of the last so many.
+    pub struct UsageRow in table "usage", version 1;
+    key {
+        /// The beginning of the day, in UTC.
+        day: UnixMillis,
+        /// The model's name in the requests.
+        model: String,
+        /// The conversation; 0 is for requests outside of all.
+        session: SessionId,
+    }
+    values {
+        /// Requests that were answered.
+        requests: u64,
+        /// Tokens that the model read.
+        read: u64,
+        /// Those of them that the server had in its cache.
+        cached: u64,
+        /// Tokens that the model wrote.
+        written: u64,
+        /// Those of both that the server didn't report: estimated.
+        estimated: u64,
+    }
+}
+
+/// Rows that are kept.
+const ROWS_KEPT: usize = 4096;
+
+/// A token has about four characters.
+const TOKEN_CHARS: u32 = 4;
+
+/// What models read and wrote.
+#[derive(Default)]
+pub struct Usage {
+    rows: BTreeMap<(UnixMillis, String, SessionId), UsageRow>,
+}
+
+impl Usage {
+    /// Folds one event in. The episodes know what model was asked.
+    pub fn apply(&mut self, recorded: &Recorded, episodes: &Episodes, changes: &mut Changes) {
+        let Event::PromptMeasured(measured) = &recorded.event else {
+            return;
+        };
+        let used = TokensUsed::of(measured);
+        let (day, session) = (day_of(recorded.at), recorded.session);
+        let model = episodes.model_of(recorded.episode).unwrap_or_default();
+        let key = (day, String::from(model), session);
+        let row = self.rows.entry(key).or_insert_with_key(|key| UsageRow {
+            day,
+            model: key.1.clone(),
+            session,
+            requests: 0,
+            read: 0,
+            cached: 0,
+            written: 0,
+            estimated: 0,
+        });
+        row.requests += 1;
+        row.read += used.read;
+        row.cached += used.cached;
+        row.written += used.written;
+        row.estimated += used.estimated;
+        changes.put(|| row.clone());
+        if self.rows.len() > ROWS_KEPT
+            && let Some(((day, model, session), _)) = self.rows.pop_first()
+        {
+            changes.remove::<UsageRow>(|| (day, model, session));
+        }
+    }
+
+    /// What was used on the day of this moment, by all conversations.
+    pub fn of_day(&self, at: UnixMillis) -> impl Iterator<Item = &UsageRow> {
+        let from = (day_of(at), String::new(), SessionId(0));
+        self.rows.range(from..).map(|(_, row)| row)
+    }
+}
+
+/// Tokens of a prompt and its reply: the server's figures, else estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokensUsed {
+    /// Read.
+    pub read: u64,
+    /// Of them from a cache.
+    pub cached: u64,
+    /// Written.
+    pub written: u64,
+    /// Of all of them those that were estimated.
+    pub estimated: u64,
+}
+
+impl TokensUsed {
+    /// Of a measured prompt.
+    #[must_use]
+    pub fn of(measured: &PromptMeasured) -> Self {
+        let server = measured.server.unwrap_or_default();
+        let figure = |reported: Option<u32>, chars: u32| match reported {
+            Some(tokens) => (u64::from(tokens), 0),
+            None => (
+                u64::from(chars / TOKEN_CHARS),
+                u64::from(chars / TOKEN_CHARS),
+            ),
+        };
+        let (read, unsure) = figure(server.prompt_tokens, measured.sent.chars_total);
+        let (written, unsure_too) = figure(server.completion_tokens, measured.reply_bytes);
+        Self {
+            read,
+            cached: u64::from(server.cached_tokens.unwrap_or(0)),
+            written,
+            estimated: unsure + unsure_too,
+        }
+    }
+}
+
+impl Keeps<UsageRow> for Usage {
+    fn visit_rows(&self, visit: &mut dyn FnMut(UsageRow)) {
+        self.rows.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: UsageRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        let key = (row.day, row.model.clone(), row.session);
+        self.rows.insert(key, row);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Usage {
+    /// Times and estimates depend on the day: nothing of it is told.
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
