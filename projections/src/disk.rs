@@ -1,9 +1,11 @@
-//! The last observation of disk for each path (spec §15).
+//! The last observation of disk for each path (spec §15). The State Map keeps it, together with what is true.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::fmt;
 
-use tslp_core::event::{DiskFinding, Event, ReadFailure, Recorded};
+use tslp_core::entity::Symbol;
+use tslp_core::event::{DiskFinding, DiskObserved, Event, ReadFailure};
 use tslp_core::extract::GrammarTag;
 use tslp_core::hash::SliceHash;
 use tslp_core::ids::Seq;
@@ -90,29 +92,73 @@ pub struct Disk {
 }
 
 struct PathHistory {
+    /// Without slices.
     finding: DiskFinding,
+    /// The slices of symbols that were looked for, but for those that are true.
+    slices: BTreeMap<Symbol, Option<SliceHash>>,
     seq: Seq,
     /// Whether a file was ever there.
     was_there: bool,
 }
 
+impl PathHistory {
+    fn new(mut finding: DiskFinding, seq: Seq, was_there: bool) -> Self {
+        let slices = match &mut finding {
+            DiskFinding::File(file) => core::mem::take(&mut file.slices),
+            DiskFinding::Missing | DiskFinding::Unreadable(_) => Vec::new(),
+        };
+        let slices = slices.into_iter().map(|it| (it.symbol, it.slice));
+        Self {
+            finding,
+            slices: slices.collect(),
+            seq,
+            was_there,
+        }
+    }
+}
+
 impl Disk {
-    /// Folds one event in.
-    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
-        let Event::DiskObserved(observed) = &recorded.event else {
-            return;
-        };
-        let is_there = matches!(observed.finding, DiskFinding::File(_));
-        let seen = PathHistory {
-            finding: observed.finding.clone(),
-            seq: recorded.seq,
-            was_there: is_there || self.was_there(&observed.path),
-        };
-        changes.put(|| row(&observed.path, &seen));
-        self.findings.insert(observed.path.clone(), seen);
+    /// Takes what a look has found.
+    pub(crate) fn observed(&mut self, observed: &DiskObserved, seq: Seq, changes: &mut Changes) {
+        let DiskObserved { path, finding } = observed;
+        let is_there = matches!(finding, DiskFinding::File(_));
+        let seen = PathHistory::new(finding.clone(), seq, is_there || self.was_there(path));
+        changes.put(|| row(path, &seen));
+        self.findings.insert(path.clone(), seen);
     }
 
-    /// The last observation of the path.
+    /// Takes a symbol's slice away if it is this one; whoever asks keeps it.
+    pub(crate) fn take_slice(&mut self, path: &RelPath, symbol: &Symbol, slice: SliceHash) -> bool {
+        let slices = self.findings.get_mut(path).map(|seen| &mut seen.slices);
+        let Some(slices) = slices.filter(|slices| slices.get(symbol) == Some(&Some(slice))) else {
+            return false;
+        };
+        slices.remove(symbol);
+        true
+    }
+
+    /// Gives back what [`Self::take_slice`] took.
+    pub(crate) fn put_slice(&mut self, path: &RelPath, symbol: &Symbol, slice: SliceHash) {
+        if let Some(seen) = self.findings.get_mut(path) {
+            seen.slices.insert(symbol.clone(), Some(slice));
+        }
+    }
+
+    /// The slices that nobody has taken, by symbol.
+    pub(crate) fn slices(
+        &self,
+        path: &RelPath,
+    ) -> impl Iterator<Item = (&Symbol, &Option<SliceHash>)> {
+        let slices = self.findings.get(path).map(|seen| &seen.slices);
+        slices.into_iter().flatten()
+    }
+
+    /// A symbol's slice, unless somebody has taken it.
+    pub(crate) fn slice(&self, path: &RelPath, symbol: &Symbol) -> Option<Option<SliceHash>> {
+        self.findings.get(path)?.slices.get(symbol).copied()
+    }
+
+    /// The last observation of the path, without slices.
     #[must_use]
     pub fn finding(&self, path: &RelPath) -> Option<&DiskFinding> {
         self.findings.get(path).map(|seen| &seen.finding)
@@ -129,14 +175,6 @@ impl Disk {
     pub fn seen_since(&self, path: &RelPath) -> Option<Seq> {
         self.findings.get(path).map(|seen| seen.seq)
     }
-
-    /// Paths that could not be read at their last observation.
-    pub fn unreadable(&self) -> impl Iterator<Item = &RelPath> {
-        self.findings
-            .iter()
-            .filter(|(_, seen)| matches!(seen.finding, DiskFinding::Unreadable(_)))
-            .map(|(path, _)| path)
-    }
 }
 
 impl Keeps<DiskRow> for Disk {
@@ -148,11 +186,7 @@ impl Keeps<DiskRow> for Disk {
     fn restore_row(&mut self, row: DiskRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
         match event(row.seq).map(|recorded| recorded.event) {
             Some(Event::DiskObserved(observed)) if observed.path == row.path => {
-                let seen = PathHistory {
-                    finding: observed.finding,
-                    seq: row.seq,
-                    was_there: row.was_there,
-                };
+                let seen = PathHistory::new(observed.finding, row.seq, row.was_there);
                 self.findings.insert(row.path, seen);
                 Ok(())
             }
@@ -166,6 +200,7 @@ fn row(path: &RelPath, seen: &PathHistory) -> DiskRow {
         finding,
         seq,
         was_there,
+        ..
     } = seen;
     let file = match finding {
         DiskFinding::File(file) => Some(file),

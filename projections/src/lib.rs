@@ -18,6 +18,8 @@ pub mod counters;
 pub mod edits;
 pub mod vault;
 
+pub mod disk;
+mod packed;
 pub mod sources;
 pub mod state_map;
 pub mod symbol_words;
@@ -27,7 +29,6 @@ pub mod provenance;
 
 pub mod tombstones;
 
-pub mod disk;
 pub mod stale;
 
 pub mod anomalies;

@@ -17,7 +17,6 @@ use tslp_core::reason::Reason;
 use tslp_core::words;
 
 use crate::changes::Changes;
-use crate::disk::Disk;
 use crate::proposals::Proposals;
 use crate::row::{EventAt, Keeps, UnfitRow};
 use crate::state_map::StateMap;
@@ -98,10 +97,8 @@ pub enum Divergence {
 /// The projections that a comparison with disk reads.
 #[derive(Clone, Copy)]
 pub struct HeldCode<'h> {
-    /// What is true.
+    /// What is true, and what is on disk.
     pub state_map: &'h StateMap,
-    /// What is on disk.
-    pub disk: &'h Disk,
     /// What was refused.
     pub proposals: &'h Proposals,
 }
@@ -184,7 +181,7 @@ impl Stale {
     }
 
     fn acknowledge(&mut self, entity: &EntityId, held: HeldCode<'_>, changes: &mut Changes) {
-        match on_disk(held.disk, entity) {
+        match on_disk(held.state_map, entity) {
             Some(seen) if seen != held.state_map.slice(entity) => {
                 changes.put(|| acknowledged_row(entity, seen));
                 self.acknowledged.insert(entity.clone(), seen);
@@ -235,7 +232,7 @@ impl Stale {
             }
             None => {
                 let truth = held.state_map.slice(entity);
-                if truth.is_some() && on_disk(held.disk, entity) == Some(truth) {
+                if truth.is_some() && on_disk(held.state_map, entity) == Some(truth) {
                     self.acknowledge_nothing(entity, changes);
                 }
                 self.forget(entity, changes);
@@ -245,11 +242,11 @@ impl Stale {
 
     fn difference_now(&self, entity: &EntityId, held: HeldCode<'_>) -> Option<DiskDifference> {
         let truth = held.state_map.slice(entity)?;
-        let finding = held.disk.finding(&entity.path)?;
+        let finding = held.state_map.disk_finding(&entity.path)?;
         if matches!(finding, DiskFinding::Unreadable(_)) {
             return Some(DiskDifference::Unreadable);
         }
-        let difference = match on_disk(held.disk, entity)? {
+        let difference = match on_disk(held.state_map, entity)? {
             seen if seen == Some(truth) => return None,
             seen if self.acknowledged.get(entity) == Some(&seen) => {
                 match held.state_map.origin(entity) {
@@ -330,21 +327,15 @@ fn entities_of(state_map: &StateMap, path: &RelPath) -> Vec<EntityId> {
 
 /// The entity's state on disk: for a symbol its slice, or the whole file's if the file couldn't be parsed. `None` if the last
 /// observation didn't look for this symbol, so that nothing is known.
-fn on_disk(disk: &Disk, entity: &EntityId) -> Option<OnDisk> {
-    let file = match disk.finding(&entity.path)? {
+fn on_disk(held: &StateMap, entity: &EntityId) -> Option<OnDisk> {
+    let file = match held.disk_finding(&entity.path)? {
         DiskFinding::File(file) => file,
         // A file that was never there contradicts nothing: its code lives in the conversation alone.
-        DiskFinding::Missing => return disk.was_there(&entity.path).then_some(None),
+        DiskFinding::Missing => return held.disk.was_there(&entity.path).then_some(None),
         DiskFinding::Unreadable(_) => return None,
     };
     match &entity.symbol {
-        Some(symbol) if file.grammar.is_some() => {
-            let at = file
-                .slices
-                .binary_search_by(|slice| slice.symbol.cmp(symbol))
-                .ok()?;
-            Some(file.slices[at].slice)
-        }
+        Some(symbol) if file.grammar.is_some() => held.slice_on_disk(&entity.path, symbol),
         // Where slices can't be cut, the whole file stands for each of its symbols.
         _ => Some(Some(file.whole)),
     }

@@ -13,7 +13,6 @@ use crate::anomalies::Anomalies;
 use crate::audits::Audits;
 use crate::changes::{Changes, RowChange};
 use crate::counters::Counters;
-use crate::disk::Disk;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
 use crate::guardian::GuardianState;
@@ -43,7 +42,6 @@ pub struct State {
     counters: Counters,
     vault: Vault,
     edits: Edits,
-    disk: Disk,
     state_map: StateMap,
     stale: Stale,
     sessions: Sessions,
@@ -76,7 +74,6 @@ impl State {
         self.counters.apply(recorded, changes);
         self.vault.apply(recorded, changes);
         self.edits.apply(recorded, changes);
-        self.disk.apply(recorded, changes);
         // The State Map reads the proposal that moves, so it goes before the proposals let go of it.
         let possible = self.state_map.apply(recorded, &self.proposals, changes);
         self.sessions.apply(recorded, changes);
@@ -85,7 +82,6 @@ impl State {
         // It compares what these hold after this event.
         let held = HeldCode {
             state_map: &self.state_map,
-            disk: &self.disk,
             proposals: &self.proposals,
         };
         self.stale.apply(recorded, held, changes);
@@ -133,10 +129,10 @@ impl State {
         &self.state_map
     }
 
-    /// What a file held when it was last looked at.
+    /// What a file held when it was last looked at, without the slices of its symbols.
     #[must_use]
     pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
-        self.disk.finding(path)
+        self.state_map.disk_finding(path)
     }
 
     /// The session of the last prompt, if there was any.
@@ -294,7 +290,6 @@ impl StateRestorer {
     /// When they can't be those of one state.
     pub fn finish(self, head: Seq, event: EventAt<'_>) -> Result<State, UnfitRow> {
         let mut state = self.state;
-        state.state_map.restored();
         if let Some(rules) = state.rules.in_force() {
             state.tombstones.follow_policy(&rules.policy);
         }
@@ -323,7 +318,7 @@ impl fmt::Display for State {
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
             ("tombstones", &self.tombstones),
-            ("disk", &self.disk),
+            ("disk", &self.state_map.disk),
             ("stale", &self.stale),
             ("sessions", &self.sessions),
             ("episodes", &self.episodes),

@@ -1,16 +1,16 @@
 //! The State Map: exactly one authoritative version for each entity (spec §3.3).
 //!
-//! Built for many entities in little memory: entries lie in one slab, and the look-up tables hold four bytes for each.
+//! Built for many entities in little memory: those of a file lie packed in its pages, and what disk was seen to hold of them is kept
+//! only where it differs.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
-use core::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::HashTable;
 use tslp_core::artifact::{Origin, Transition};
-use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::event::{Event, Recorded, Transitioned};
+use tslp_core::entity::{EntityId, Symbol, last_component};
+use tslp_core::event::{DiskFinding, DiskSlice, Event, Recorded, Transitioned};
 use tslp_core::extract::Proof;
 use tslp_core::hash::{ArtifactHash, SliceHash};
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
@@ -20,6 +20,8 @@ use tslp_core::path::RelPath;
 use tslp_core::slice::{Figures, Span};
 
 use crate::changes::Changes;
+use crate::disk::{Disk, DiskRow};
+use crate::packed::{PackedMap, put_number, take_number};
 use crate::proposals::{Proposals, ProposedVersion};
 use crate::row::{EventAt, Keeps, Key as _, UnfitRow, spans_text};
 use crate::sources::Sources;
@@ -82,29 +84,6 @@ row! {
     }
 }
 
-/// Spans of one definition; nearly all have one.
-#[derive(Clone)]
-enum EntrySpans {
-    One(Span),
-    Many(alloc::boxed::Box<[Span]>),
-}
-
-impl EntrySpans {
-    fn new(spans: &[Span]) -> Self {
-        match spans {
-            [span] => Self::One(*span),
-            spans => Self::Many(spans.into()),
-        }
-    }
-
-    fn as_slice(&self) -> &[Span] {
-        match self {
-            Self::One(span) => core::slice::from_ref(span),
-            Self::Many(spans) => spans,
-        }
-    }
-}
-
 /// The index of the oldest version that may be forgotten: the user's last version is kept, because gate A compares the
 /// model's changes with it.
 fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
@@ -114,30 +93,87 @@ fn oldest_to_forget(versions: &[FormerVersion]) -> usize {
     usize::from(last_of_user == Some(0))
 }
 
-struct MapEntry {
-    path: u32,
-    symbol: Option<Symbol>,
-    slice: SliceHash,
-    source: u32,
-    spans: EntrySpans,
-    figures: Figures,
-    origin: Origin,
-    proof: Proof,
-    version: VersionId,
-    episode: EpisodeId,
-    seq: Seq,
-    at: UnixMillis,
-    /// The next older entry whose symbol has the same last component.
-    namesake: Option<u32>,
-}
-
 /// A file with everything authoritative in it.
 struct TrackedFile {
     path: RelPath,
-    /// The symbols, in the order of their names.
-    entries: Vec<u32>,
-    /// The file as a whole.
-    whole: Option<u32>,
+    /// [`PackedEntry`], by symbol; the file as a whole has the empty one.
+    entries: PackedMap,
+    /// When the first of these entries became true.
+    since: UnixMillis,
+}
+
+/// The authoritative version of an entity where it lies; what is asked for most often is read already.
+#[derive(Clone, Copy)]
+struct PackedEntry<'p> {
+    /// Empty for the file as a whole.
+    symbol: &'p str,
+    /// Whether disk held this slice when it was last looked at.
+    on_disk: bool,
+    origin: Origin,
+    proof: Proof,
+    slice: SliceHash,
+    seq: Seq,
+    /// Its number in [`Sources`].
+    source: u32,
+    rest: &'p [u8],
+}
+
+const PROOFS: [Proof; 4] = [
+    Proof::PartialPattern,
+    Proof::Pattern,
+    Proof::Ast,
+    Proof::Exact,
+];
+
+fn pack(row: &StateMapRow, source: u32, on_disk: bool, since: UnixMillis) -> Vec<u8> {
+    let is_users = row.origin == Origin::User;
+    let mut packed = Vec::new();
+    packed.push(row.proof as u8 | u8::from(is_users) << 2 | u8::from(on_disk) << 3);
+    packed.extend_from_slice(&row.artifact.0);
+    let numbers = [
+        row.seq.0,
+        source.into(),
+        row.nodes.into(),
+        row.tokens.into(),
+        row.version.0,
+        row.episode.0,
+        // Nearly all of a file's are the same.
+        row.updated_at_ms.0.wrapping_sub(since.0).cast_unsigned(),
+    ];
+    let spans = row.spans.iter();
+    let spans = spans.flat_map(|span| [span.start.into(), span.len().into()]);
+    let numbers = numbers.into_iter().chain(spans);
+    numbers.for_each(|number| put_number(&mut packed, number));
+    packed
+}
+
+impl<'p> PackedEntry<'p> {
+    fn read((symbol, value): (&'p [u8], &'p [u8])) -> Self {
+        let (flags, value) = value.split_at(1);
+        let (slice, mut rest) = value.split_at(32);
+        Self {
+            symbol: core::str::from_utf8(symbol).expect("it was packed as a text"),
+            on_disk: flags[0] & 8 != 0,
+            origin: [Origin::Model, Origin::User][usize::from(flags[0] >> 2 & 1)],
+            proof: PROOFS[usize::from(flags[0] & 3)],
+            slice: SliceHash(slice.try_into().expect("it was packed as a hash")),
+            seq: Seq(take_number(&mut rest)),
+            source: small(take_number(&mut rest)),
+            rest,
+        }
+    }
+
+    fn symbol(&self) -> Option<Symbol> {
+        (!self.symbol.is_empty()).then(|| Symbol::new(self.symbol))
+    }
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).expect("it was packed as a small number")
+}
+
+fn key_of(symbol: Option<&Symbol>) -> &[u8] {
+    symbol.map_or("", Symbol::as_str).as_bytes()
 }
 
 /// The authoritative version of an entity.
@@ -179,21 +215,20 @@ pub struct FormerVersion {
 /// All authoritative versions.
 #[derive(Default)]
 pub struct StateMap {
-    entries: Vec<Option<MapEntry>>,
-    free: Vec<u32>,
     files: Vec<TrackedFile>,
     /// The tables of artifacts are its own.
     pub(crate) sources: Sources,
-    by_entity: HashTable<u32>,
-    by_name: HashTable<u32>,
+    /// What disk was seen to hold, but for the slices that are true: their entries say so.
+    pub(crate) disk: Disk,
     by_path: HashTable<u32>,
     /// Files by the hash of their base names, upper and lower case alike, in the order of their paths.
     by_basename: BTreeMap<NameHash, Vec<u32>>,
+    /// [`name_key`] of every symbol.
+    by_name: PackedMap,
     /// Versions that were authoritative, the latest last.
     superseded: BTreeMap<EntityId, Vec<FormerVersion>>,
     /// The symbols among them.
     superseded_words: SymbolWords,
-    hasher: DefaultHashBuilder,
     count: usize,
 }
 
@@ -206,8 +241,14 @@ impl StateMap {
         proposals: &Proposals,
         changes: &mut Changes,
     ) -> bool {
-        let Event::Transitioned(transitioned) = &recorded.event else {
-            return true;
+        let transitioned = match &recorded.event {
+            Event::DiskObserved(observed) => {
+                self.disk.observed(observed, recorded.seq, changes);
+                self.share_slices(&observed.path);
+                return true;
+            }
+            Event::Transitioned(transitioned) => transitioned,
+            _ => return true,
         };
         match transitioned.transition {
             Transition::Promote => match proposals.get(transitioned.version) {
@@ -227,88 +268,67 @@ impl StateMap {
         proposed: &ProposedVersion,
         changes: &mut Changes,
     ) -> bool {
-        let entity = &proposed.version.entity;
-        let file = self.file_id(&entity.path);
-        let source = self.sources.version_promoted(proposed.source, changes);
-        let entry = MapEntry {
-            path: file,
-            symbol: entity.symbol.clone(),
-            slice: proposed.version.slice,
-            source,
-            spans: EntrySpans::new(&proposed.version.spans),
-            figures: proposed.version.figures,
+        let version = &proposed.version;
+        let row = StateMapRow {
+            entity: version.entity.clone(),
+            artifact: version.slice,
+            version: version.id,
+            source: proposed.source,
+            spans: version.spans.clone(),
+            nodes: version.figures.nodes,
+            tokens: version.figures.tokens,
             origin: proposed.origin,
-            proof: proposed.proof,
-            version: proposed.version.id,
             episode: recorded.episode,
             seq: recorded.seq,
-            at: recorded.at,
-            namesake: None,
+            updated_at_ms: recorded.at,
+            proof: proposed.proof,
         };
+        let source = self.sources.version_promoted(row.source, changes);
         // Decisions supersede the older version first. A ledger in which they didn't is damaged; the newer one wins, and the
         // caller notes the anomaly.
-        let held = self.find_id(entity);
-        if let Some(id) = held {
-            self.remove_entry(id, recorded.seq, changes);
-        }
-        let id = self.insert(entry);
-        debug_assert_eq!(self.find_id(entity), Some(id), "what was promoted is found");
-        self.link_name(id);
-        changes.touch::<StateMapRow, _>(|| (entity.clone(),), held.is_some());
+        let held = self.remove_entry(&row.entity, recorded.seq, changes);
+        self.insert(&row, source);
+        changes.touch::<StateMapRow, _>(|| (row.entity,), held.is_some());
         held.is_none()
     }
 
-    fn insert(&mut self, entry: MapEntry) -> u32 {
-        let file = entry.path as usize;
-        let is_whole = entry.symbol.is_none();
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.entries[id as usize] = Some(entry);
-                id
-            }
-            None => {
-                self.entries.push(Some(entry));
-                u32::try_from(self.entries.len() - 1)
-                    .expect("memory holds fewer than 2^32 entities")
-            }
-        };
-        self.count += 1;
-        debug_assert_eq!(
-            self.count + self.free.len(),
-            self.entries.len(),
-            "an entry is used or free"
-        );
-        if is_whole {
-            self.files[file].whole = Some(id);
-        } else {
-            let at = self.files[file]
-                .entries
-                .partition_point(|other| self.symbol_of(*other) < self.symbol_of(id));
-            self.files[file].entries.insert(at, id);
+    /// Adds the version of an entity that has none. Returns whether its event made no other symbol of this name true there.
+    fn insert(&mut self, row: &StateMapRow, source: u32) -> bool {
+        let id = self.file_id(&row.entity.path);
+        let (mut on_disk, mut is_alone) = (false, true);
+        if let Some(symbol) = &row.entity.symbol {
+            on_disk = self.disk.take_slice(&row.entity.path, symbol, row.artifact);
+            let key = name_key(symbol.last_component(), row.seq, id);
+            is_alone = self.by_name.put(&key, &[]);
         }
-        let hash = self.entity_hash_of(id);
-        let Self {
-            by_entity,
-            entries,
-            files,
-            hasher,
-            ..
-        } = self;
-        by_entity.insert_unique(hash, id, |id| entity_hash(hasher, entries, files, *id));
-        id
+        let file = &mut self.files[id as usize];
+        if file.entries.is_empty() {
+            file.since = row.updated_at_ms;
+        }
+        let packed = pack(row, source, on_disk, file.since);
+        let key = key_of(row.entity.symbol.as_ref());
+        file.entries.put(key, &packed);
+        self.count += 1;
+        is_alone
     }
 
     fn retire(&mut self, seq: Seq, transitioned: &Transitioned, changes: &mut Changes) -> bool {
         let entity = &transitioned.entity;
-        let Some(entry) = self.remove_current(seq, transitioned, changes) else {
+        // Only the version that the event names leaves.
+        let current = self.current(entity).map(|current| current.version);
+        if current != Some(transitioned.version) {
+            return false;
+        }
+        changes.touch::<StateMapRow, _>(|| (entity.clone(),), true);
+        let Some(row) = self.remove_entry(entity, seq, changes) else {
             return false;
         };
         let mut former = FormerVersion {
-            slice: entry.slice,
-            artifact: self.sources.artifact(entry.source),
-            spans: entry.spans.as_slice().to_vec(),
-            origin: entry.origin,
-            episode: entry.episode,
+            slice: row.artifact,
+            artifact: row.source,
+            spans: row.spans,
+            origin: row.origin,
+            episode: row.episode,
         };
         changes.touch::<FormerVersionRow, _>(|| (entity.clone(),), true);
         self.superseded_words.add(entity);
@@ -332,40 +352,46 @@ impl StateMap {
         true
     }
 
-    /// Removes the version that the event names, if it is the authoritative one.
-    fn remove_current(
+    fn remove_entry(
         &mut self,
+        entity: &EntityId,
         seq: Seq,
-        transitioned: &Transitioned,
         changes: &mut Changes,
-    ) -> Option<MapEntry> {
-        let id = self.find_id(&transitioned.entity)?;
-        if self.entry(id)?.version != transitioned.version {
-            return None;
+    ) -> Option<StateMapRow> {
+        let (id, entry) = self.find(entity)?;
+        let row = self.row_of(&self.files[id as usize], entry);
+        let (source, on_disk) = (entry.source, entry.on_disk);
+        let file = &mut self.files[id as usize];
+        file.entries.remove(key_of(entity.symbol.as_ref()));
+        self.count -= 1;
+        self.sources.version_left(source, seq, changes);
+        if let Some(symbol) = &entity.symbol {
+            let key = name_key(symbol.last_component(), row.seq, id);
+            self.by_name.remove(&key);
+            if on_disk {
+                self.disk.put_slice(&entity.path, symbol, row.artifact);
+            }
         }
-        changes.touch::<StateMapRow, _>(|| (transitioned.entity.clone(),), true);
-        self.remove_entry(id, seq, changes)
+        Some(row)
     }
 
-    fn remove_entry(&mut self, id: u32, seq: Seq, changes: &mut Changes) -> Option<MapEntry> {
-        debug_assert!(self.entry(id).is_some(), "only an entry in use is removed");
-        // Both look-ups find the entry by what it holds, so they let go of it first.
-        let hash = self.entity_hash_of(id);
-        if let Ok(slot) = self.by_entity.find_entry(hash, |other| *other == id) {
-            slot.remove();
+    /// Has the entries of a file say which of them disk holds, after a look at it.
+    fn share_slices(&mut self, path: &RelPath) {
+        let Some(id) = self.find_file(path) else {
+            return;
+        };
+        for symbol in self.symbols_of(path) {
+            let file = &self.files[id as usize];
+            let Some(entry) = file.find(Some(&symbol)) else {
+                continue;
+            };
+            let on_disk = self.disk.take_slice(path, &symbol, entry.slice);
+            if on_disk != entry.on_disk {
+                let packed = pack(&self.row_of(file, entry), entry.source, on_disk, file.since);
+                let entries = &mut self.files[id as usize].entries;
+                entries.put(key_of(Some(&symbol)), &packed);
+            }
         }
-        self.unlink_name(id);
-        let entry = self.entries[id as usize].take()?;
-        self.sources.version_left(entry.source, seq, changes);
-        let file = &mut self.files[entry.path as usize];
-        if entry.symbol.is_none() {
-            file.whole = None;
-        } else {
-            file.entries.retain(|other| *other != id);
-        }
-        self.free.push(id);
-        self.count -= 1;
-        Some(entry)
     }
 
     fn file_id(&mut self, path: &RelPath) -> u32 {
@@ -376,8 +402,8 @@ impl StateMap {
         // Files keep their numbers for good: a path without entities costs its name alone.
         self.files.push(TrackedFile {
             path: path.clone(),
-            entries: Vec::new(),
-            whole: None,
+            entries: PackedMap::default(),
+            since: UnixMillis(0),
         });
         let Self {
             by_basename, files, ..
@@ -400,120 +426,10 @@ impl StateMap {
             .copied()
     }
 
-    fn find_id(&self, entity: &EntityId) -> Option<u32> {
-        let hash = self
-            .hasher
-            .hash_one((entity.path.as_str(), entity.symbol_str()));
-        self.by_entity
-            .find(hash, |id| {
-                self.entry(*id).is_some_and(|entry| {
-                    entry.symbol == entity.symbol
-                        && self.files[entry.path as usize].path == entity.path
-                })
-            })
-            .copied()
-    }
-
-    fn entry(&self, id: u32) -> Option<&MapEntry> {
-        self.entries[id as usize].as_ref()
-    }
-
-    fn entity_hash_of(&self, id: u32) -> u64 {
-        entity_hash(&self.hasher, &self.entries, &self.files, id)
-    }
-
-    fn link_name(&mut self, id: u32) {
-        let Some(name) = self.name_of(id) else { return };
-        let hash = self.hasher.hash_one(name);
-        let head = self.latest_named(hash, name);
-        // Sorted by age, because a look-up with a limit must not depend on whether the state was folded or restored.
-        let mut before = None;
-        let mut next = head;
-        while let Some(other) = next.filter(|other| self.is_older(id, *other)) {
-            before = Some(other);
-            next = self.entry(other).and_then(|entry| entry.namesake);
-        }
-        if let Some(entry) = &mut self.entries[id as usize] {
-            entry.namesake = next;
-        }
-        match (before, head) {
-            (Some(before), _) => {
-                if let Some(entry) = &mut self.entries[before as usize] {
-                    entry.namesake = Some(id);
-                }
-            }
-            (None, Some(head)) => {
-                if let Ok(mut slot) = self.by_name.find_entry(hash, |other| *other == head) {
-                    *slot.get_mut() = id;
-                }
-            }
-            (None, None) => {
-                let Self {
-                    by_name,
-                    entries,
-                    hasher,
-                    ..
-                } = self;
-                by_name.insert_unique(hash, id, |id| last_component_hash(hasher, entries, *id));
-            }
-        }
-    }
-
-    /// Whether one entry became true before another; in a sound ledger no two did so at once.
-    fn is_older(&self, id: u32, other: u32) -> bool {
-        let age = |id| self.entry(id).map(|entry| entry.seq);
-        (age(id), self.sort_key(other)) < (age(other), self.sort_key(id))
-    }
-
-    /// The latest entry whose symbol has this last component.
-    fn latest_named(&self, hash: u64, name: &str) -> Option<u32> {
-        self.by_name
-            .find(hash, |id| self.name_of(*id) == Some(name))
-            .copied()
-    }
-
-    fn unlink_name(&mut self, id: u32) {
-        let Some(name) = self.name_of(id) else { return };
-        let hash = self.hasher.hash_one(name);
-        let Some(head) = self.latest_named(hash, name) else {
-            return;
-        };
-        let next = self.entry(id).and_then(|entry| entry.namesake);
-        if head == id {
-            match (self.by_name.find_entry(hash, |other| *other == id), next) {
-                (Ok(mut slot), Some(next)) => *slot.get_mut() = next,
-                (Ok(slot), None) => {
-                    slot.remove();
-                }
-                (Err(_), _) => {}
-            }
-            return;
-        }
-        let mut at = head;
-        while let Some(following) = self.entry(at).and_then(|entry| entry.namesake) {
-            if following == id {
-                if let Some(entry) = &mut self.entries[at as usize] {
-                    entry.namesake = next;
-                }
-                return;
-            }
-            at = following;
-        }
-    }
-
-    fn symbol_of(&self, id: u32) -> Option<&Symbol> {
-        self.entry(id)?.symbol.as_ref()
-    }
-
-    fn name_of(&self, id: u32) -> Option<&str> {
-        self.symbol_of(id).map(Symbol::last_component)
-    }
-
-    fn entity_of(&self, entry: &MapEntry) -> EntityId {
-        EntityId {
-            path: self.files[entry.path as usize].path.clone(),
-            symbol: entry.symbol.clone(),
-        }
+    fn find(&self, entity: &EntityId) -> Option<(u32, PackedEntry<'_>)> {
+        let id = self.find_file(&entity.path)?;
+        let entry = self.files[id as usize].find(entity.symbol.as_ref())?;
+        Some((id, entry))
     }
 
     /// The number of entities.
@@ -531,29 +447,33 @@ impl StateMap {
     /// The authoritative version of an entity.
     #[must_use]
     pub fn current(&self, entity: &EntityId) -> Option<CurrentVersion> {
-        let entry = self.entry(self.find_id(entity)?)?;
+        let (id, entry) = self.find(entity)?;
+        let row = self.row_of(&self.files[id as usize], entry);
         Some(CurrentVersion {
-            version: entry.version,
-            slice: entry.slice,
-            artifact: self.sources.artifact(entry.source),
-            spans: entry.spans.as_slice().to_vec(),
-            figures: entry.figures,
-            proof: entry.proof,
-            origin: entry.origin,
-            episode: entry.episode,
+            version: row.version,
+            slice: row.artifact,
+            artifact: row.source,
+            spans: row.spans,
+            figures: Figures {
+                nodes: row.nodes,
+                tokens: row.tokens,
+            },
+            proof: row.proof,
+            origin: row.origin,
+            episode: row.episode,
         })
     }
 
     /// The hash of an entity's authoritative version alone.
     #[must_use]
     pub fn slice(&self, entity: &EntityId) -> Option<SliceHash> {
-        Some(self.entry(self.find_id(entity)?)?.slice)
+        Some(self.find(entity)?.1.slice)
     }
 
     /// The origin of an entity's authoritative version.
     #[must_use]
     pub fn origin(&self, entity: &EntityId) -> Option<Origin> {
-        Some(self.entry(self.find_id(entity)?)?.origin)
+        Some(self.find(entity)?.1.origin)
     }
 
     /// Whether an earlier version of the entity had this hash.
@@ -570,11 +490,8 @@ impl StateMap {
         let Some(file) = self.find_file(path) else {
             return Vec::new();
         };
-        self.files[file as usize]
-            .entries
-            .iter()
-            .filter_map(|id| self.symbol_of(*id).cloned())
-            .collect()
+        let entries = self.files[file as usize].entries();
+        entries.filter_map(|entry| entry.symbol()).collect()
     }
 
     /// Whether the file or any symbol of it is authoritative. A file that isn't is adopted from disk as soon as a prompt names it
@@ -650,17 +567,21 @@ impl StateMap {
     /// Entities whose symbol's last component is `name`, the latest first, at most `limit`.
     #[must_use]
     pub fn entities_named(&self, name: &str, limit: usize) -> Vec<EntityId> {
-        let hash = self.hasher.hash_one(name);
-        let mut next = self.latest_named(hash, name);
-        let mut found = Vec::new();
-        while let Some(entry) = next.and_then(|id| self.entry(id)) {
-            if found.len() == limit {
-                break;
-            }
-            found.push(self.entity_of(entry));
-            next = entry.namesake;
-        }
-        found
+        let first = name_key(name, Seq(0), 0);
+        let alike = self.by_name.from(&first).map(|(key, _)| key);
+        let alike = alike.take_while(|key| key[..NAME_BYTES] == first[..NAME_BYTES]);
+        let alike: Vec<_> = alike.collect();
+        let found = alike.into_iter().rev().filter_map(|key| {
+            let (_, id) = key.split_last_chunk()?;
+            let id = u32::from_be_bytes(*id);
+            let file = &self.files[id as usize];
+            let mut entries = file.entries();
+            let is_it = |it: &PackedEntry<'_>| {
+                last_component(it.symbol) == name && name_key(name, it.seq, id) == *key
+            };
+            Some(file.entity_of(&entries.find(is_it)?))
+        });
+        found.take(limit).collect()
     }
 
     /// The artifacts that hold authoritative versions.
@@ -674,24 +595,52 @@ impl StateMap {
         self.sources.forget_durable(durable);
     }
 
-    fn ids(&self) -> Vec<u32> {
-        (0..)
-            .zip(&self.entries)
-            .filter_map(|(id, entry)| entry.as_ref().map(|_| id))
-            .collect()
+    /// What a file held when it was last looked at, without the slices of its symbols: [`Self::slice_on_disk`].
+    #[must_use]
+    pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
+        self.disk.finding(path)
     }
 
-    fn sorted_ids(&self) -> Vec<u32> {
-        let mut ids = self.ids();
-        ids.sort_unstable_by(|a, b| self.sort_key(*a).cmp(&self.sort_key(*b)));
-        ids
+    /// The same with its slices.
+    #[must_use]
+    pub fn disk_finding_in_full(&self, path: &RelPath) -> Option<DiskFinding> {
+        let mut finding = self.disk.finding(path)?.clone();
+        if let DiskFinding::File(file) = &mut finding {
+            let others = self.disk.slices(path);
+            file.slices.extend(others.map(|(symbol, slice)| DiskSlice {
+                symbol: symbol.clone(),
+                slice: *slice,
+            }));
+            let tracked = self.find_file(path).map(|id| &self.files[id as usize]);
+            let entries = tracked.into_iter().flat_map(TrackedFile::entries);
+            let same = entries.filter(|entry| entry.on_disk);
+            file.slices.extend(same.filter_map(|entry| {
+                Some(DiskSlice {
+                    symbol: entry.symbol()?,
+                    slice: Some(entry.slice),
+                })
+            }));
+            file.slices.sort_unstable();
+        }
+        Some(finding)
     }
 
-    fn sort_key(&self, id: u32) -> (&str, &str) {
-        self.entry(id).map_or(("", ""), |entry| {
-            let symbol = entry.symbol.as_ref().map_or("", Symbol::as_str);
-            (self.files[entry.path as usize].path.as_str(), symbol)
-        })
+    /// The slice of a symbol on disk when its file was last looked at: `Some(None)` if the file didn't define it, `None` if it
+    /// wasn't looked for.
+    #[must_use]
+    pub fn slice_on_disk(&self, path: &RelPath, symbol: &Symbol) -> Option<Option<SliceHash>> {
+        if let Some(other) = self.disk.slice(path, symbol) {
+            return Some(other);
+        }
+        let entry = self.files[self.find_file(path)? as usize].find(Some(symbol))?;
+        entry.on_disk.then_some(Some(entry.slice))
+    }
+
+    fn rows(&self) -> impl Iterator<Item = StateMapRow> {
+        let mut files: Vec<_> = self.files.iter().collect();
+        files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let files = files.into_iter();
+        files.flat_map(|file| file.entries().map(|entry| self.row_of(file, entry)))
     }
 
     /// The index of a version among the former versions of its entity, the latest last.
@@ -716,7 +665,7 @@ impl StateMap {
     /// The event by which the user made an entity's version authoritative; `None` if the model did.
     #[must_use]
     pub fn decided_by_user(&self, entity: &EntityId) -> Option<Seq> {
-        let entry = self.entry(self.find_id(entity)?)?;
+        let (_, entry) = self.find(entity)?;
         (entry.origin == Origin::User).then_some(entry.seq)
     }
 
@@ -734,29 +683,30 @@ impl StateMap {
         })
     }
 
-    /// Links namesakes after all rows were restored.
-    pub fn restored(&mut self) {
-        let mut ids = self.ids();
-        // Oldest first, because each is linked before its older namesakes, which is then a constant step.
-        ids.sort_by_cached_key(|id| self.entry(*id).map(|entry| entry.seq));
-        for id in ids {
-            self.link_name(id);
+    fn row_of(&self, file: &TrackedFile, entry: PackedEntry<'_>) -> StateMapRow {
+        let mut rest = entry.rest;
+        let mut next = || take_number(&mut rest);
+        let (nodes, tokens) = (small(next()), small(next()));
+        let (version, episode) = (VersionId(next()), EpisodeId(next()));
+        let after = next().cast_signed();
+        let mut spans = Vec::new();
+        while !rest.is_empty() {
+            let start = small(take_number(&mut rest));
+            let end = start + small(take_number(&mut rest));
+            spans.push(Span { start, end });
         }
-    }
-
-    fn row_of(&self, entry: &MapEntry) -> StateMapRow {
         StateMapRow {
-            entity: self.entity_of(entry),
+            entity: file.entity_of(&entry),
             artifact: entry.slice,
-            version: entry.version,
+            version,
             source: self.sources.artifact(entry.source),
-            spans: entry.spans.as_slice().to_vec(),
-            nodes: entry.figures.nodes,
-            tokens: entry.figures.tokens,
+            spans,
+            nodes,
+            tokens,
             origin: entry.origin,
-            episode: entry.episode,
+            episode,
             seq: entry.seq,
-            updated_at_ms: entry.at,
+            updated_at_ms: UnixMillis(file.since.0.wrapping_add(after)),
             proof: entry.proof,
         }
     }
@@ -764,47 +714,42 @@ impl StateMap {
 
 impl Keeps<StateMapRow> for StateMap {
     fn visit_rows(&self, visit: &mut dyn FnMut(StateMapRow)) {
-        self.sorted_ids()
-            .into_iter()
-            .filter_map(|id| self.entry(id))
-            .map(|entry| self.row_of(entry))
-            .for_each(visit);
+        self.rows().for_each(visit);
     }
 
-    /// [`StateMap::restored`] has to follow the last row.
     fn restore_row(&mut self, row: StateMapRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
-        if self.find_id(&row.entity).is_some() {
+        if self.find(&row.entity).is_some() {
             return Err(UnfitRow("an entity is true twice"));
         }
         // Counts each version as promoted; the rows of `partly_true`, which come after these, put the numbers right.
-        let entry = MapEntry {
-            path: self.file_id(&row.entity.path),
-            symbol: row.entity.symbol,
-            slice: row.artifact,
-            source: self
-                .sources
-                .version_promoted(row.source, &mut Changes::discarding()),
-            spans: EntrySpans::new(&row.spans),
-            figures: Figures {
-                nodes: row.nodes,
-                tokens: row.tokens,
-            },
-            origin: row.origin,
-            proof: row.proof,
-            version: row.version,
-            episode: row.episode,
-            seq: row.seq,
-            at: row.updated_at_ms,
-            namesake: None,
-        };
-        self.insert(entry);
-        Ok(())
+        let source = self
+            .sources
+            .version_promoted(row.source, &mut Changes::discarding());
+        match self.insert(&row, source) {
+            true => Ok(()),
+            false => Err(UnfitRow("an event made two entities true")),
+        }
     }
 
     fn rows_beginning(&self, key: &[Value]) -> Vec<StateMapRow> {
         let (entity,) = <(EntityId,)>::from_touched(key);
-        let entry = self.find_id(&entity).and_then(|id| self.entry(id));
-        entry.map(|entry| self.row_of(entry)).into_iter().collect()
+        let found = self.find(&entity);
+        let row = found.map(|(id, entry)| self.row_of(&self.files[id as usize], entry));
+        row.into_iter().collect()
+    }
+}
+
+/// After all rows of `state_map`.
+impl Keeps<DiskRow> for StateMap {
+    fn visit_rows(&self, visit: &mut dyn FnMut(DiskRow)) {
+        self.disk.visit_rows(visit);
+    }
+
+    fn restore_row(&mut self, row: DiskRow, event: EventAt<'_>) -> Result<(), UnfitRow> {
+        let path = row.path.clone();
+        self.disk.restore_row(row, event)?;
+        self.share_slices(&path);
+        Ok(())
     }
 }
 
@@ -841,43 +786,50 @@ impl Keeps<FormerVersionRow> for StateMap {
 }
 
 impl TrackedFile {
-    fn is_tracked(&self) -> bool {
-        self.whole.is_some() || !self.entries.is_empty()
+    const fn is_tracked(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
+    fn find(&self, symbol: Option<&Symbol>) -> Option<PackedEntry<'_>> {
+        let key = key_of(symbol);
+        let (found, value) = self.entries.from(key).next()?;
+        (found == key).then(|| PackedEntry::read((found, value)))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = PackedEntry<'_>> {
+        self.entries.from(&[]).map(PackedEntry::read)
+    }
+
+    fn entity_of(&self, entry: &PackedEntry<'_>) -> EntityId {
+        EntityId {
+            path: self.path.clone(),
+            symbol: entry.symbol(),
+        }
     }
 }
 
-fn entity_hash(
-    hasher: &DefaultHashBuilder,
-    entries: &[Option<MapEntry>],
-    files: &[TrackedFile],
-    id: u32,
-) -> u64 {
-    entries[id as usize].as_ref().map_or(0, |entry| {
-        let symbol = entry.symbol.as_ref().map(Symbol::as_str);
-        hasher.hash_one((files[entry.path as usize].path.as_str(), symbol))
-    })
-}
+/// Bytes of a name's hash at the beginning of its keys.
+const NAME_BYTES: usize = 4;
 
-fn last_component_hash(hasher: &DefaultHashBuilder, entries: &[Option<MapEntry>], id: u32) -> u64 {
-    let symbol = entries[id as usize]
-        .as_ref()
-        .and_then(|entry| entry.symbol.as_ref());
-    symbol.map_or(0, |symbol| hasher.hash_one(symbol.last_component()))
+/// The key of a symbol by its last component: of that one the hash, of the event by which it became true six bytes, so that the
+/// latest comes last, and its file.
+fn name_key(name: &str, seq: Seq, file: u32) -> [u8; 14] {
+    let hash = name_hash(name).to_be_bytes();
+    // No disk holds as many events.
+    let seq = seq.0.min((1 << 48) - 1).to_be_bytes();
+    let mut key = [0; 14];
+    key[..NAME_BYTES].copy_from_slice(&hash[..NAME_BYTES]);
+    key[NAME_BYTES..10].copy_from_slice(&seq[2..]);
+    key[10..].copy_from_slice(&file.to_be_bytes());
+    key
 }
 
 impl fmt::Display for StateMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for id in self.sorted_ids() {
-            let entry = self.entry(id).expect("sorted ids are those of entries");
-            let spans = spans_text(entry.spans.as_slice());
-            let origin = entry.origin;
-            writeln!(
-                f,
-                "{} {} {:.8} {origin} {spans}",
-                self.entity_of(entry),
-                entry.version,
-                entry.slice
-            )?;
+        for row in self.rows() {
+            let (entity, version, slice) = (row.entity, row.version, row.artifact);
+            let (origin, spans) = (row.origin, spans_text(&row.spans));
+            writeln!(f, "{entity} {version} {slice:.8} {origin} {spans}")?;
         }
         Ok(())
     }

@@ -320,8 +320,8 @@ impl DiskChecks {
         symbols.extend(proposed.filter_map(|proposal| proposal.entity.symbol));
         symbols.sort();
         symbols.dedup();
-        let last_seen = match view.disk_finding(path) {
-            Some(DiskFinding::File(file)) => Some(file.clone()),
+        let last_seen = match view.state.state_map().disk_finding_in_full(path) {
+            Some(DiskFinding::File(file)) => Some(file),
             Some(DiskFinding::Missing | DiskFinding::Unreadable(_)) | None => None,
         };
         let check = DiskCheck {

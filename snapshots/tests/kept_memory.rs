@@ -3,25 +3,39 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use tslp_core::event::{DiskFinding, ReplyOutcome};
-use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{Seq, UnixMillis};
+use tslp_core::artifact::{Level, Origin, Transition, Version};
+use tslp_core::entity::{EntityId, Symbol};
+use tslp_core::event::{
+    ArtifactCaptured, ArtifactResolved, DiskFile, DiskFinding, DiskObserved, DiskSlice, Envelope,
+    Event, Extent, Format, PathEvidence, Recorded, ReplyOutcome, Transitioned,
+};
+use tslp_core::extract::GrammarTag;
+use tslp_core::gate::Completeness;
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::{CaptureId, Seq, UnixMillis, VersionId};
 use tslp_core::message::Attempt;
+use tslp_core::path::RelPath;
 use tslp_core::policy::Policy;
+use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_core::slice::{Figures, Span};
 use tslp_decide::reply::Reply;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::TABLES;
-use tslp_projections::state::State;
+use tslp_projections::changes::Changes;
+use tslp_projections::state::{State, StateRestorer};
 use tslp_projections::store::{Store, Unreadable};
 use tslp_projections::vault::VaultLocation;
 use tslp_replay::engine::Engine;
 use tslp_replay::pending::{DiskAnswers, DiskCheck};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::request::{KnownMessages, RequestEnvelope, read_request};
+
+/// Held by the test that counts.
+static COUNTS: Mutex<()> = Mutex::new(());
 
 /// Bytes that are allocated now.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
@@ -178,6 +192,7 @@ fn rows_kept(state: &State) -> BTreeMap<&'static str, usize> {
 /// The proxy grew by 2.1 to 4.9 KB a prompt without an end: caches counted the bytes of small values and not their own.
 #[test]
 fn once_all_bounds_are_exceeded_as_much_is_kept_after_twice_as_many_prompts() {
+    let _counts = COUNTS.lock();
     let before = ALLOCATED.load(Ordering::Relaxed);
     let mut soak = Soak {
         known: KnownMessages::default(),
@@ -203,4 +218,144 @@ fn once_all_bounds_are_exceeded_as_much_is_kept_after_twice_as_many_prompts() {
     assert!(early > KEPT_BYTES_MAX / 3, "it fills: {early}");
     assert!(late <= early + early / 20, "it is flat: {early}, {late}");
     assert!(late <= KEPT_BYTES_MAX, "it is bounded: {late}");
+}
+
+const FILES: u64 = 500;
+const FUNCTIONS: u64 = 400;
+
+/// The events of a file before those by which its functions become true, the look at it first.
+const EVENTS_BEFORE: u64 = 3;
+
+fn path_of(file: u64) -> RelPath {
+    RelPath::from_normalised(&format!("components/part_{file}/source_{file}.cc"))
+}
+
+fn versions_of(file: u64) -> Vec<Version> {
+    let versions = (0..FUNCTIONS).map(|number| {
+        let symbol = Symbol::new(&format!("Handler::answer_{number:05}"));
+        let start = u32::try_from(number * 300).unwrap();
+        let end = start + 280;
+        Version {
+            id: VersionId(file * FUNCTIONS + number + 1),
+            slice: SliceHash(ArtifactHash::of(format!("{file} {number}").as_bytes()).0),
+            entity: EntityId::symbol(path_of(file), symbol),
+            spans: vec![Span { start, end }],
+            figures: Figures {
+                nodes: 120,
+                tokens: 150,
+            },
+        }
+    });
+    versions.collect()
+}
+
+fn grammar() -> GrammarTag {
+    GrammarTag {
+        language: "cpp".into(),
+        version: "1".into(),
+    }
+}
+
+/// A look that finds a file's functions as they are true.
+fn look_at(file: u64) -> DiskObserved {
+    let slices = versions_of(file).into_iter().filter_map(|version| {
+        Some(DiskSlice {
+            symbol: version.entity.symbol?,
+            slice: Some(version.slice),
+        })
+    });
+    let found = DiskFile {
+        whole: SliceHash([1; 32]),
+        slices: slices.collect(),
+        definitions: u32::try_from(FUNCTIONS).unwrap(),
+        grammar: Some(grammar()),
+    };
+    DiskObserved {
+        path: path_of(file),
+        finding: DiskFinding::File(found),
+    }
+}
+
+fn recorded(seq: Seq, event: Event) -> Recorded {
+    let envelope = Envelope::outside(seq, UnixMillis(1_700_000_000_000));
+    Recorded { envelope, event }
+}
+
+/// A file's functions become true as disk holds them.
+fn adopt(file: u64, state: &mut State) {
+    let artifact = ArtifactHash::of(path_of(file).as_str().as_bytes());
+    let versions = versions_of(file);
+    let promoted = versions.clone().into_iter().map(|version| {
+        Event::Transitioned(Transitioned {
+            version: version.id,
+            entity: version.entity,
+            transition: Transition::Promote,
+            origin: Origin::User,
+            cause: Reason::UserAccepted,
+            report: None,
+        })
+    });
+    let before: [_; EVENTS_BEFORE as usize] = [
+        Event::DiskObserved(look_at(file)),
+        Event::ArtifactCaptured(ArtifactCaptured {
+            capture: CaptureId(file + 1),
+            origin: Origin::User,
+            artifact,
+            within: None,
+            format: Format::Fence,
+            edit: None,
+            language: None,
+            evidence: PathEvidence::None,
+            path: Some(path_of(file)),
+            completeness: Completeness::Full,
+        }),
+        Event::ArtifactResolved(ArtifactResolved {
+            capture: CaptureId(file + 1),
+            level: Level::Confirmed,
+            reason: Reason::UserAccepted,
+            grammar: Some(grammar()),
+            patterns: artifact,
+            extent: Extent::WholeFile,
+            versions,
+        }),
+    ];
+    for event in before.into_iter().chain(promoted) {
+        let recorded = recorded(state.head().next(), event);
+        state.apply(&recorded, &mut Changes::discarding());
+    }
+}
+
+/// Of a project with 200,000 entities, whether it was folded or taken from the tables.
+#[test]
+fn two_hundred_thousand_entities_are_kept_in_twenty_megabytes() {
+    const BYTES_MAX: usize = 20_000_000;
+    let _counts = COUNTS.lock();
+    let allocated = || ALLOCATED.load(Ordering::Relaxed);
+    let before = allocated();
+    let mut folded = State::default();
+    (0..FILES).for_each(|file| adopt(file, &mut folded));
+    let kept = allocated() - before;
+    assert_eq!(folded.state_map().len() as u64, FILES * FUNCTIONS);
+    assert!(kept < BYTES_MAX, "{kept}");
+    let event = |seq: Seq| {
+        let look = look_at((seq.0 - 1) / (EVENTS_BEFORE + FUNCTIONS));
+        Some(recorded(seq, Event::DiskObserved(look)))
+    };
+    let before = allocated();
+    let mut restorer = StateRestorer::default();
+    for table in (0..TABLES.len()).filter(|table| !TABLES[*table].is_archive()) {
+        folded.visit_rows(table, &mut |row| {
+            restorer.restore_row(table, &row, &event).unwrap();
+        });
+    }
+    let restored = restorer.finish(folded.head(), &event).unwrap();
+    let kept = allocated() - before;
+    assert!(kept < BYTES_MAX, "{kept}");
+    for state in [&folded, &restored] {
+        let (map, look) = (state.state_map(), look_at(7));
+        assert_eq!(map.disk_finding_in_full(&look.path), Some(look.finding));
+        let named = map.entities_named("answer_00123", 2);
+        let named: Vec<_> = named.iter().map(|entity| entity.path.clone()).collect();
+        assert_eq!(named, [path_of(FILES - 1), path_of(FILES - 2)]);
+    }
 }

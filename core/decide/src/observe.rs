@@ -21,7 +21,7 @@ pub fn observe(view: &StateView<'_>, path: RelPath, finding: DiskFinding) -> Opt
 #[must_use]
 pub fn is_news(view: &StateView<'_>, path: &RelPath, finding: &DiskFinding) -> bool {
     let known = view.disk_finding(path);
-    known.is_none_or(|known| !says_the_same(known, finding))
+    known.is_none_or(|known| !says_the_same(view, path, (known, finding)))
 }
 
 /// Discards the proposals whose base disk has just contradicted (spec §15.6), except those that disk itself now holds, or whose
@@ -64,24 +64,24 @@ pub fn slice_on_disk(view: &StateView<'_>, entity: &EntityId) -> Option<SliceHas
     };
     match &entity.symbol {
         None => Some(file.whole),
-        Some(symbol) => file
-            .slices
-            .iter()
-            .find(|slice| slice.symbol == *symbol)
-            .and_then(|slice| slice.slice),
+        Some(symbol) => view.state.state_map().slice_on_disk(&entity.path, symbol)?,
     }
 }
 
 /// Whether the new finding adds nothing: the same file, and no symbol that wasn't looked for before.
-fn says_the_same(known: &DiskFinding, new: &DiskFinding) -> bool {
+fn says_the_same(
+    view: &StateView<'_>,
+    path: &RelPath,
+    (known, new): (&DiskFinding, &DiskFinding),
+) -> bool {
     match (known, new) {
         (DiskFinding::File(known), DiskFinding::File(new)) => {
             known.whole == new.whole
                 && known.grammar == new.grammar
-                && new
-                    .slices
-                    .iter()
-                    .all(|slice| known.slices.binary_search(slice).is_ok())
+                && new.slices.iter().all(|seen| {
+                    let known = view.state.state_map().slice_on_disk(path, &seen.symbol);
+                    known == Some(seen.slice)
+                })
         }
         (known, new) => known == new,
     }

@@ -231,9 +231,9 @@ fn files_before(
                 sent = recorded.episode;
             }
             Event::DiskObserved(observed) if recorded.episode == sent => {
-                if let Some(known) = state.disk_finding(&observed.path) {
-                    let known = || known.clone();
-                    at_prompt.entry(observed.path.clone()).or_insert_with(known);
+                let known = state.state_map().disk_finding_in_full(&observed.path);
+                if let Some(known) = known {
+                    at_prompt.entry(observed.path.clone()).or_insert(known);
                 }
             }
             _ => {}
@@ -269,7 +269,7 @@ impl FileBefore {
         Self {
             true_slices: current.collect(),
             wholes,
-            finding: state.disk_finding(path).cloned(),
+            finding: map.disk_finding_in_full(path),
             recorded: Vec::new(),
             since: EpisodeId::OUTSIDE,
         }

@@ -165,17 +165,18 @@ impl StateView<'_> {
 
 /// The workspace as last observed.
 impl StateView<'_> {
-    /// The last observation of the path.
+    /// The last observation of the path, without the slices of its symbols; the State Map has
+    /// [them](crate::state_map::StateMap::slice_on_disk).
     #[must_use]
     pub fn disk_finding(&self, path: &RelPath) -> Option<&DiskFinding> {
-        self.state.disk.finding(path)
+        self.state.disk_finding(path)
     }
 
     /// Whether the path has held the same since before the Vault held these bytes.
     #[must_use]
     pub fn disk_unchanged_since(&self, path: &RelPath, content: ArtifactHash) -> bool {
         let recorded = self.location(content).map(|location| location.seq);
-        let seen = self.state.disk.seen_since(path);
+        let seen = self.state.state_map.disk.seen_since(path);
         seen.zip(recorded)
             .is_some_and(|(seen, recorded)| seen < recorded)
     }

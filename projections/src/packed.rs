@@ -1,0 +1,191 @@
+//! A sorted map in few bytes: a big project has hundreds of thousands of entities, and most are never asked for.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Bytes of a page; a longer one is divided, so that a change moves few bytes.
+const PAGE_BYTES: usize = 2048;
+
+/// From bytes to bytes, in the order of the keys. An item takes two bytes beyond what it holds, if that is short.
+#[derive(Default)]
+pub(crate) struct PackedMap {
+    /// None is empty.
+    pages: Vec<Vec<u8>>,
+}
+
+impl PackedMap {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// The items from this key on.
+    pub(crate) fn from(&self, key: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let pages = self.pages[self.page_of(key)..].iter();
+        let items = pages.flat_map(|page| {
+            let mut left = page.as_slice();
+            core::iter::from_fn(move || (!left.is_empty()).then(|| take_item(&mut left)))
+        });
+        items.skip_while(move |(other, _)| *other < key)
+    }
+
+    /// Returns whether the key had no value.
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> bool {
+        let mut item = Vec::new();
+        put_bytes(&mut item, key);
+        put_bytes(&mut item, value);
+        item.shrink_to_fit();
+        let at = self.page_of(key);
+        let Some(page) = self.pages.get_mut(at) else {
+            self.pages.reserve_exact(1);
+            self.pages.push(item);
+            return true;
+        };
+        let place = place_in(page, key);
+        let is_new = place.is_empty();
+        page.reserve_exact(item.len());
+        page.splice(place, item);
+        if page.len() > PAGE_BYTES {
+            self.divide(at);
+        }
+        is_new
+    }
+
+    pub(crate) fn remove(&mut self, key: &[u8]) {
+        let at = self.page_of(key);
+        let Some(page) = self.pages.get_mut(at) else {
+            return;
+        };
+        let place = place_in(page, key);
+        page.drain(place);
+        page.shrink_to_fit();
+        if page.is_empty() {
+            self.pages.remove(at);
+        }
+    }
+
+    /// The page that holds the key if any does.
+    fn page_of(&self, key: &[u8]) -> usize {
+        let after = self
+            .pages
+            .partition_point(|page| take_bytes(&mut page.as_slice()) <= key);
+        after.saturating_sub(1)
+    }
+
+    fn divide(&mut self, at: usize) {
+        let page = &mut self.pages[at];
+        let mut left = page.as_slice();
+        while page.len() - left.len() < page.len() / 2 {
+            take_item(&mut left);
+        }
+        let half = page.len() - left.len();
+        // A page may be a single item.
+        if half < page.len() {
+            let after = page.split_off(half);
+            page.shrink_to_fit();
+            self.pages.reserve_exact(1);
+            self.pages.insert(at + 1, after);
+        }
+    }
+}
+
+/// The place of a key's item in a page; empty if it has none.
+fn place_in(page: &[u8], key: &[u8]) -> Range<usize> {
+    let mut left = page;
+    while !left.is_empty() {
+        let start = page.len() - left.len();
+        let (found, _) = take_item(&mut left);
+        if found == key {
+            return start..page.len() - left.len();
+        }
+        if found > key {
+            return start..start;
+        }
+    }
+    page.len()..page.len()
+}
+
+fn take_item<'p>(bytes: &mut &'p [u8]) -> (&'p [u8], &'p [u8]) {
+    (take_bytes(bytes), take_bytes(bytes))
+}
+
+fn put_bytes(item: &mut Vec<u8>, bytes: &[u8]) {
+    put_number(item, bytes.len() as u64);
+    item.extend_from_slice(bytes);
+}
+
+fn take_bytes<'p>(bytes: &mut &'p [u8]) -> &'p [u8] {
+    let length = usize::try_from(take_number(bytes)).expect("it lies in memory");
+    let (taken, left) = bytes.split_at(length);
+    *bytes = left;
+    taken
+}
+
+/// Writes a number, seven bits a byte, the lowest first; the highest bit says that more follow.
+pub(crate) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push((number & 0x7f) as u8);
+}
+
+/// Takes a number off the bytes that [`put_number`] wrote.
+pub(crate) fn take_number(bytes: &mut &[u8]) -> u64 {
+    let (mut number, mut shift) = (0, 0);
+    while let Some((byte, left)) = bytes.split_first() {
+        *bytes = left;
+        number |= u64::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            break;
+        }
+        shift += 7;
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn items_come_and_go_in_the_order_of_their_keys() {
+        let mut packed = PackedMap::default();
+        let mut expected = BTreeMap::new();
+        // Each number once, in an order that jumps about; one item fills a page by itself, one key is empty.
+        for number in (0..300).map(|step| step * 287 % 300) {
+            let key = match number {
+                0 => Vec::new(),
+                1 => alloc::vec![b'x'; 2 * PAGE_BYTES],
+                number => alloc::format!("name_{number}").into_bytes(),
+            };
+            assert!(packed.put(&key, b"before"));
+            let value = alloc::vec![7; number];
+            assert!(!packed.put(&key, &value));
+            expected.insert(key, value);
+        }
+        assert!(packed.pages.len() > 10, "{}", packed.pages.len());
+        for step in 0..300 {
+            let both = expected.iter().map(|(key, value)| (&**key, &**value));
+            assert!(packed.from(&[]).eq(both), "{step}");
+            let key = expected.keys().nth(step * 7 % expected.len());
+            let key = key.expect("some are left").clone();
+            let after = expected.range(key.clone()..).map(|(key, _)| &**key);
+            assert!(packed.from(&key).map(|(key, _)| key).eq(after));
+            packed.remove(&key);
+            expected.remove(&key);
+        }
+        assert!(packed.is_empty());
+    }
+
+    #[test]
+    fn numbers_come_back() {
+        let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
+        let mut bytes = Vec::new();
+        numbers.iter().for_each(|it| put_number(&mut bytes, *it));
+        let mut left = bytes.as_slice();
+        assert_eq!(numbers.map(|_| take_number(&mut left)), numbers);
+        assert!(left.is_empty());
+    }
+}
