@@ -15,7 +15,7 @@ pub(crate) fn kinds(data: &Path) -> BTreeMap<String, i64> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let connection = Connection::open_with_flags(data.join("ledger.db"), flags).unwrap();
     let mut statement = connection
-        .prepare("SELECT kind, count(*) FROM ledger GROUP BY kind")
+        .prepare("SELECT abs(kind), count(*) FROM ledger GROUP BY 1")
         .unwrap();
     let word = |number| tslp_migrations::kind_of(number).unwrap().to_string();
     let rows = statement.query_map([], |row| Ok((word(row.get(0)?), row.get(1)?)));

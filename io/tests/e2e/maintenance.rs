@@ -154,7 +154,7 @@ fn recent_lists_what_happened_before_the_damage() {
     let damaged = ledger_file::open(&places.data).execute_batch(&format!(
         "DROP TRIGGER ledger_refuses_update;
          UPDATE ledger SET payload = x'00'
-         WHERE seq = (SELECT max(seq) FROM ledger WHERE kind = {})",
+         WHERE seq = (SELECT max(seq) FROM ledger WHERE abs(kind) = {})",
         tslp_migrations::number_of(tslp_core::event::EventKind::PromptComposed)
     ));
     damaged.unwrap();

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::Seq;
 use tslp_core::policy::Policy;
 use tslp_migrations::encode;
@@ -73,12 +74,13 @@ pub(crate) fn groups() -> &'static [Group] {
 
 fn story() -> String {
     let mut long = String::new();
-    for line in 0..400 {
-        let _ = writeln!(
-            long,
-            "| Line {line} of a log that somebody pasted, number {}",
-            line * 7919
-        );
+    for line in 0..400_u32 {
+        // Words that can't be packed into less than a page.
+        let noise = ArtifactHash::of(&[line as u8, (line >> 8) as u8]).to_string();
+        let words: Vec<&str> = (0..4)
+            .map(|word| &noise[12 * word..12 * word + 12])
+            .collect();
+        let _ = writeln!(long, "| A log that somebody pasted: {}", words.join(" "));
     }
     format!(
         "

@@ -1,5 +1,6 @@
 //! SQLite connections set up for the ledger, and the reads that writer and reader share.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use tslp_replay::log::{Head, Stored};
 
 use super::disk::Disk;
 use super::error::{LedgerError, TableError};
+use super::packing::Unpacker;
 
 /// Page cache of one connection in KiB: the working set is the end of the ledger and a few projection pages.
 pub(super) const CACHE_KIB: i64 = 512;
@@ -263,7 +265,7 @@ pub(crate) fn visit_without(
     visit: &mut dyn FnMut(Stored) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let numbers: Vec<String> = left_out.iter().copied().map(numbers_of).collect();
-    let condition = format!("kind NOT IN ({})", numbers.join(", "));
+    let condition = format!("abs(kind) NOT IN ({})", numbers.join(", "));
     visit_selected(connection, &condition, from, visit)
 }
 
@@ -277,7 +279,9 @@ fn visit_selected(
         "SELECT seq, at, episode, session, ends_step, kind, payload, chain FROM ledger WHERE seq >= ?1 AND {condition} ORDER BY seq"
     ))?;
     let mut rows = statement.query([to_sql(from)])?;
+    let mut unpacker = Unpacker::default();
     while let Some(row) = rows.next()? {
+        let (kind, payload) = unpacked(&mut unpacker, row, 5)?;
         let stored = Stored {
             envelope: Envelope {
                 seq: seq_column(row, 0)?,
@@ -286,8 +290,8 @@ fn visit_selected(
                 session: SessionId(row.get::<_, i64>(3)?.cast_unsigned()),
                 ends_step: row.get(4)?,
             },
-            kind: row.get(5)?,
-            payload: row.get(6)?,
+            kind,
+            payload: payload.into_owned(),
             chain: ChainHash(row.get(7)?),
         };
         if visit(stored).is_break() {
@@ -295,6 +299,18 @@ fn visit_selected(
         }
     }
     Ok(())
+}
+
+/// The number of an event's kind, and its bytes, of which a row has the former in a column and the latter in the next one.
+pub(super) fn unpacked<'r>(
+    unpacker: &mut Unpacker,
+    row: &'r Row<'_>,
+    column: usize,
+) -> rusqlite::Result<(u32, Cow<'r, [u8]>)> {
+    let kind = row.get(column)?;
+    unpacker
+        .unpacked(kind, row.get_ref(column + 1)?.as_blob()?)
+        .ok_or(rusqlite::Error::IntegralValueOutOfRange(column, kind))
 }
 
 /// The numbers of a kind, of all its layouts, as a list in a statement.
@@ -313,13 +329,15 @@ pub(crate) fn stream_back(
     visit: &mut dyn FnMut(EpisodeId, Event) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT episode, kind, payload FROM ledger WHERE kind IN ({}) ORDER BY seq DESC",
+        "SELECT episode, kind, payload FROM ledger WHERE abs(kind) IN ({}) ORDER BY seq DESC",
         numbers_of(kind)
     ))?;
     let mut rows = statement.query([])?;
+    let mut unpacker = Unpacker::default();
     while let Some(row) = rows.next()? {
         let episode = EpisodeId(row.get::<_, i64>(0)?.cast_unsigned());
-        let Ok(event) = tslp_migrations::decode(row.get(1)?, row.get_ref(2)?.as_blob()?) else {
+        let (kind, payload) = unpacked(&mut unpacker, row, 1)?;
+        let Ok(event) = tslp_migrations::decode(kind, &payload) else {
             break;
         };
         if visit(episode, event).is_break() {

@@ -30,6 +30,7 @@ pub mod lock;
 mod open;
 mod open_files;
 mod open_options;
+mod packing;
 pub mod reader;
 mod rebuild;
 mod recognise;

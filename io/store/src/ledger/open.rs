@@ -17,6 +17,7 @@ use super::disk::Disk;
 use super::error::{AnchorMismatch, LedgerError};
 use super::lock::DataDirLock;
 use super::open_options::{MissingAnchor, OpenOptions};
+use super::packing::Packer;
 use super::reader::ReaderFactory;
 use super::recognise::{as_damage, check_file, check_meta, check_schema, check_version};
 use super::soundness::Soundness;
@@ -270,6 +271,7 @@ fn connect_writer(
         is_unverified: false,
         digests: Vec::new(),
         applied: None,
+        packer: Packer::default(),
         poisoned: None,
         _lock: lock,
     })

@@ -9,7 +9,7 @@ use tslp_core::event::{Event, EventKind, Recorded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, UnixMillis};
 use tslp_core::limits::CONTAINERS_FOLLOWED_MAX;
-use tslp_migrations::{ContentRef, decode_content};
+use tslp_migrations::decode_content;
 use tslp_projections::row::{Key as _, StoredRow, UnfitRow};
 use tslp_projections::table::{TableDigest, Text, Value};
 use tslp_projections::vault::VaultLocation;
@@ -20,6 +20,7 @@ use super::connection::{self, AccessKind, Database, pragma_number, to_sql};
 use super::data_files::DataFiles;
 use super::error::{LedgerError, TableError};
 use super::open_options::OpenOptions;
+use super::packing::Unpacker;
 use super::recognise::{
     check_format, check_pages, check_schema, check_version, other_workspace, recorded_workspace,
     stored_workspace,
@@ -82,18 +83,6 @@ impl LedgerReader {
     /// # Errors
     /// When there is no content event, or it is damaged.
     pub fn content_at(&self, seq: Seq) -> Result<Vec<u8>, LedgerError> {
-        self.with_content(seq, |content| content.bytes.to_vec())
-    }
-
-    /// Looks at the content event at a position where SQLite holds it, checked against its hash.
-    ///
-    /// # Errors
-    /// When there is no content event, or it is damaged.
-    pub fn with_content<T>(
-        &self,
-        seq: Seq,
-        look: impl FnOnce(ContentRef<'_>) -> T,
-    ) -> Result<T, LedgerError> {
         let failed = self.database.sqlite_error("read");
         let mut statement = self
             .connection
@@ -101,10 +90,9 @@ impl LedgerReader {
             .map_err(&failed)?;
         let found = statement
             .query_row([to_sql(seq)], |row| {
-                let kind: u32 = row.get(0)?;
-                let payload = row.get_ref(1)?.as_blob()?;
-                Ok(match decode_content(kind, payload) {
-                    Ok(Some(found)) if found.is_intact() => Ok(look(found)),
+                let (kind, payload) = connection::unpacked(&mut Unpacker::default(), row, 0)?;
+                Ok(match decode_content(kind, &payload) {
+                    Ok(Some(found)) if found.is_intact() => Ok(found.bytes.to_vec()),
                     Ok(Some(_)) => Err(LedgerError::Corrupt {
                         path: self.database.path.clone(),
                         detail: format!("the content at {seq} is not what its hash names"),

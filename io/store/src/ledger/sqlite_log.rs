@@ -1,9 +1,10 @@
 //! The ledger in SQLite: events and the rows that they change, appended in one transaction, then anchored.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rusqlite::{CachedStatement, Connection, ToSql, params};
+use rusqlite::{CachedStatement, Connection, params};
 use tslp_core::event::{Envelope, Recorded};
 use tslp_core::ids::Seq;
 use tslp_migrations::encode;
@@ -19,6 +20,7 @@ use super::data_files::DOUBT_FILE;
 use super::error::{LedgerError, TableError};
 
 use super::lock::DataDirLock;
+use super::packing::Packer;
 use super::recognise::check_pages;
 use super::soundness::Soundness;
 use super::tables::{ArchiveRows, ProjectionTables, TablesState};
@@ -42,6 +44,7 @@ pub struct SqliteLog {
     pub(super) digests: Vec<TableDigest>,
     /// The position up to which the projections' rows are folded; `None` if they must be rebuilt.
     pub(super) applied: Option<Seq>,
+    pub(super) packer: Packer,
     pub(super) poisoned: Option<String>,
     pub(super) _lock: Arc<DataDirLock>,
 }
@@ -484,6 +487,7 @@ impl Batch<'_> {
                 return Ok(Err(error));
             }
             self.payload_bytes += payload.len() as u64;
+            let (kind, payload) = self.log.packer.packed(kind, payload.into());
             insert_event(&mut insert, &envelope, kind, payload, chain)?;
             self.head = head;
         }
@@ -511,19 +515,11 @@ impl Batch<'_> {
             chain,
         };
         self.check_follows(head)?;
-        let inserted = self
-            .log
-            .connection
-            .prepare_cached(INSERT)
-            .and_then(|mut insert| {
-                insert_event(
-                    &mut insert,
-                    stored,
-                    stored.kind,
-                    stored.payload.as_slice(),
-                    stored.chain,
-                )
-            });
+        let payload = stored.payload.as_slice().into();
+        let (kind, payload) = self.log.packer.packed(stored.kind, payload);
+        let insert = self.log.connection.prepare_cached(INSERT);
+        let inserted = insert
+            .and_then(|mut insert| insert_event(&mut insert, stored, kind, payload, stored.chain));
         inserted.map_err(|error| self.table_failed(error.into()))?;
         self.head = head;
         self.payload_bytes += stored.payload.len() as u64;
@@ -611,8 +607,8 @@ const INSERT: &str = "INSERT INTO ledger (seq, at, episode, session, ends_step, 
 fn insert_event(
     insert: &mut CachedStatement<'_>,
     envelope: &Envelope,
-    kind: u32,
-    payload: impl ToSql,
+    kind: i64,
+    payload: Cow<'_, [u8]>,
     chain: ChainHash,
 ) -> rusqlite::Result<usize> {
     let values = params![
