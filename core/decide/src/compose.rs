@@ -54,7 +54,6 @@ pub struct Composed {
 ///
 /// # Errors
 /// If a locked file can't be shown whole: then nothing may go to a model.
-#[must_use]
 pub fn compose(
     view: &StateView<'_>,
     policy: &Policy,

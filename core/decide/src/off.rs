@@ -312,13 +312,11 @@ impl<'v> OffFilter<'v> {
         gone: &mut Vec<Range<usize>>,
         files: &mut BTreeSet<RelPath>,
     ) {
-        let parts = match speaker {
-            Role::User => capture::foreign_parts(text)
-                .into_iter()
-                .map(|part| part.range)
-                .collect(),
-            _ => Vec::from([0..text.len()]),
-        };
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        match speaker {
+            Role::User => parts.extend(capture::foreign_parts(text).into_iter().map(|it| it.range)),
+            _ => parts.push(0..text.len()),
+        }
         for part in parts {
             let inside = &text[part.clone()];
             let head = inside
