@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::hash::quick_hash;
-use crate::redact::MARKER;
+use crate::redact;
 
 /// The lines of one definition, without indentation and blank lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct KnownLines {
 struct KnownLine {
     text: String,
     /// Where the marker is that replaced a credential, if one does: a text may hold the credential itself.
-    credential: Option<usize>,
+    credential: Option<Range<usize>>,
     /// Blank lines between this line and the one above it.
     blank_above: usize,
 }
@@ -62,7 +62,7 @@ impl KnownLines {
             }
             lines.push(KnownLine {
                 text: line.into(),
-                credential: line.find(MARKER),
+                credential: redact::marker_in(line),
                 blank_above,
             });
             blank_above = 0;
@@ -230,13 +230,12 @@ impl<'t> TextLines<'t> {
     /// The text before `known` in a line that ends with it.
     fn gutter(&self, at: usize, known: &KnownLine) -> Option<&'t str> {
         let line = self.line(at);
-        match known.credential {
+        match &known.credential {
             None => line.strip_suffix(known.text.as_str()),
             Some(credential) => {
-                let (front, back) = (&known.text[..credential], &known.text[credential..]);
-                let back = back.strip_prefix(MARKER)?;
-                let rest = line.strip_suffix(back)?;
-                rest.find(front).map(|at| &line[..at])
+                let rest = line.strip_suffix(&known.text[credential.end..])?;
+                rest.find(&known.text[..credential.start])
+                    .map(|at| &line[..at])
             }
         }
     }

@@ -49,6 +49,14 @@ pub fn without_credentials(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The range of the first [`MARKER`] in a text, with what tells it from others.
+#[must_use]
+pub fn marker_in(text: &str) -> Option<Range<usize>> {
+    let start = text.find(MARKER)?;
+    let end = start + text[start..].find(']')? + 1;
+    Some(start..end)
+}
+
 /// A file's bytes as they may be on record: as UTF-8, without credentials, and without what says [`MARKER`] itself, so that a file in
 /// which it overwrote a credential isn't taken for the one on record. Bytes with a NUL are no text, and stay.
 #[must_use]

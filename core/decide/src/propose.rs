@@ -530,6 +530,9 @@ fn is_write(found: &FoundCode, extent: Extent) -> bool {
     extent == Extent::WholeFile && found.format == Format::ToolCall && found.edit.is_none()
 }
 
+/// A text that made entities true, and how it is read; without a grammar it isn't.
+type BaseText = (String, Option<Extraction>);
+
 /// Judges one block against the tracked symbols of its file.
 struct BlockJudge<'v> {
     judging: JudgingContext<'v>,
@@ -543,7 +546,7 @@ struct BlockJudge<'v> {
     /// What the block takes away because the prompt asks for it, and how it goes.
     leaving: Vec<(EntityId, Reason)>,
     /// Texts that made entities true, read once.
-    bases: RefCell<BTreeMap<ArtifactHash, Rc<(String, Option<Extraction>)>>>,
+    bases: RefCell<BTreeMap<ArtifactHash, Rc<BaseText>>>,
 }
 
 impl<'v> BlockJudge<'v> {
@@ -917,11 +920,7 @@ impl<'v> BlockJudge<'v> {
     }
 
     /// The text that made an entity true, as it was read in whole: what a part of it is depends on what is around it.
-    fn base_of(
-        &self,
-        path: &RelPath,
-        artifact: ArtifactHash,
-    ) -> Result<Rc<(String, Option<Extraction>)>, Unreadable> {
+    fn base_of(&self, path: &RelPath, artifact: ArtifactHash) -> Result<Rc<BaseText>, Unreadable> {
         if let Some(base) = self.bases.borrow().get(&artifact) {
             return Ok(Rc::clone(base));
         }
