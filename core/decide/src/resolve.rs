@@ -449,11 +449,11 @@ impl KnownShares {
                 .count(),
             tracked: tracked.len(),
             on_disk: file.map(|file| file.definitions as usize),
-            disk_in_block: file.map_or(0, |file| {
-                file.slices
-                    .iter()
-                    .filter(|slice| slice.slice.is_some() && top_level.contains(&slice.symbol))
-                    .count()
+            disk_in_block: file.map_or(0, |_| {
+                let held = |symbol: &Symbol| view.state.state_map().slice_on_disk(path, symbol);
+                let top_level = top_level.iter();
+                let on_disk = top_level.filter(|symbol| held(symbol).flatten().is_some());
+                on_disk.count()
             }),
         }
     }
