@@ -323,7 +323,8 @@ impl<'c> CodeLine<'c> {
 
     fn part(&self) -> Option<Part> {
         let text = self.text.trim_start();
-        let is_attribute = text.starts_with("#[") && !text.starts_with("#[doc");
+        let is_remark = text.starts_with("#[doc =") || text.starts_with("#[doc=");
+        let is_attribute = text.starts_with("#[") && !is_remark;
         if text.starts_with('@') || is_attribute {
             Some(Part::Decorator)
         } else if self.begins_with(&CONDITIONS) {

@@ -434,7 +434,7 @@ mod tests {
         let aider = "OPENAI_API_KEY=to\"ken OPENAI_API_BASE=http://127.0.0.1:4141/v1 aider";
         check("aider", &[], &format!("{aider} --model openai/qwen:7b"));
         check("aider", &["--model", "openai/x"], aider);
-        let claude = "ANTHROPIC_BASE_URL=http://127.0.0.1:4141 ANTHROPIC_AUTH_TOKEN=to\"ken ANTHROPIC_MODEL=qwen:7b ANTHROPIC_SMALL_FAST_MODEL=qwen:7b claude";
+        let claude = "ANTHROPIC_BASE_URL=http://127.0.0.1:4141 ANTHROPIC_AUTH_TOKEN=to\"ken ANTHROPIC_MODEL=qwen:7b ANTHROPIC_SMALL_FAST_MODEL=qwen:7b CLAUDE_CODE_ATTRIBUTION_HEADER=0 claude";
         check("claude", &["-p", "hello"], claude);
         check("claude-code", &[], claude);
         let codex = "LOCAL_KEY=to\"ken codex -c model_provider=local -c model_providers.local={name=\"local\", base_url=\"http://127.0.0.1:4141/v1\", env_key=\"LOCAL_KEY\", wire_api=\"responses\"}";
