@@ -128,7 +128,6 @@ impl Pass<'_> {
             self.blank(token.span());
         } else {
             self.state = group.entry;
-            self.tidy_end(token);
         }
         index + 1
     }

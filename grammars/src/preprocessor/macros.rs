@@ -414,20 +414,6 @@ impl Pass<'_> {
             _ => {}
         }
     }
-
-    /// Takes what follows an `#endif` away.
-    pub(super) fn tidy_end(&mut self, token: Token) {
-        let text = token.text(self.source);
-        let name = lex::directive_name(text);
-        let length = text.len() - text[1..].trim_ascii_start().len() + name.len();
-        if length < text.len() {
-            let start = token.start + offset(length);
-            self.blank_all(Span {
-                start,
-                end: token.end,
-            });
-        }
-    }
 }
 
 fn is_directive(token: Token) -> bool {
