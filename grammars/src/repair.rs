@@ -243,7 +243,7 @@ fn blanking_edit(
     let are = |test: fn(&[u8]) -> bool| words.iter().all(|word| test(word));
     if are(|word| kind_of_word(word) == PartKind::Name) {
         let is_allowed = if in_body {
-            are(looks_like_macro)
+            are(looks_like_macro) || is_in_cast(span, text)
         } else {
             words.iter().all(|word| known.may_be_macro(word))
         };
@@ -292,6 +292,16 @@ fn macro_in_run(span: Span, text: &[u8], known: &WordCounts<'_>) -> Option<Repai
         start = word.start;
     }
     None
+}
+
+/// Whether a stretch is in a cast, `(FAR char *)`, where nothing but a type and what qualifies it can.
+fn is_in_cast(span: Span, text: &[u8]) -> bool {
+    let mut before = &text[..span.start as usize];
+    while let Some(word) = last_word(before) {
+        before = &text[..word.start as usize];
+    }
+    let after = text[span.end as usize..].trim_ascii_start();
+    before.trim_ascii_end().ends_with(b"(") && after.starts_with(b"*")
 }
 
 /// Whether a word says nothing but how a declaration's type is meant.

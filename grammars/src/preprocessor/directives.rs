@@ -67,6 +67,7 @@ impl Pass<'_> {
             return index + 1;
         };
         let dead = is_never(token.text(self.source));
+        let dead = dead || self.repeats_value(index);
         let dissolved = !self.between_items() || !self.holds_items(index, dead);
         let for_cpp = token
             .text(self.source)
@@ -95,6 +96,26 @@ impl Pass<'_> {
             return next + 1;
         }
         next
+    }
+
+    /// Whether a conditional among values brings one where a comma is due: it is the twin of another conditional.
+    fn repeats_value(&self, index: usize) -> bool {
+        let is_value = |token: Token| {
+            matches!(
+                token.kind,
+                TokenKind::Number | TokenKind::Literal | TokenKind::Word | TokenKind::Upper
+            )
+        };
+        let after_value = self
+            .state
+            .before
+            .and_then(|before| self.token(before))
+            .is_some_and(|token| is_value(token) || token.is(b'}'));
+        self.bracket_context() == BracketContext::Values
+            && after_value
+            && self.token(index + 1).is_some_and(|token| {
+                is_value(token) && token.kind != TokenKind::Literal || token.is(b'{')
+            })
     }
 
     fn branch(&mut self, index: usize, token: Token) -> usize {
@@ -128,6 +149,7 @@ impl Pass<'_> {
             self.blank(token.span());
         } else {
             self.state = group.entry;
+            self.tidy_end(token);
         }
         index + 1
     }

@@ -10,16 +10,39 @@ use super::pass::{BracketContext, CDialect, Pass, defined_name};
 /// Tokens of a default value that are looked through.
 const VALUES_MAX: usize = 64;
 
+/// Tokens of a type's arguments that are looked through.
+const ARGUMENTS_MAX: usize = 64;
+
 impl Pass<'_> {
+    /// Numbers may have a unit: `8 KB`.
+    pub(super) fn units(&mut self, index: usize, token: Token) {
+        if token.kind == TokenKind::Number
+            && let Some(next) = self.token(index + 1)
+            && next.kind == TokenKind::Upper
+        {
+            self.blank(next.span());
+        }
+        self.joined_literal(index, token);
+    }
+
     /// `"%" PRIu64`: a macro that is part of a string literal.
-    pub(super) fn joined_literal(&mut self, index: usize) {
-        let Some(next) = self.token(index + 1) else {
+    fn joined_literal(&mut self, index: usize, token: Token) {
+        let Some(next) = self.token(index + 1).filter(|next| next.is_word()) else {
             return;
         };
+        let among_values = !matches!(
+            self.bracket_context(),
+            BracketContext::Space
+                | BracketContext::Type
+                | BracketContext::Enum
+                | BracketContext::Body
+        );
+        let is_macro = next.kind == TokenKind::Upper
+            || among_values && !is_operator_word(self.text(index + 1));
         let goes_on = self.token(index + 2).is_some_and(|after| {
             after.kind == TokenKind::Literal || after.is(b',') || after.is(b')') || after.is(b';')
         });
-        if next.kind == TokenKind::Upper && goes_on {
+        if token.kind == TokenKind::Literal && is_macro && goes_on {
             self.blank(next.span());
         }
     }
@@ -30,12 +53,17 @@ impl Pass<'_> {
             return;
         }
         match self.text(index) {
+            b"new" => self.new_pointers(index),
+            b"decltype" => self.first_operands(index + 1),
             b"noexcept" if self.follows_parameters() => {
                 // No more of its condition is needed than that it's there.
                 let close = self.matching_bracket(index + 1).unwrap_or(index);
                 self.blank_tokens(index + 1..close + 1);
             }
             b"template" if self.follows_member_mark(index) => {
+                self.blank_tokens(index..index + 1);
+            }
+            b"typename" if self.is_typename_of_value(index) => {
                 self.blank_tokens(index..index + 1);
             }
             _ => {}
@@ -46,6 +74,77 @@ impl Pass<'_> {
     fn follows_member_mark(&self, index: usize) -> bool {
         let before = |back: usize, mark| index >= back && self.is(index - back, mark);
         before(1, b'.') || before(1, b'>') && before(2, b'-')
+    }
+
+    /// `typename T::type(…)` is a value, and `using typename T::type;` names no other type.
+    fn is_typename_of_value(&self, index: usize) -> bool {
+        let is_using = index > 0 && self.text(index - 1) == b"using";
+        let mut end = index + 1;
+        while self.token(end).is_some_and(Token::is_word) {
+            end = self.past_arguments(end + 1);
+            let goes_on = self
+                .token(end)
+                .is_some_and(|it| it.kind == TokenKind::Colons);
+            if !goes_on {
+                return is_using || self.is(end, b'(') || self.is(end, b'{');
+            }
+            end += 1;
+        }
+        false
+    }
+
+    /// The end of `<…>`, if it begins here.
+    pub(super) fn past_arguments(&self, open: usize) -> usize {
+        let mut depth = 0_i32;
+        for at in open..open + ARGUMENTS_MAX {
+            match self.token(at).map(|token| token.kind) {
+                Some(TokenKind::Mark(b'<')) => depth += 1,
+                Some(TokenKind::Mark(b'>')) => depth -= 1,
+                Some(TokenKind::Mark(b';' | b'{' | b'}')) | None => return open,
+                _ => {}
+            }
+            if depth <= 0 {
+                return at + usize::from(at > open);
+            }
+        }
+        open
+    }
+
+    /// `decltype(a, b)` becomes `decltype(   b)`: the grammar knows no commas there.
+    fn first_operands(&mut self, open: usize) {
+        let Some(close) = self.matching_bracket(open) else {
+            return;
+        };
+        let mut past = open + 1;
+        let mut at = open + 1;
+        while at < close {
+            if self.is(at, b',') {
+                past = at + 1;
+            }
+            at = self.matching_bracket(at).unwrap_or(at) + 1;
+        }
+        self.blank_tokens(open + 1..past);
+    }
+
+    /// `new const T*[n]` becomes `new       T [n]`: the grammar knows neither there.
+    fn new_pointers(&mut self, index: usize) {
+        let mut end = index + 1;
+        if self.text(end) == b"const" {
+            self.blank_tokens(end..end + 1);
+        }
+        while self
+            .token(end)
+            .is_some_and(|token| token.is_word() || token.kind == TokenKind::Colons)
+        {
+            end += 1;
+        }
+        let mut past = end;
+        while self.is(past, b'*') {
+            past += 1;
+        }
+        if self.is(past, b'[') {
+            self.blank_tokens(end..past);
+        }
     }
 
     /// `Class::*member` becomes `*member`; the grammar knows neither type nor use of member pointers.
@@ -81,6 +180,28 @@ impl Pass<'_> {
         }
     }
 
+    /// `operator++();` in a body becomes `o();`, which the grammar knows to be a call. Returns where the name ends.
+    pub(super) fn operator_call(&mut self, index: usize) -> Option<usize> {
+        let is_called =
+            self.bracket_context() == BracketContext::Body || self.follows_member_mark(index);
+        if self.text(index) != b"operator" || !is_called {
+            return None;
+        }
+        let marks = self.tokens[index + 1..].iter();
+        let is_mark = |token: &&Token| matches!(token.kind, TokenKind::Mark(mark) if mark != b'(');
+        let end = if self.is(index + 1, b'(') && self.is(index + 2, b')') {
+            index + 3
+        } else {
+            index + 1 + marks.take_while(is_mark).count()
+        };
+        if end == index + 1 || !(self.is(end, b'(') || self.is(end, b'<')) {
+            return None;
+        }
+        self.blank_tokens(index..end);
+        self.replace(self.tokens[index].span(), b"o");
+        Some(self.pass_token(end - 1))
+    }
+
     /// `enum : int {` becomes `enum {`.
     pub(super) fn enum_base(&mut self, index: usize) -> usize {
         let mut end = index + 1;
@@ -107,7 +228,12 @@ impl Pass<'_> {
         let upper = self.tokens[index].kind == TokenKind::Upper;
         let next = self.token(close + 1);
         if !self.at_start() {
-            return upper && self.macro_in_declarator(index, close);
+            return upper
+                && (self.macro_in_declarator(index, close)
+                    || self.macro_in_expression(index, close, next));
+        }
+        if self.jumps(index, close) {
+            self.blank_tokens(index + 2..close);
         }
         if !upper && !self.is_defined_here(self.text(index)) {
             return false;
@@ -156,6 +282,17 @@ impl Pass<'_> {
         is_next_line && self.end_statement_after(close)
     }
 
+    /// `ASSERT_IO(return FAILED);`: a call whose arguments leave the function.
+    fn jumps(&self, index: usize, close: usize) -> bool {
+        let is_call = !matches!(self.text(index), b"if" | b"for" | b"while" | b"switch");
+        is_call
+            && index + 2 < close
+            && matches!(
+                self.text(index + 2),
+                b"return" | b"goto" | b"break" | b"continue"
+            )
+    }
+
     /// A call in the middle of a declaration, which no function call can be: `int CALLBACK(name)(int a)` has its name in
     /// there, `int f OF((int a))` its parameters, `template <class T, ENABLE_IF(x)>` and `int f(int a) LOCKS(a);` nothing to
     /// do with either.
@@ -195,6 +332,25 @@ impl Pass<'_> {
             self.blank_tokens(close..close + 1);
         }
         holds_parameters
+    }
+
+    /// `"a" NAME(x) "b"` becomes `"a" NAME "b"`; `{ LIST(X) }` among enumerators goes.
+    fn macro_in_expression(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
+        let is_literal =
+            |token: Option<Token>| token.is_some_and(|token| token.kind == TokenKind::Literal);
+        let joins = is_literal(next)
+            || is_literal(self.previous_token().and_then(|before| self.token(before)));
+        if joins {
+            self.blank_tokens(index + 1..close + 1);
+        } else if let Some(open) = (index + 2..close).find(|inner| self.is(*inner, b'{')) {
+            // Values among arguments; `INIT(A, { 1, 2 })` becomes `INIT(A )`.
+            let comma = usize::from(self.is(open - 1, b','));
+            let is_call = self.is(close - 1, b'}') && open > index + 2;
+            if is_call {
+                self.blank_tokens(open - comma..close);
+            }
+        }
+        joins
     }
 
     fn macro_in_space(&mut self, index: usize, close: usize, next: Option<Token>) -> bool {
@@ -281,9 +437,22 @@ impl Pass<'_> {
         Some(close + 1)
     }
 
+    /// `T * = 0` among parameters becomes `T   = 0`: the grammar wants a name where there is a default.
+    fn nameless_parameter(&mut self, index: usize) {
+        let gap = |at: usize| self.tokens[at].end < self.tokens[at + 1].start;
+        if self.dialect == CDialect::Cpp
+            && self.is(index, b'*')
+            && self.is(index + 1, b'=')
+            && gap(index)
+        {
+            self.blank_tokens(index..index + 1);
+        }
+    }
+
     /// Arguments that no function takes: types, operators, members.
     pub(super) fn odd_argument(&mut self, index: usize) {
         self.member_access(index);
+        self.nameless_parameter(index);
         let begins = index
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
@@ -414,10 +583,31 @@ impl Pass<'_> {
             _ => {}
         }
     }
+
+    /// Takes what follows an `#endif` away.
+    pub(super) fn tidy_end(&mut self, token: Token) {
+        let text = token.text(self.source);
+        let name = lex::directive_name(text);
+        let length = text.len() - text[1..].trim_ascii_start().len() + name.len();
+        if length < text.len() {
+            let start = token.start + offset(length);
+            self.blank_all(Span {
+                start,
+                end: token.end,
+            });
+        }
+    }
 }
 
 fn is_directive(token: Token) -> bool {
     matches!(token.kind, TokenKind::Directive(_))
+}
+
+fn is_operator_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"and" | b"or" | b"not" | b"xor" | b"if" | b"else" | b"not_eq" | b"bitand" | b"bitor"
+    )
 }
 
 fn is_operator(token: Token) -> bool {

@@ -153,9 +153,8 @@ impl<'a> Pass<'a> {
                 TokenKind::Word | TokenKind::Upper => self.pass_word(index, token),
                 TokenKind::Mark(mark) => self.pass_mark(index, token, mark),
                 TokenKind::Dots => self.pass_dots(index, token),
-                TokenKind::Number => self.pass_token(index),
-                TokenKind::Literal => {
-                    self.joined_literal(index);
+                TokenKind::Number | TokenKind::Literal => {
+                    self.units(index, token);
                     self.pass_token(index)
                 }
                 TokenKind::Colons => {
@@ -303,6 +302,9 @@ impl<'a> Pass<'a> {
         if self.is_blanked(token) {
             return index + 1;
         }
+        if let Some(next) = self.operator_call(index) {
+            return next;
+        }
         let statement = &mut self.state.statement;
         match token.text(self.source) {
             b"namespace" => statement.namespace = true,
@@ -356,6 +358,7 @@ impl<'a> Pass<'a> {
             }
             b')' | b']' => {
                 let inside = self.close();
+                self.old_style_parameters(index);
                 self.pass_token(index);
                 self.state.at_start =
                     inside == BracketContext::Control || self.is_ended_after(token);

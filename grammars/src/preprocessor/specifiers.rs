@@ -51,6 +51,14 @@ impl Pass<'_> {
         if self.macro_call(index) {
             return index + 1;
         }
+        if self.is_line_before_call(index) {
+            self.blank_part(RunPart {
+                kind: PartKind::Upper,
+                begin: index,
+                end: index + 1,
+            });
+            return index + 1;
+        }
         let Some(second) = self.token(index + 1) else {
             if upper && self.at_start() {
                 self.blank_tokens(index..index + 1);
@@ -96,6 +104,7 @@ impl Pass<'_> {
             }
         }
         if !self.may_declare() {
+            self.joined_macros(&parts);
             return end;
         }
         let macros = self.macros_among(&parts, end);
@@ -150,6 +159,27 @@ impl Pass<'_> {
         index + 1
     }
 
+    /// Whether a macro is alone on its line, and the next line begins with another's call.
+    fn is_line_before_call(&self, index: usize) -> bool {
+        let begins_line = |token: Token| token.kind == TokenKind::Upper && token.begins_line;
+        self.at_start()
+            && self.bracket_context() == BracketContext::Space
+            && begins_line(self.tokens[index])
+            && self.token(index + 1).is_some_and(begins_line)
+            && self.matching_bracket(index + 2).is_some_and(|close| {
+                self.is(index + 2, b'(') && !self.is(close + 1, b'(') && !self.is(close + 1, b'{')
+            })
+    }
+
+    /// `= A B C`: no expression has two words in a row, so these are parts of a literal, of which the first is enough.
+    fn joined_macros(&mut self, parts: &[RunPart]) {
+        if let [first, .., last] = parts
+            && parts.iter().all(is_upper)
+        {
+            self.blank_tokens(first.end..last.end);
+        }
+    }
+
     /// Whether a run is nothing but macros, each alone on its line, after which no declaration goes on.
     fn lines_of_macros(&self, parts: &[RunPart], end: usize) -> bool {
         let is_line = |part: &RunPart| is_upper(part) && self.tokens[part.begin].begins_line;
@@ -158,17 +188,23 @@ impl Pass<'_> {
         self.at_start() && parts.iter().all(is_line) && !self.token(end).is_some_and(goes_on)
     }
 
-    /// Whether a word alone on its line is a macro, because no expression can be there: before `case`, or a block's end.
-    fn lone_macro(&self, index: usize) -> bool {
-        let Some(next) = self.token(index + 1).filter(|next| next.begins_line) else {
+    /// Whether a word alone on its line, where a statement begins, is a macro: it is defined here, or it stands
+    /// where no expression can, as before `case`.
+    fn lone_macro(&mut self, index: usize) -> bool {
+        let (token, Some(next)) = (self.tokens[index], self.token(index + 1)) else {
             return false;
         };
+        if !self.at_start() || !next.begins_line || self.bracket_context() == BracketContext::Enum {
+            return false;
+        }
         let text = self.text(index);
-        self.at_start()
-            && self.bracket_context() != BracketContext::Enum
-            && (next.is(b'}') || matches!(self.text(index + 1), b"case" | b"default"))
-            && kind_of(self.tokens[index], text) == PartKind::Name
-            && text.contains(&b'_')
+        if kind_of(token, text) != PartKind::Name {
+            return false;
+        }
+        let ends_case = next.is(b'}') || matches!(self.text(index + 1), b"case" | b"default");
+        let is_name_apart = !next.is_word() || self.is(index + 2, b'(');
+        ends_case && text.contains(&b'_')
+            || !(is_name_apart && next.is_word()) && self.is_defined_here(text)
     }
 
     /// Whether a declaration can begin, or go on, where the pass is: not in the middle of an expression.
@@ -219,6 +255,38 @@ impl Pass<'_> {
             .checked_sub(1)
             .is_some_and(|before| self.is(before, b',') || self.is(before, b'('));
         begins && (self.is_of_pointer(end) || self.is(end, b',') || self.is(end, b')'))
+    }
+
+    /// Takes away the declarations between the names of parameters and the body, `char *f(a) int a; {`: the grammar knows
+    /// them only where no pointer is returned.
+    pub(super) fn old_style_parameters(&mut self, close: usize) {
+        let Some(open) = self
+            .matching_bracket(close)
+            .filter(|_| self.bracket_context() == BracketContext::Space)
+        else {
+            return;
+        };
+        let names = |at: usize| self.tokens[at].is_word() == ((at - open) % 2 == 1);
+        let holds_names =
+            close > open + 1 && (open + 1..close).all(names) && (close - open).is_multiple_of(2);
+        let mut first = open;
+        while first > 0 && self.tokens[first - 1].is_word() {
+            first -= 1;
+        }
+        if !holds_names || first == open || first == 0 || !self.is(first - 1, b'*') {
+            return;
+        }
+        let declares = |token: Token| match token.kind {
+            TokenKind::Mark(mark) => matches!(mark, b'*' | b',' | b';' | b'[' | b']' | b'(' | b')'),
+            kind => token.is_word() || kind == TokenKind::Number,
+        };
+        let mut end = close + 1;
+        while self.token(end).is_some_and(declares) {
+            end += 1;
+        }
+        if self.is(end, b'{') && self.is(end - 1, b';') {
+            self.blank_tokens(close + 1..end);
+        }
     }
 
     /// Splits a run into its parts.
@@ -292,15 +360,22 @@ impl Pass<'_> {
 
     /// The parts of a run that are macros.
     fn macros_among(&mut self, parts: &[RunPart], end: usize) -> Vec<RunPart> {
-        let names_last = !(self.is(end, b'*') || self.is(end, b'&'));
+        let names_last =
+            !(self.is(end, b'*') || self.is(end, b'&') || self.names_type_with_arguments(end));
         let after_type = self
             .previous_token()
             .is_some_and(|before| [b'*', b'&', b'>'].iter().any(|mark| self.is(before, *mark)));
         if self.follows_parameters() {
             return parts.iter().copied().filter(is_upper).collect();
         }
-        let is_statement = |part: &RunPart| part.kind == PartKind::Statement;
-        if let Some(first) = parts.iter().position(is_statement) {
+        if let Some(at) = parts
+            .iter()
+            .rposition(|part| part.kind == PartKind::Statement)
+        {
+            let first = parts
+                .iter()
+                .position(|part| part.kind == PartKind::Statement)
+                .unwrap_or(at);
             return parts[..first].iter().copied().filter(is_upper).collect();
         }
         let (specifiers, name) = match parts {
@@ -321,8 +396,12 @@ impl Pass<'_> {
             .filter(|part| part.kind == PartKind::Name)
             .count();
         let has_type = specifiers.iter().any(|part| part.kind == PartKind::Type);
-        if after_type || has_type || names > 0 || self.begins_constructor(end) {
+        if after_type || self.begins_constructor(end) {
             macros.extend(specifiers.iter().copied().filter(is_upper));
+        } else if has_type || names > 0 {
+            macros.extend(specifiers.iter().copied().filter(is_upper));
+            let surplus = if has_type { names } else { names - 1 };
+            self.take_named_macros(specifiers, surplus, &mut macros);
         } else {
             let uppers = specifiers.iter().copied().filter(is_upper);
             let keep = specifiers
@@ -340,10 +419,17 @@ impl Pass<'_> {
             && name.kind == PartKind::Upper
             && declared_before
             && self.bracket_context() != BracketContext::Body
+            && macros.iter().all(|part| part.kind != PartKind::Name)
         {
             macros.push(name);
         }
         macros
+    }
+
+    /// Whether `<…>` begins here and a name follows it, so that the word before is a type.
+    fn names_type_with_arguments(&self, open: usize) -> bool {
+        let past = self.past_arguments(open);
+        past > open && self.token(past).is_some_and(Token::is_word)
     }
 
     /// Whether parameters at `open` are those of a constructor: the values of members follow.
@@ -353,6 +439,28 @@ impl Pass<'_> {
         };
         let after = close + 1 + usize::from(self.text(close + 1) == b"noexcept");
         self.bracket_context() == BracketContext::Type && self.is(after, b':')
+    }
+
+    /// Lower-case words that can only be macros: known to be, or saying `inline`.
+    fn take_named_macros(
+        &mut self,
+        specifiers: &[RunPart],
+        surplus: usize,
+        macros: &mut Vec<RunPart>,
+    ) {
+        let mut left = surplus;
+        for part in specifiers.iter().filter(|part| part.kind == PartKind::Name) {
+            if left == 0 {
+                return;
+            }
+            let word = self.text(part.begin);
+            if part.end == part.begin + 1
+                && (says_inline(word) || word.starts_with(b"__") || self.is_defined_here(word))
+            {
+                macros.push(*part);
+                left -= 1;
+            }
+        }
     }
 
     fn blank_part(&mut self, part: RunPart) {
@@ -367,6 +475,11 @@ impl Pass<'_> {
 
 fn is_upper(part: &RunPart) -> bool {
     matches!(part.kind, PartKind::Upper | PartKind::UpperCall)
+}
+
+fn says_inline(word: &[u8]) -> bool {
+    word.windows(6)
+        .any(|part| part == b"inline" || part == b"INLINE")
 }
 
 fn kind_of(token: Token, text: &[u8]) -> PartKind {

@@ -24,10 +24,12 @@ fn names_and_parameters_in_the_arguments_of_a_macro() {
     check(
         "a.c",
         "typedef int CALLBACK(message_cb)(const char *text, int length);\n\
-         const uint8_t PRIV(lengths)[] = { 1 };\nstatic int fill OF((int a));\nint fill(int a) { return a; }\n",
+         const uint8_t PRIV(lengths)[] = { 1 };\nstatic int fill OF((int a));\nint fill(int a) { return a; }\n\
+         const id empty =\n\tID_INIT(SHA1,\n\t  { 1, 2 });\n",
         "top message_cb: typedef int CALLBACK(message_cb)(const char *text, int length);
          top lengths: const uint8_t PRIV(lengths)[] = { 1 };
-         top fill: int fill(int a) { return a; }",
+         top fill: int fill(int a) { return a; }
+         top empty: const id empty = ~ { 1, 2 });",
     );
 }
 
@@ -74,6 +76,16 @@ fn words_in_front_of_a_type_in_a_body_and_below_a_directive() {
 }
 
 #[test]
+fn parameters_of_old_style() {
+    check(
+        "a.c",
+        "char *EXPORT f(a, b)\n    int a;\n    char *b[2];\n{ return b[a]; }\nint g(a) int a; { return a; }\n",
+        "top f: char *EXPORT f(a, b) ~ { return b[a]; }
+         top g: int g(a) int a; { return a; }",
+    );
+}
+
+#[test]
 fn macros_behind_parameters() {
     check(
         "a.c",
@@ -95,13 +107,13 @@ fn conditionals_where_one_statement_is_wanted() {
 }
 
 #[test]
-fn braces_for_a_default() {
+fn operators_by_name_and_braces_for_a_default() {
     check(
         "a.cpp",
-        "struct A {\n  A f(B b = {}, int = {1, 2}) { return *this; }\n};\n\
+        "struct A {\n  A f(B b = {}, int = {1, 2}) { operator++(); b.operator<<(1); operator()<int>(2); return *this; }\n};\n\
          int g(int a) {\n  WARNING(suppress : 6102)\n  return a;\n}\n",
         "top A: struct A { ~ };
-         in A::f: A f(B b = {}, int = {1, 2}) { return *this; }
+         in A::f: A f(B b = {}, int = {1, 2}) { operator++(); b.operator<<(1); operator()<int>(2); return *this; }
          top g: int g(int a) { ~ }",
     );
 }
@@ -113,14 +125,14 @@ fn members_with_annotations() {
         "class A {\n public:\n  API A() : a(0) {}\n  API A(int b)\n      : a(b) {}\n  API ~A() = default;\n\
          \x20 explicit A(M *m) LOCKS(m) : a(1) { m->lock(); }\n  std::map<int, B> m_ GUARDED_BY(mu_);\n\
          \x20 int a GUARDED_BY(mu_);\n  operator const B&() const { return b; }\n};\n\
-         template <typename T, ENABLE_IF(!is_a<T>::value)>\nCONSTEXPR pair<T> make(T a) { return T(); }\n",
+         template <typename T, ENABLE_IF(!is_a<T>::value)>\nCONSTEXPR pair<T> make(T a) { return new T*[1]; }\n",
         "top A: class A { ~ };
          in A::A: API A() : a(0) {}
          in A::A: API A(int b) ~ : a(b) {}
          in A::~A: API ~A() = default;
          in A::A: explicit A(M *m) LOCKS(m) : a(1) { m->lock(); }
          in A::operator const B&: operator const B&() const { return b; }
-         top make: template <typename T, ENABLE_IF(!is_a<T>::value)> ~ CONSTEXPR pair<T> make(T a) { return T(); }",
+         top make: template <typename T, ENABLE_IF(!is_a<T>::value)> ~ CONSTEXPR pair<T> make(T a) { return new T*[1]; }",
     );
 }
 

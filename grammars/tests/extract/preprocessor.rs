@@ -65,6 +65,7 @@ fn macros_that_are_statements() {
     check_body("  FOREACH(a, b){\n    a++;\n  }\n  return a;");
     check_body("  VVA_ONLY( int rc = 0; )\n  return a;");
     check_body("  TESTONLY( rc = ) g(a);\n  return a;");
+    check_body("  Simulate( return 1 );\n  return a;");
     check_body("  do COPY8(a, b) while (a < 3);\n  return a;");
     check_body("  SEH_TRY {\n    a++;\n  }\n  return a;");
     check_body(
@@ -77,7 +78,7 @@ fn macros_with_odd_arguments() {
     check_body(
         "  char *p = va_arg(ap, const char*);\n  return CHECK_OP(a, ==, 1) + GLOBAL(struct s, x);",
     );
-    check_body("  insert(&v, .field, a);\n  return a;");
+    check_body("  insert(&v, .field, a);\n  return a > 8 KB;");
     check_body("  printf(\"%\" PRIu64 \"\\n\", a);\n  return a;");
 }
 
@@ -89,6 +90,10 @@ fn macros_alone_on_their_lines() {
         "top a: int a;",
     );
     check("int a;\nEND_NAMESPACE\n", "top a: int a;");
+    check(
+        "SUPPRESS_WARNING_PUSH\nSUPPRESS_WARNING(\"-W\")\n\nTEST_CASE(\"a\")\n{\n}\n",
+        "top TEST_CASE(\"a\"): TEST_CASE(\"a\") ~ }",
+    );
     // The name of a function may be a macro's, and its type written in capitals.
     check(
         "BOOL\nPRIV(f)(int a)\n{\n  return a;\n}\n",
@@ -104,6 +109,7 @@ fn macros_whose_arguments_are_types_and_values() {
     );
     check_body("  ASSERT_OCTAL(short, 0777);\n  return a;");
     check_body("  CATCH(...) {\n    a++;\n  }\n  return a;");
+    check_body("  char *s = STR_A STR_B\n    STR_C;\n  return a;");
 }
 
 /// A lambda's block begins in the middle of arguments, so no node begins where its line does.
@@ -135,17 +141,23 @@ fn words_that_the_grammar_of_cpp_knows_in_fewer_places() {
         let source = format!("void f() {{\n{body}\n}}\n");
         shown::check("a.cc", &source, "top f: void f() { ~ }");
     };
+    body("  a = typename T::iterator();");
+    body("  return g(typename T<U>::handle(a));");
     body("  return j.template get<T>();");
+    body("  return (this->operator+(n));");
+    body("  a = new const char*[n];");
     body("  CHECK_THROWS_AS(_ = g(), json::a&);");
     body("  CHECK_THROWS_AS(_ = g(), json::a const&);");
     shown::check(
         "a.cc",
-        "struct S : T {\nPRIVATE_UNLESS_TESTED:\n  int a(int *p = nullptr) { return 1; }\n};\n\
+        "struct S : T {\n  using typename T::type;\nPRIVATE_UNLESS_TESTED:\n  int a(int * = nullptr) { return 1; }\n};\n\
          template <typename, typename>\nstruct U {};\n\
+         auto c(int *p) -> decltype(p->find('a'), int()) { return 1; }\n\
          void d(A other) noexcept (B<A>::value&&\n  C<A>::value) { other.e(); }\n",
         "top S: struct S : T { ~ };
-         in S::a: int a(int *p = nullptr) { return 1; }
+         in S::a: int a(int * = nullptr) { return 1; }
          top U: template <typename, typename> ~ struct U {};
+         top c: auto c(int *p) -> decltype(p->find('a'), int()) { return 1; }
          top d: void d(A other) noexcept (B<A>::value&& ~ C<A>::value) { other.e(); }",
     );
 }
@@ -164,6 +176,9 @@ fn conditionals_that_split_statements() {
     check_body("#ifdef X\n  if (a) {\n#else\n  if (!a) {\n#endif\n    a++;\n  }\n  return a;");
     check_body("  if (a)\n    a++;\n#ifdef X\n  else if (b)\n    b++;\n#endif\n  return a;");
     check_body("  return g(a\n#ifdef X\n    , b\n#endif\n  );");
+    check_body(
+        "  static int t[] = {\n#ifdef X\n    1, 2\n#endif\n#ifdef Y\n    3, 4\n#endif\n  };\n  return t[a];",
+    );
     check_body("  goto end;\nend:\n#ifdef X\n  a++;\n#endif\n  return a;");
 }
 
