@@ -496,8 +496,15 @@ fn what_no_parser_reads_is_hashed_as_a_whole() {
     let mut workspace = Workspace::new();
     workspace.write("notes.txt", "f 1\n");
     workspace.check("notes.txt", "0 no grammar");
+    workspace.write("image.c", b"f \xe9\x00\n");
+    workspace.check("image.c", "0 no grammar");
+}
+
+#[test]
+fn what_is_not_utf8_is_read_as_latin1() {
+    let mut workspace = Workspace::new();
     workspace.write("latin1.c", b"f \xe9\n");
-    workspace.check("latin1.c", "0 no grammar");
+    workspace.check("latin1.c", "f 1 lines");
 }
 
 #[test]
