@@ -233,7 +233,7 @@ fn path_of(file: u64) -> RelPath {
 fn versions_of(file: u64) -> Vec<Version> {
     let versions = (0..FUNCTIONS).map(|number| {
         let symbol = Symbol::new(&format!("Handler::answer_{number:05}"));
-        let start = u32::try_from(number * 300).unwrap();
+        let start = u32::try_from(number * 300).expect("a place fits");
         let end = start + 280;
         Version {
             id: VersionId(file * FUNCTIONS + number + 1),
@@ -267,7 +267,7 @@ fn look_at(file: u64) -> DiskObserved {
     let found = DiskFile {
         whole: SliceHash([1; 32]),
         slices: slices.collect(),
-        definitions: u32::try_from(FUNCTIONS).unwrap(),
+        definitions: u32::try_from(FUNCTIONS).expect("few definitions"),
         grammar: Some(grammar()),
     };
     DiskObserved {
