@@ -36,7 +36,6 @@ use crate::stored::few;
 use crate::stored::{
     Archive, AsJson, Load, Meaningless, SharedBytes, Store, stored_words, text_or_base64,
 };
-use crate::window::ServerKind;
 use crate::words;
 
 /// What all events have in common. It is in columns of the ledger, and in the hash chain.
@@ -1137,6 +1136,22 @@ pub struct PromptMeasured {
     /// Bytes of the reply's text and of its calls.
     #[serde(default)]
     pub reply_bytes: u32,
+}
+
+stored_words! {
+    /// What a model server is, as far as it says how much its models read.
+    ServerKind, "kind of model server" {
+        /// Ollama.
+        Ollama = "ollama",
+        /// llama.cpp's server.
+        LlamaCpp = "llama_cpp",
+        /// LM Studio.
+        LmStudio = "lm_studio",
+        /// vLLM.
+        Vllm = "vllm",
+        /// Any other.
+        Other = "other",
+    }
 }
 
 /// A prompt is longer than what its model reads at once, so that the server cuts a part of it off. Recorded with the end of the reply;

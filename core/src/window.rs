@@ -3,24 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::event::WindowExceeded;
-use crate::stored::stored_words;
-
-stored_words! {
-    /// What a model server is, as far as it says how much its models read.
-    ServerKind, "kind of model server" {
-        /// Ollama.
-        Ollama = "ollama",
-        /// llama.cpp's server.
-        LlamaCpp = "llama_cpp",
-        /// LM Studio.
-        LmStudio = "lm_studio",
-        /// vLLM.
-        Vllm = "vllm",
-        /// Any other.
-        Other = "other",
-    }
-}
+use crate::event::{ServerKind, WindowExceeded};
 
 impl ServerKind {
     /// What lets a model read so many tokens there.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use tslp_core::window::ServerKind;
+use tslp_core::event::ServerKind;
 
 use crate::config::secret::Secret;
 use crate::config::upstream::{Scheme, UpstreamUrl};

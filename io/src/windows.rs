@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use tslp_core::event::{PromptCost, ServerUsage, WindowExceeded};
+use tslp_core::event::{PromptCost, ServerKind, ServerUsage, WindowExceeded};
 use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
-use tslp_core::window::ServerKind;
 use tslp_decide::work::WithheldPrompt;
 use tslp_projections::state::State;
 

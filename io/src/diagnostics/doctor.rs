@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
+use tslp_core::event::{Event, EventKind, WindowExceeded};
 use tslp_core::extract::Grammars;
 use tslp_core::ids::Seq;
 use tslp_core::reason::Reason;
@@ -12,6 +13,7 @@ use tslp_grammars::TreeSitterGrammars;
 use tslp_migrations::schema::FORMAT_VERSION;
 use tslp_projections::anomalies::AnomalyRow;
 use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::guardian::ToolSessionRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
 use tslp_projections::state_map::StateMapRow;
@@ -22,8 +24,8 @@ use tslp_store::scrub::{ScrubProgress, SharedProgress};
 use tslp_store::startup::{self, StartError};
 
 use super::disk_now::DiskChanges;
-use super::price::{PriceSum, PromptPrice};
-use super::{DiagnosedSubject, recent, unread};
+use super::price::{self, PriceSum, PromptPrice};
+use super::{DiagnosedSubject, unread};
 use crate::metrics::TableFigures;
 use crate::probe::{self, ProbeTarget};
 
@@ -395,7 +397,7 @@ fn anomaly_check(reader: &LedgerReader) -> Result<String, String> {
 /// Whether prompts go on where the ones before them ended, so that the model server needn't read them again.
 fn cache_check(reader: &LedgerReader) -> Result<String, String> {
     let rows = reader.rows().map_err(|error| error.to_string())?;
-    let breaks = recent::cache_breaks(&rows);
+    let breaks = price::cache_breaks(&rows);
     let of_client = breaks.values().filter(|it| it.is_clients);
     let Some(last) = of_client.clone().next_back() else {
         return Ok(match breaks.len() {
@@ -627,9 +629,27 @@ fn grammars_check() -> Result<String, String> {
     Ok(names.join(", "))
 }
 
+/// The last prompt that was too long for its model, among so many episodes.
+fn last_exceeded(
+    reader: &LedgerReader,
+    episodes: usize,
+) -> Result<Option<WindowExceeded>, LedgerError> {
+    let rows = reader.rows::<EpisodeRow>()?;
+    let Some(from) = rows.iter().rev().take(episodes).map(|row| row.seq).min() else {
+        return Ok(None);
+    };
+    let mut last = None;
+    reader.read_without(&[EventKind::Content], from.max(Seq(1)), &mut |_, event| {
+        if let Event::WindowExceeded(exceeded) = event {
+            last = Some(exceeded);
+        }
+    })?;
+    Ok(last)
+}
+
 /// Whether one of the last prompts was longer than what its model reads.
 fn window_check(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<String, String> {
-    let last = recent::last_exceeded(reader, subject.recent_episodes);
+    let last = last_exceeded(reader, subject.recent_episodes);
     match last.map_err(|error| error.to_string())? {
         Some(exceeded) => Err(exceeded.sentence()),
         None => Ok("none of the last prompts was seen to be cut off".to_owned()),

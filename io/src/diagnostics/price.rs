@@ -1,6 +1,9 @@
 //! The prompts' cost to the model server, for people: of one episode, and of the last ones together.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
+use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_projections::episodes::EpisodeRow;
 
 /// The figures' meaning.
@@ -137,6 +140,21 @@ impl CacheBreak {
             self.at, self.tokens
         )
     }
+}
+
+/// The episodes whose prompts don't begin with the one before it in their conversation.
+pub(super) fn cache_breaks(episodes: &[EpisodeRow]) -> BTreeMap<EpisodeId, CacheBreak> {
+    let mut last: BTreeMap<SessionId, PromptPrice> = BTreeMap::new();
+    let mut breaks = BTreeMap::new();
+    for row in episodes {
+        let Some(price) = PromptPrice::of_row(row) else {
+            continue;
+        };
+        let before = last.insert(row.session, price);
+        let found = before.and_then(|before| CacheBreak::between(&before, &price));
+        breaks.extend(found.map(|it| (row.episode, it)));
+    }
+    breaks
 }
 
 impl CharacterCounts {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
 use tslp_core::event::{EventKind, History, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::{EpisodeId, Seq, SessionId};
+use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
 use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_projections::audits::AuditRow;
@@ -16,7 +16,7 @@ use tslp_projections::scope::ScopeRow;
 
 use super::DiagnosedSubject;
 use super::missing::{self, MissingCode, RefusedProposal};
-use super::price::{CacheBreak, PromptPrice};
+use super::price::{self, CacheBreak, PromptPrice};
 use super::vouched::{self, VouchedPage};
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
@@ -43,30 +43,6 @@ pub struct EpisodeReport {
     pub exceeded: Option<WindowExceeded>,
     /// Where it differs from the prompt before it in its conversation.
     pub cache_break: Option<CacheBreak>,
-}
-
-/// The episodes whose prompts don't begin with the one before it in their conversation.
-pub(super) fn cache_breaks(episodes: &[EpisodeRow]) -> BTreeMap<EpisodeId, CacheBreak> {
-    let mut last: BTreeMap<SessionId, PromptPrice> = BTreeMap::new();
-    let mut breaks = BTreeMap::new();
-    for row in episodes {
-        let Some(price) = PromptPrice::of_row(row) else {
-            continue;
-        };
-        let before = last.insert(row.session, price);
-        let found = before.and_then(|before| CacheBreak::between(&before, &price));
-        breaks.extend(found.map(|it| (row.episode, it)));
-    }
-    breaks
-}
-
-/// The last prompt that was too long for its model, among so many episodes.
-pub(super) fn last_exceeded(
-    reader: &LedgerReader,
-    limit: usize,
-) -> Result<Option<WindowExceeded>, LedgerError> {
-    let episodes = last_episodes(reader, limit, Some(""))?;
-    Ok(episodes.into_iter().find_map(|episode| episode.exceeded))
 }
 
 /// Events before the last one outside of prompts that are looked at for others of their kind, at least.
@@ -160,7 +136,7 @@ fn last_episodes(
         let place = episodes.partition_point(|row| row.at_ms <= outside.at_ms);
         episodes.insert(place, outside);
     }
-    let mut breaks = cache_breaks(&episodes);
+    let mut breaks = price::cache_breaks(&episodes);
     let surplus = episodes.len().saturating_sub(limit);
     episodes.drain(..surplus);
     let first_event = |row: &EpisodeRow| {
