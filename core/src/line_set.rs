@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use crate::hash::quick_hash;
 use crate::path::RelPath;
+use crate::scope::is_meant;
 
 /// Letters and digits that a line needs to be told from others.
 const LINE_CHARS_MIN: u32 = 4;
@@ -45,20 +46,14 @@ struct FileLine {
 /// How much it takes for a text's lines to count as a file's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Suspicion {
+    /// A call names files by a pattern that means one of them.
+    Meant,
     /// Nothing speaks for another file.
     Any,
     /// A call names another file, whose own lines some may be.
     Foreign,
     /// A person wrote the text.
     Typed,
-}
-
-impl Suspicion {
-    /// By whether something speaks for another file.
-    #[must_use]
-    pub const fn of(is_foreign: bool) -> Self {
-        if is_foreign { Self::Foreign } else { Self::Any }
-    }
 }
 
 impl LineSet {
@@ -74,6 +69,14 @@ impl LineSet {
                 line.or_insert(FileLine { file, is_code });
             }
         }
+    }
+
+    /// Whether a pattern means one of the files.
+    #[must_use]
+    pub fn is_any_meant(&self, pattern: &str) -> bool {
+        self.files
+            .iter()
+            .any(|file| is_meant(pattern, file.as_str()))
     }
 
     /// Whether it has no lines.
@@ -151,7 +154,7 @@ impl Run {
 
     const fn counts(&self, suspicion: Suspicion) -> bool {
         match (suspicion, self.from.is_code) {
-            (Suspicion::Any, false) => self.weight >= DATA_CHARS_MIN,
+            (Suspicion::Meant, _) | (Suspicion::Any, false) => self.weight >= DATA_CHARS_MIN,
             (Suspicion::Any, true) => self.weight >= CODE_CHARS_MIN,
             (Suspicion::Foreign, false) => self.weight >= OTHER_DATA_CHARS_MIN,
             _ => self.lines >= OTHER_LINES_MIN && self.weight >= OTHER_CHARS_MIN,

@@ -145,7 +145,7 @@ impl<'v> OffFilter<'v> {
                 (_, None) => {
                     let suspicion = match message.role {
                         Role::User => Suspicion::Typed,
-                        _ => Suspicion::of(call.is_some_and(|call| call.names_other)),
+                        _ => call.map_or(Suspicion::Any, Named::suspicion),
                     };
                     let mut clean = self.known.clean.borrow_mut();
                     let key = (shown.hash, suspicion, message.role == Role::Other);
@@ -225,6 +225,10 @@ impl<'v> OffFilter<'v> {
         let folders: Vec<&str> = folders.collect();
         let mut named = Named::default();
         for word in words() {
+            if word.contains(['*', '?']) {
+                named.may_mean |= self.known.lines.is_any_meant(word);
+                continue;
+            }
             let Some(path) = self.path_of(word) else {
                 continue;
             };
@@ -460,8 +464,8 @@ pub fn output_without_off(
     let filter = OffFilter::of(view, session, root, known)?;
     match filter.named_in(&[String::from(command)]) {
         Named { off: Some(_), .. } => Some(String::from(WITHHELD)),
-        Named { names_other, .. } => {
-            let suspicion = Suspicion::of(names_other);
+        named => {
+            let suspicion = named.suspicion();
             filter.without_parts(Role::Tool, suspicion, output, &mut BTreeSet::new())
         }
     }
@@ -474,6 +478,18 @@ struct Named {
     off: Option<RelPath>,
     /// Whether it names another one.
     names_other: bool,
+    /// Whether a pattern in it means one that is off.
+    may_mean: bool,
+}
+
+impl Named {
+    fn suspicion(&self) -> Suspicion {
+        match (self.may_mean, self.names_other) {
+            (true, _) => Suspicion::Meant,
+            (false, true) => Suspicion::Foreign,
+            (false, false) => Suspicion::Any,
+        }
+    }
 }
 
 /// How tools announce a file's lines.

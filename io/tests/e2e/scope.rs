@@ -90,7 +90,35 @@ fn places() -> Places {
     let places = Places::new();
     places.write("secrets/staging.env", KEYS);
     places.write("src/ring.c", RING);
+    places.write("secrets/s.c", SHORT);
     places
+}
+
+/// A short file of code.
+const SHORT: &str =
+    "#include <stdio.h>\n\nint main(void)\n{\n    int zebra_4711 = 99173;\n    return 0;\n}\n";
+
+#[test]
+fn a_pattern_that_means_a_file_that_is_off_shows_nothing_of_it() {
+    let (upstream, places) = (Upstream::start(), places());
+    assert_eq!(places.cli_json(&["off", "secrets/**"]).0, 0);
+    let tslp = Tslp::start(&places, &upstream);
+    let tail = SHORT.lines().skip(4).collect::<Vec<_>>().join("\n");
+    for (command, result) in [
+        ("cat */s.c", SHORT),
+        ("tail -n 3 s*/s.c", &tail),
+        ("cat src/ring.c */?.c", &format!("{RING}{SHORT}")),
+    ] {
+        let request = (SPOKEN[0].request)("bash", &json!({"command": command}), result);
+        let speak = (SPOKEN[0].path, (SPOKEN[0].reply)());
+        let body = sent(&tslp, &upstream, speak, &request);
+        assert!(!body.contains("zebra_4711"), "{command}: {body}");
+        assert_eq!(
+            body.contains("r->slots"),
+            command.contains("ring"),
+            "{command}: {body}"
+        );
+    }
 }
 
 #[test]
