@@ -167,8 +167,8 @@ impl Windows {
         let is_old = self
             .asked
             .is_none_or(|at| now.duration_since(at) >= ASKED_AGAIN);
-        let is_unknown = self.window_of(model).is_none() && self.fruitless < FRUITLESS_MAX;
-        let is_due = is_unknown || is_old && self.fruitless < FRUITLESS_MAX;
+        let is_unknown = self.window_of(model).is_none();
+        let is_due = self.fruitless < FRUITLESS_MAX && (is_unknown || is_old);
         if is_due {
             self.asked = Some(now);
         }

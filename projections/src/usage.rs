@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 
-use tslp_core::budget::day_of;
+use tslp_core::budget::{Prices, day_of};
 use tslp_core::event::{Event, PromptMeasured, Recorded};
 use tslp_core::ids::{SessionId, UnixMillis};
 
@@ -34,6 +34,14 @@ row! {
         written: u64,
         /// Those of both that the server didn't report: estimated.
         estimated: u64,
+    }
+}
+
+impl UsageRow {
+    /// What it costs, in millionths.
+    #[must_use]
+    pub fn cost(&self, prices: &Prices) -> u64 {
+        prices.cost(&self.model, self.read, self.written)
     }
 }
 

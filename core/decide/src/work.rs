@@ -254,11 +254,10 @@ fn used(
     session: SessionId,
 ) -> Vec<UsedBudget> {
     let work = view.state.work();
-    let money = money_of_day(view, policy, at);
     let of = |whose, budget: &Budget, done: WorkDone| {
         let limits = budget.limits().to_vec().into_iter();
         limits.map(move |(counter, limit)| match counter {
-            Counter::Money => (whose, counter, money, limit),
+            Counter::Money => (whose, counter, money_of_day(view, policy, at), limit),
             _ => (whose, counter, done.of(counter), limit),
         })
     };
@@ -272,6 +271,6 @@ fn used(
 /// What was paid on the day of this moment, in millionths.
 fn money_of_day(view: &StateView<'_>, policy: &Policy, at: UnixMillis) -> u64 {
     let rows = view.state.usage().of_day(at);
-    let costs = rows.map(|row| policy.prices.cost(&row.model, row.read, row.written));
-    costs.fold(0, u64::saturating_add)
+    rows.map(|row| row.cost(&policy.prices))
+        .fold(0, u64::saturating_add)
 }

@@ -201,8 +201,9 @@ impl GuardianTables {
             };
             let paid = || {
                 let of_day = self.usage.iter().filter(|used| used.day == row.day);
-                let costs = of_day.map(|it| self.prices.cost(&it.model, it.read, it.written));
-                costs.fold(0, u64::saturating_add)
+                of_day
+                    .map(|it| it.cost(&self.prices))
+                    .fold(0, u64::saturating_add)
             };
             let done = Counter::ALL.iter().map(|counter| match counter {
                 Counter::Money if row.session == SessionId(0) => (*counter, paid()),

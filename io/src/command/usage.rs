@@ -112,7 +112,7 @@ fn figures(row: &UsageRow, prices: &Prices) -> String {
 }
 
 fn cost_text(row: &UsageRow, prices: &Prices) -> String {
-    Counter::Money.shown(prices.cost(&row.model, row.read, row.written))
+    Counter::Money.shown(row.cost(prices))
 }
 
 fn day_text(day: UnixMillis) -> String {
