@@ -326,7 +326,7 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp scope` lists what is",
         (_, Reason::NothingToDo) => "nothing to do",
         (_, Reason::TurnedOff) => {
-            "off: nothing of it goes to a model, neither from here nor from a client, until `tslp on`"
+            "off: kept from every model, also in what clients send as far as it can be recognised, until `tslp on`"
         }
         (_, Reason::TurnedOn) => "on again",
         (_, Reason::Locked) => {

@@ -182,7 +182,7 @@ pub enum CliCommand {
     Confirm(TargetArgs),
     /// Drop the model's version of a definition, which was refused or waits for you
     Reject(TargetArgs),
-    /// Keep files from every model: none of their bytes goes out, whoever sends them
+    /// Keep files from every model, also in what clients send, as far as they can be recognised (docs/scope.md)
     Off(PatternArgs),
     /// Let models see files again that are off
     On(PatternArgs),
