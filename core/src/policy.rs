@@ -75,6 +75,18 @@ stored_words! {
     }
 }
 
+stored_words! {
+    /// What is done about an edit whose old text isn't in its file.
+    #[derive(Default)]
+    EditRepair, "repair of edits" {
+        /// Nothing but what the client and the notice of the edit say.
+        Off = "off",
+        /// The model is told the lines that it must have meant.
+        #[default]
+        Tell = "tell",
+    }
+}
+
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
 ///
@@ -106,6 +118,8 @@ pub struct Policy {
     pub reading_acknowledges: bool,
     /// What the Guardian does with calls of the client's own tools.
     pub client_tools: ClientTools,
+    /// What is done about an edit whose old text isn't in its file.
+    pub edit_repair: EditRepair,
     /// What may be done in one conversation, until the Operator resumes it.
     pub budget_conversation: Budget,
     /// What may be done in one day (UTC), in all conversations.
@@ -130,6 +144,7 @@ impl Default for Policy {
             on_stale: OnStale::default(),
             reading_acknowledges: true,
             client_tools: ClientTools::default(),
+            edit_repair: EditRepair::default(),
             budget_conversation: Budget::default(),
             budget_day: Budget::default(),
             budget_prompt: Budget::default(),
@@ -180,6 +195,7 @@ settings! {
     "etv.on_stale": on_stale,
     "etv.reading_acknowledges": reading_acknowledges,
     "guardian.client_tools": client_tools,
+    "repair.edits": edit_repair,
     "budget.conversation": budget_conversation,
     "budget.day": budget_day,
     "budget.prompt": budget_prompt,

@@ -422,6 +422,7 @@ impl Reason {
                     | Self::QuotesDelimiters
                     | Self::BudgetNearlyUsed
                     | Self::CallRepeated
+                    | Self::EditTextNotFound
                     | Self::FileRewritten
                     | Self::ManyFilesChanged
                     | Self::OffByUser

@@ -64,6 +64,8 @@ mod recorded;
 mod refusals;
 #[path = "e2e/relay.rs"]
 mod relay;
+#[path = "e2e/repair.rs"]
+mod repair;
 #[path = "e2e/replies.rs"]
 mod replies;
 #[path = "e2e/run.rs"]

@@ -30,6 +30,7 @@ use tslp_decide::code_reader::CodeReader;
 use tslp_decide::compose::{self, Composed};
 use tslp_decide::direct::{self, FileText, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode};
+use tslp_decide::meant;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
 use tslp_decide::promote::MessagePieces;
@@ -338,6 +339,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.decide(&mut work, |engine, policy| {
             agents_work::warn(&engine.view(), policy, at, ids, changed)
         });
+        self.decide(&mut work, |engine, policy| {
+            meant::unmatched_edits(&engine.view(), policy, &request, ids)
+        });
         self.learn_off_files(answers.off_files);
         // `None` while the proxy serves: then the request itself shows it.
         let seen = self.seen_on_record();
@@ -368,6 +372,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 mentions: &mentions,
                 has_pathless_code,
                 keys: &received.keys,
+                edit_repair: policy.edit_repair,
                 omitted_prefix: received.omitted_prefix,
                 known_length: received.known_length,
                 on_record: seen.as_ref(),

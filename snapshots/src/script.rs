@@ -41,7 +41,7 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{AuditOutcome, Verb};
 use tslp_core::gate::GateProfile;
 use tslp_core::message::Role;
-use tslp_core::policy::{AuditChoice, HistoryChoice, OnStale, Placement, Policy};
+use tslp_core::policy::{AuditChoice, EditRepair, HistoryChoice, OnStale, Placement, Policy};
 
 use crate::verdicts::Detail;
 
@@ -204,6 +204,7 @@ fn set_policy(policy: &mut Policy, setting: &str) {
         Some(("audit", "off")) => policy.audit = AuditChoice::Off,
         Some(("audit", "auto")) => policy.audit = AuditChoice::Auto,
         Some(("reading", "off")) => policy.reading_acknowledges = false,
+        Some(("repair.edits", "off")) => policy.edit_repair = EditRepair::Off,
         Some(("stale", "follow")) => policy.on_stale = OnStale::Follow,
         _ => panic!("no such policy: {setting}"),
     }

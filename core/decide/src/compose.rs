@@ -13,6 +13,7 @@ use tslp_projections::state::StateView;
 use super::Recorder;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
+use super::meant::MeantLines;
 use super::off::{OffFilter, OffKnowledge, OffTexts};
 use super::outside::{self, ToldChanges};
 use super::prompt_facts::{Prompt, RecordedSight};
@@ -33,7 +34,7 @@ use tslp_core::ids::SessionId;
 use tslp_core::limits::{BYTES_PER_TOKEN, NOTICES_PER_PROMPT_MAX};
 use tslp_core::message::{Role, Tools};
 use tslp_core::outgoing::{Outgoing, OutgoingMessage};
-use tslp_core::policy::{Placement, Policy};
+use tslp_core::policy::{EditRepair, Placement, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_projections::sessions::Amendments;
@@ -765,6 +766,13 @@ fn notice_block(
     notice: &NoticeIssued,
     code_bytes_max: Option<usize>,
 ) -> String {
+    let is_off = |it: &EntityId| view.state.scope().off().is_off(it.path.as_str());
+    if prompt.edit_repair != EditRepair::Off
+        && let Some(file) = notice.entity.as_ref().filter(|it| !is_off(it))
+        && let Some(meant) = MeantLines::of_notice(view, notice)
+    {
+        return notice::meant_lines(&meant.text(file));
+    }
     if is_about_users_code(view, prompt, notice)
         && let Some(text) = notice::users_code_notice(notice)
     {
@@ -779,7 +787,6 @@ fn notice_block(
     let seen = |entity: &EntityId| view.disk_finding(&entity.path);
     let lost = LostCode::of_notice(view, prompt.grammars, notice, code_bytes_max);
     let entity = notice.entity.as_ref();
-    let is_off = |it: &EntityId| view.state.scope().off().is_off(it.path.as_str());
     let lost = lost.filter(|_| !entity.is_some_and(is_off));
     let disk = notice.entity.as_ref().and_then(seen);
     notice::block(notice, disk, lost.as_ref())

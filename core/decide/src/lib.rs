@@ -8,6 +8,8 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod asked_change;
 mod asked_removal;
@@ -22,6 +24,7 @@ pub mod hydrate;
 mod last_turn;
 mod link;
 pub mod lost;
+pub mod meant;
 pub mod mention;
 pub mod namesakes;
 pub mod notice;

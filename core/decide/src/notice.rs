@@ -21,13 +21,22 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lo
     format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
 }
 
-/// Whether a notice shows lines of code: those to put back.
+/// The whole notice about an edit that doesn't match; `text` says what it must have meant.
+#[must_use]
+pub(crate) fn meant_lines(text: &str) -> String {
+    let said = delimiter::defused(text);
+    format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
+}
+
+/// Whether a notice shows lines of code: those to put back, or those that were meant.
 pub(super) fn shows_code(block: &str) -> bool {
-    [PLACEHOLDER_SHOWN, WHOLE_SHOWN, LINES_SHOWN]
+    [PLACEHOLDER_SHOWN, WHOLE_SHOWN, LINES_SHOWN, MEANT_SHOWN]
         .iter()
         .any(|it| block.contains(it))
 }
 
+/// Between a place that an edit must have meant and its lines.
+pub(crate) const MEANT_SHOWN: &str = " read:\n";
 const PLACEHOLDER_SHOWN: &str = " has a placeholder: ";
 const WHOLE_SHOWN: &str = "\nThis is the code to keep:\n\n";
 const LINES_SHOWN: &str = "\nMissing lines:";

@@ -60,6 +60,7 @@ sections! {
     FILE_TOOLS "part of the name of a tool on a file",
     AFTER_RESULT_TAGS "beginning of a line that ends a result",
     READING_REMARKS "remark of a tool that reads",
+    TEXT_NOT_FOUND_REMARKS "remark of a tool that an edit's old text isn't in the file",
     EXAMPLES_END "sentence that ends a client's examples",
     CONVERSATION_MARKS "text that marks a quoted conversation",
     USERS_TAGS "tag around the user's own words",

@@ -7,7 +7,7 @@ use crate::harness::{JSON, Places, Tslp, failure};
 use crate::upstream::{Reply, Upstream};
 
 /// An agent's conversation in one dialect.
-struct Agent<'t> {
+pub(crate) struct Agent<'t> {
     tslp: &'t Tslp<'t>,
     upstream: &'t Upstream,
     path: &'static str,
@@ -15,7 +15,12 @@ struct Agent<'t> {
 }
 
 impl<'t> Agent<'t> {
-    fn new(tslp: &'t Tslp<'t>, upstream: &'t Upstream, path: &'static str, task: &str) -> Self {
+    pub(crate) fn new(
+        tslp: &'t Tslp<'t>,
+        upstream: &'t Upstream,
+        path: &'static str,
+        task: &str,
+    ) -> Self {
         let messages = vec![json!({"role": "user", "content": task})];
         Self {
             tslp,
@@ -42,7 +47,7 @@ impl<'t> Agent<'t> {
         self.call("bash", &json!({ "command": line }), result)
     }
 
-    fn call(&mut self, name: &str, arguments: &Value, result: &str) -> String {
+    pub(crate) fn call(&mut self, name: &str, arguments: &Value, result: &str) -> String {
         let (call, reply, answer) = if self.path == "/v1/messages" {
             let content =
                 json!([{"type": "tool_use", "id": "t", "name": name, "input": arguments}]);

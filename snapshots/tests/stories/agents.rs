@@ -463,3 +463,93 @@ fn written_before_the_reply_was_judged() {
         ],
     );
 }
+
+/// An edit of `sub` whose old text is as the client's tool doesn't find it.
+const INVENTED: &str = "
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"int sub(int a, int b) {\\n    return b - a;\\n}\", \"new_string\": \"int sub(int a, int b) {\\n    return a;\\n}\"}
+        model
+        | I change it.
+        context tool
+        | Error: Could not find oldString in the file. It must match exactly, including whitespace, indentation, and line endings.
+        again
+        ";
+
+#[test]
+fn edit_that_does_not_match() {
+    story(
+        "edit_that_does_not_match",
+        "The client says that an edit's old text isn't in the file: the model is told the lines that it must have meant, once, and the notice stays where it was.",
+        &[
+            "full what the prompts hold",
+            READ,
+            INVENTED,
+            "
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"    return a - b;\", \"new_string\": \"    return a - b - 1;\"}
+        model
+        | Now it fits.
+        disk src/a.c
+        | int add(int a, int b)
+        | {
+        |     return a + b;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     return a - b - 1;
+        | }
+        context tool
+        | Edit applied.
+        again
+        ",
+        ],
+    );
+}
+
+#[test]
+fn edit_that_matches_a_former_version() {
+    story(
+        "edit_that_matches_a_former_version",
+        "The old text is what the file held before the model's own last edit of it.",
+        &[
+            READ,
+            "
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"    return a - b;\", \"new_string\": \"    int result = a - b;\\n    return result;\"}
+        model
+        | I change it.
+        disk src/a.c
+        | int add(int a, int b)
+        | {
+        |     return a + b;
+        | }
+        |
+        | int sub(int a, int b)
+        | {
+        |     int result = a - b;
+        |     return result;
+        | }
+        context tool
+        | Edit applied.
+        again
+        call edit
+        | {\"path\": \"src/a.c\", \"old_string\": \"int sub(int a, int b)\\n{\\n    return a - b;\\n}\", \"new_string\": \"int sub(int a, int b)\\n{\\n    return a - b + 1;\\n}\"}
+        model
+        | Once more.
+        context tool
+        | String to replace not found in file.
+        again
+        ",
+        ],
+    );
+}
+
+#[test]
+fn edit_that_does_not_match_is_left_to_the_client() {
+    story(
+        "edit_that_does_not_match_is_left_to_the_client",
+        "With `repair.edits = off` the client's words are all that the model gets.",
+        &["policy repair.edits off", READ, INVENTED],
+    );
+}
