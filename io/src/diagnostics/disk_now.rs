@@ -58,6 +58,12 @@ impl DiskNow {
         }
     }
 
+    /// A file's text now, if it has one that may be read.
+    pub(crate) fn text(&self, path: &RelPath) -> Option<String> {
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.read(path)?.ok()
+    }
+
     /// Looks at those of these files, in which something is true, that were looked at before.
     pub(crate) fn changes_since_recorded(
         &self,
