@@ -754,9 +754,10 @@ impl EngineThread {
                 .end_reply(self.wiring.clock.now(), episode, running.reply, outcome);
         if was_read(outcome) {
             let model = running.addressee.name();
-            let seen = self
-                .windows
-                .learn(&model, running.costs.sent, server.as_ref());
+            // Only episodes of long ago have no known session.
+            let session = self.engine.session_of(episode).unwrap_or(SessionId(0));
+            let sent = running.costs.sent;
+            let seen = self.windows.learn((&model, session), sent, server.as_ref());
             let is_guarded = self.wiring.window_guard != WindowGuard::Off;
             pending.exceeded = running.exceeded.or(seen).filter(|_| is_guarded);
             self.ask_for_windows(&model, pending.exceeded.as_ref());
