@@ -88,6 +88,8 @@ pub enum CliCommand {
     },
     /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
     Status(ActArgs),
+    /// Say what the work is for: new conversations are told until it is done
+    Goal(GoalArgs),
     /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
     Usage {
         /// Show the last N days on which anything was used
@@ -311,6 +313,17 @@ pub enum CliCommand {
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
+}
+
+/// What `tslp goal` takes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GoalArgs {
+    /// The goal, `next: TEXT`, `question: TEXT`, or `done`
+    #[arg(required = true, value_name = "TEXT")]
+    pub words: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
 }
 
 /// What `tslp hooks` does.
@@ -714,6 +727,7 @@ mod tests {
                 format!("hooks print {client:?}")
             }
             CliCommand::Status(args) => act("status", args),
+            CliCommand::Goal(args) => act(&format!("goal {}", args.words.join(" ")), &args.act),
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),

@@ -211,6 +211,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Out::stdout().lines(hook::settings_lines(client))?;
             Ok(Exit::Ok)
         }
+        CliCommand::Goal(of) => acting::act_on_goal(&of),
         CliCommand::Status(of) => {
             let (config, _) = read_config(&of.flags.0)?;
             let page = if has_ledger(&config)? {

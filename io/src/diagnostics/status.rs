@@ -17,6 +17,7 @@ use tslp_core::message::Role;
 use tslp_core::reason::Reason;
 use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_projections::episodes::EpisodeRow;
+use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
@@ -52,6 +53,8 @@ const COMMAND_CHARS_MAX: usize = 80;
 /// What is going on.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
+    /// What the work is for: the goal first, then what was said of it.
+    pub goal: Vec<GoalRow>,
     /// The user's last prompt.
     pub asked: Option<Asked>,
     /// Changes of the model's that were refused, and why, newest first.
@@ -156,6 +159,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let refused = refused.map(|(entity, reason)| (entity.clone(), reason));
     let (build, test) = work.last_runs(&text);
     Ok(Status {
+        goal: reader.rows()?,
         asked: work.asked(&text),
         in_flight: refused.take(ENTITIES_MAX).collect(),
         stale,
@@ -376,18 +380,18 @@ impl LastWork {
 }
 
 impl Status {
-    /// Whether the last work didn't come to its end.
+    /// Whether there is a goal, or the last work didn't come to its end.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         let failed = |run: &Option<Run>| {
             let run = run.as_ref();
             run.is_some_and(|run| run.result.passed == Some(false))
         };
-        self.asked.is_some()
-            && (self.is_broken_off
-                || !self.in_flight.is_empty()
-                || failed(&self.test)
-                || failed(&self.build))
+        let is_left = self.is_broken_off
+            || !self.in_flight.is_empty()
+            || failed(&self.test)
+            || failed(&self.build);
+        !self.goal.is_empty() || self.asked.is_some() && is_left
     }
 
     /// The status for people and models, the most useful first: whole lines, as many as fit.
@@ -404,7 +408,7 @@ impl Status {
     }
 
     fn all_lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = goal::lines(self.goal.iter()).collect();
         if let Some(asked) = &self.asked {
             lines.push(format!("Asked last: {}", asked.words));
         }
@@ -447,12 +451,16 @@ impl Status {
             .changed
             .iter()
             .map(|place| json!({ "entity": place.entity.to_string(), "place": place.shown() }));
+        let goal = self.goal.iter().map(|row| {
+            json!({ "at": utc_moment(row.at_ms.0), "text": row.text, "what": row.what.as_str() })
+        });
         let stale = self.stale.iter().map(ToString::to_string);
         json!({
             "asked": asked,
             "broken_off": self.is_broken_off,
             "build": self.build.as_ref().map(Run::json_object),
             "changed": changed.collect::<Vec<_>>(),
+            "goal": goal.collect::<Vec<_>>(),
             "in_flight": in_flight.collect::<Vec<_>>(),
             "stale": stale.collect::<Vec<_>>(),
             "test": self.test.as_ref().map(Run::json_object),

@@ -181,3 +181,53 @@ fn a_hook_says_nothing_where_it_knows_nothing() {
     std::fs::write(places.data.join("ledger.db"), b"no ledger").unwrap();
     assert_eq!(begun(&places, "startup"), json!({}));
 }
+
+#[test]
+fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let told = |text: &str| {
+        upstream.will_say("Yes.");
+        tslp.chat(&prompt(text));
+        let seen = upstream.next().text();
+        seen.matches("[SESSION RECOVERY: READ-ONLY]").count()
+    };
+    assert_eq!(told("Hello."), 0);
+    let (code, page) = places.cli_json(&["goal", "next: measure"]);
+    assert_eq!(
+        (code, &page["targets"][0]["outcome"]),
+        (1, &json!("nothing_to_do"))
+    );
+    let (code, page) = places.cli_json(&["goal", "Make", "it", "fast"]);
+    assert_eq!((code, &page["targets"][0]["done"]), (0, &json!(true)));
+    places.cli_json(&["goal", "question: how fast?"]);
+    upstream.will_say("Yes.");
+    tslp.chat(&prompt("What is left?"));
+    let seen = upstream.next().text();
+    let block = "[SESSION RECOVERY: READ-ONLY]\\nGoal: Make it fast\\nQuestion: how fast?\\nAsked last: Hello.\\n[END SESSION RECOVERY]";
+    assert!(seen.contains(block), "{seen}");
+    // The conversation goes on: what was shown stands where it was, and nothing is said again.
+    let messages = [
+        user("What is left?"),
+        json!({"role": "assistant", "content": "Yes."}),
+        user("And now?"),
+    ];
+    upstream.will_say("Yes.");
+    tslp.chat(&json!({"model": "m", "messages": messages}));
+    let seen = upstream.next().text();
+    assert_eq!(seen.matches("[SESSION RECOVERY").count(), 1, "{seen}");
+    let (_, page) = places.cli_json(&["status"]);
+    assert_eq!(page["goal"][0]["text"], "Make it fast");
+    assert_eq!(page["unfinished"], true);
+    // What a client's hook has told isn't told again.
+    let context = begun(&places, "clear")["hookSpecificOutput"]["additionalContext"].clone();
+    let context = context.as_str().unwrap().to_owned();
+    assert!(context.contains("Goal: Make it fast"), "{context}");
+    assert_eq!(told(&format!("<note>\n{context}\n</note>\nGo on.")), 1);
+    places.cli_json(&["goal", "done"]);
+    assert_eq!(told("Something else."), 0);
+    tslp.at_rest();
+    tslp.stop();
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
+}
