@@ -47,6 +47,9 @@ const RESULTS_READ: usize = 200;
 /// Entities of a kind that are listed.
 const ENTITIES_MAX: usize = 8;
 
+/// A prompt of fewer words says little.
+const WORDS_MIN: usize = 4;
+
 /// The longest command that is shown, in characters.
 const COMMAND_CHARS_MAX: usize = 80;
 
@@ -76,6 +79,8 @@ pub struct Status {
 pub struct Asked {
     /// The first words.
     pub words: String,
+    /// Those of the last prompt before it that says more, where it says little itself.
+    pub before: Option<String>,
     /// The conversation.
     pub session: SessionId,
     /// The last episode in which it was the prompt.
@@ -318,18 +323,27 @@ impl LastWork {
     }
 
     fn asked(&self, text: &impl Fn(ArtifactHash) -> Option<String>) -> Option<Asked> {
-        self.users_prompts().find_map(|prompt| {
+        let mut prompts = self.users_prompts().filter_map(|prompt| {
             let own = prompt.contents.iter().copied().filter(|content| {
                 text(*content).is_some_and(|text| !capture::quotes_a_conversation(&text))
             });
             let own: Vec<ArtifactHash> = own.collect();
             let words = prompt_words(&own, |content| text(content).map(String::into_bytes));
-            (words != "…").then_some(Asked {
-                words,
-                session: prompt.session,
-                episode: prompt.episode,
-                at: prompt.at,
-            })
+            (words != "…").then_some((prompt, words))
+        });
+        let (prompt, words) = prompts.next()?;
+        // "Go on." says nothing of what to go on with.
+        let says_little = |words: &str| words.split_whitespace().count() < WORDS_MIN;
+        let before = match says_little(&words) {
+            true => prompts.map(|(_, words)| words).find(|it| !says_little(it)),
+            false => None,
+        };
+        Some(Asked {
+            words,
+            before,
+            session: prompt.session,
+            episode: prompt.episode,
+            at: prompt.at,
         })
     }
 
@@ -410,7 +424,9 @@ impl Status {
     fn all_lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = goal::lines(self.goal.iter()).collect();
         if let Some(asked) = &self.asked {
-            lines.push(format!("Asked last: {}", asked.words));
+            let before = asked.before.as_ref();
+            let before = before.map_or_else(String::new, |it| format!(" (before: {it})"));
+            lines.push(format!("Asked last: {}{before}", asked.words));
         }
         if self.is_broken_off {
             lines.push("The last reply did not come to its end.".to_owned());
@@ -435,6 +451,7 @@ impl Status {
         let asked = self.asked.as_ref().map(|asked| {
             json!({
                 "at": utc_moment(asked.at.0),
+                "before": asked.before,
                 "episode_id": asked.episode.0,
                 "session_id": asked.session.0,
                 "words": asked.words,

@@ -177,7 +177,14 @@ fn a_hook_says_nothing_where_it_knows_nothing() {
         &[("make test", "make: *** [test] Error 1\n")],
     );
     tslp.stop();
-    assert_ne!(begun(&places, "startup"), json!({}));
+    let task = "Mend the scanner, please.";
+    let tslp = Tslp::start(&places, &upstream);
+    work(&tslp, &upstream, task, &[]);
+    work(&tslp, &upstream, "Go on.", &[]);
+    tslp.stop();
+    let told = begun(&places, "startup").to_string();
+    let asked = format!("Asked last: Go on. (before: {task})");
+    assert!(told.contains(&asked), "{told}");
     std::fs::write(places.data.join("ledger.db"), b"no ledger").unwrap();
     assert_eq!(begun(&places, "startup"), json!({}));
 }
