@@ -61,6 +61,9 @@ pub enum CliCommand {
         /// Look at the page's files now, without recording it
         #[arg(long)]
         check: bool,
+        /// Show what was true after this event of the ledger (`tslp log` numbers them)
+        #[arg(long, value_name = "SEQ", conflicts_with = "check", value_parser = clap::value_parser!(u64).range(1..))]
+        at: Option<u64>,
         /// Go on behind this one, where a page ended
         #[arg(long, value_name = "PATH::SYMBOL")]
         after: Option<String>,
@@ -677,6 +680,7 @@ mod tests {
             CliCommand::State {
                 path: _,
                 check,
+                at: _,
                 after: _,
                 limit: _,
                 flags,

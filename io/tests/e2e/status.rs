@@ -238,3 +238,41 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     let (code, report) = places.cli_json(&["verify", "--deep"]);
     assert_eq!(code, 0, "{report}");
 }
+
+#[test]
+fn the_state_of_then_is_byte_for_byte_what_was_shown_then() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let shown = |arguments: &[&str]| {
+        let mut command = places.in_workspace(&["state"]);
+        let output = command.args(arguments).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    let mut then = Vec::new();
+    for code in [RING, RING_BETTER] {
+        upstream.will_say("Fine.");
+        tslp.chat(&prompt(&format!(
+            "{}Note ring_put.",
+            fenced("src/ring.c", code)
+        )));
+        tslp.at_rest();
+        let (_, log) = places.cli_json(&["log", "--limit", "1"]);
+        let seq = log["seq"]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{log}"))
+            .to_string();
+        then.push((seq, shown(&["--json"]), shown(&[])));
+    }
+    assert_ne!(then[0].1, then[1].1);
+    for (seq, json, text) in then {
+        assert_eq!(shown(&["--at", &seq, "--json"]), json);
+        assert_eq!(shown(&["--at", &seq]), text);
+        assert_eq!(json.0, Some(0));
+    }
+    assert_eq!(shown(&["--at", "9999"]).0, Some(1));
+    tslp.stop();
+}
