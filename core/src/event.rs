@@ -23,6 +23,7 @@ use crate::artifact::{Level, Origin, Transition, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::GrammarTag;
 use crate::gate::{Completeness, GateReport};
+use crate::goal::GoalChange;
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use crate::message::{Role, Tools};
@@ -211,6 +212,8 @@ events! {
         WorkCounted = "work_counted",
         /// The user says which files a model may see.
         ScopeChanged = "scope_changed",
+        /// The user says what the work is for.
+        GoalChanged = "goal_changed",
     }
 }
 
@@ -662,6 +665,8 @@ stored_words! {
         Unlock = "unlock",
         /// What follows in the message is another model's answer.
         External = "external",
+        /// What the work is for.
+        Goal = "goal",
     }
 }
 
@@ -685,6 +690,7 @@ impl Verb {
             | Self::Lock
             | Self::Unlock
             | Self::External
+            | Self::Goal
             | Self::Unknown => false,
         }
     }
@@ -1205,6 +1211,16 @@ pub struct ScopeChanged {
     pub session: SessionId,
     /// The [pattern](crate::scope::parse_pattern); of a lock the file.
     pub pattern: String,
+}
+
+/// The user says what the work is for, or something of it.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct GoalChanged {
+    /// What is said.
+    pub change: GoalChange,
+    /// The goal, the next step or the question; empty when the goal is done.
+    pub text: String,
 }
 
 /// A prompt on record that another one begins like.

@@ -40,6 +40,7 @@ pub mod directive;
 pub mod edit;
 pub mod elision;
 pub mod extract;
+pub mod first_words;
 pub mod message;
 pub mod outgoing;
 pub mod read_message;
@@ -48,6 +49,7 @@ pub mod request;
 pub mod spoken_lines;
 
 pub mod budget;
+pub mod goal;
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;

@@ -342,6 +342,10 @@ reasons! {
     TooManyRules = "too_many_rules",
     /// The user says that the message holds another model's answer.
     ExternalAnswer = "external_answer",
+    /// The user said what the work is for.
+    GoalChanged = "goal_changed",
+    /// A conversation begins, and is told what the work is for.
+    GoalTold = "goal_told",
 }
 
 impl Reason {
@@ -464,6 +468,7 @@ impl Reason {
                 | Self::TurnedOn
                 | Self::TooManyRules
                 | Self::ExternalAnswer
+                | Self::GoalChanged
         )
     }
 

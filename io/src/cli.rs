@@ -61,6 +61,9 @@ pub enum CliCommand {
         /// Look at the page's files now, without recording it
         #[arg(long)]
         check: bool,
+        /// Show what was true after this event of the ledger (`tslp log` numbers them)
+        #[arg(long, value_name = "SEQ", conflicts_with = "check", value_parser = clap::value_parser!(u64).range(1..))]
+        at: Option<u64>,
         /// Go on behind this one, where a page ended
         #[arg(long, value_name = "PATH::SYMBOL")]
         after: Option<String>,
@@ -88,6 +91,8 @@ pub enum CliCommand {
     },
     /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
     Status(ActArgs),
+    /// Say what the work is for: new conversations are told until it is done
+    Goal(GoalArgs),
     /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
     Usage {
         /// Show the last N days on which anything was used
@@ -311,6 +316,17 @@ pub enum CliCommand {
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
+}
+
+/// What `tslp goal` takes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GoalArgs {
+    /// The goal, `next: TEXT`, `question: TEXT`, or `done`
+    #[arg(required = true, value_name = "TEXT")]
+    pub words: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
 }
 
 /// What `tslp hooks` does.
@@ -664,6 +680,7 @@ mod tests {
             CliCommand::State {
                 path: _,
                 check,
+                at: _,
                 after: _,
                 limit: _,
                 flags,
@@ -714,6 +731,7 @@ mod tests {
                 format!("hooks print {client:?}")
             }
             CliCommand::Status(args) => act("status", args),
+            CliCommand::Goal(args) => act(&format!("goal {}", args.words.join(" ")), &args.act),
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),

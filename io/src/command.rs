@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tslp_core::event::Verb;
+use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
@@ -128,6 +129,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::State {
             path,
             check,
+            at,
             after,
             limit,
             flags,
@@ -141,6 +143,21 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
                 after,
                 limit,
             };
+            if let Some(at) = at {
+                need_ledger(&config)?;
+                let page = state::state_page_at(&diagnosed_subject(&config), &wanted, Seq(at))?;
+                let page = page.ok_or_else(|| {
+                    let message =
+                        format!("there is no event {at}, or nothing true of what --after names");
+                    CommandFailure::new(Exit::Failure, message)
+                })?;
+                return print_vouched(
+                    output,
+                    page,
+                    |page| state::state_json(page, &[]),
+                    |page| state::state_lines(&wanted.path, page, &[]),
+                );
+            }
             let as_of = if check { AsOf::Now } else { AsOf::Recorded };
             show_state(&config, &wanted, as_of, output)
         }
@@ -211,6 +228,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Out::stdout().lines(hook::settings_lines(client))?;
             Ok(Exit::Ok)
         }
+        CliCommand::Goal(of) => acting::act_on_goal(&of),
         CliCommand::Status(of) => {
             let (config, _) = read_config(&of.flags.0)?;
             let page = if has_ledger(&config)? {

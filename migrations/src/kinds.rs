@@ -101,6 +101,7 @@ kinds! {
         33 => WorkCounted,
         34 => ReplyImported,
         35 => WindowExceeded,
+        36 => GoalChanged,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,

@@ -34,6 +34,7 @@ pub mod stale;
 pub mod anomalies;
 pub mod audits;
 pub mod episodes;
+pub mod goal;
 pub mod guardian;
 pub mod rules;
 pub mod scope;

@@ -9,6 +9,7 @@ use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Author, ContentKind, History, Recorded, ReplyOutcome, Side};
 use tslp_core::extract::{GrammarTag, Proof};
+use tslp_core::goal::GoalChange;
 use tslp_core::guardian::{Capability, Decision, Door, Risk};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
@@ -467,6 +468,7 @@ word_cells!(
     Decision,
     Author,
     ScopeChange,
+    GoalChange,
 );
 
 const fn proof_word(proof: Proof) -> &'static str {

@@ -15,6 +15,7 @@ use crate::changes::{Changes, RowChange};
 use crate::counters::Counters;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
+use crate::goal::Goal;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
 use crate::provenance::Provenance;
@@ -55,6 +56,7 @@ pub struct State {
     work: Work,
     usage: Usage,
     scope: Scope,
+    goal: Goal,
     provenance: Provenance,
 }
 
@@ -93,6 +95,7 @@ impl State {
         self.work.apply(recorded, changes);
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
+        self.goal.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -199,6 +202,12 @@ impl State {
     #[must_use]
     pub const fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// What the work is for.
+    #[must_use]
+    pub const fn goal(&self) -> &Goal {
+        &self.goal
     }
 
     /// Who said the newest texts.

@@ -40,6 +40,7 @@ macro_rules! for_each_table {
             WORK_FILES: crate::work::WorkFileRow => work,
             USAGE: crate::usage::UsageRow => usage,
             SCOPE: crate::scope::ScopeRow => scope,
+            GOAL: crate::goal::GoalRow => goal,
             PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };

@@ -30,6 +30,7 @@ use tslp_decide::code_reader::CodeReader;
 use tslp_decide::compose::{self, Composed};
 use tslp_decide::direct::{self, FileText, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode};
+use tslp_decide::goal;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
 use tslp_decide::promote::MessagePieces;
@@ -341,6 +342,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.learn_off_files(answers.off_files);
         // `None` while the proxy serves: then the request itself shows it.
         let seen = self.seen_on_record();
+        let is_for_another = work.recorded.iter().any(goal::leaves_nothing_to_tell);
+        if !is_for_another {
+            self.decide(&mut work, |engine, _| {
+                goal::tell(&engine.view(), ids, &request, seen.as_ref())
+            });
+        }
         let outgoing = self.decide_with(&mut work, |engine, policy| {
             let view = engine.view();
             let kept_back = |withheld: WithheldPrompt| {
@@ -498,6 +505,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return match is_repeated {
                 true => Vec::new(),
                 false => scope::change_scope(&view, &self.grammars, ids, change, directive, file),
+            };
+        }
+        if directive.verb == Verb::Goal {
+            return match is_repeated {
+                true => Vec::new(),
+                false => goal::change_goal(&view, ids, &directive.target),
             };
         }
         if !directive.verb.is_about_tools() {

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::goal;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
 use super::off::{OffFilter, OffKnowledge, OffTexts};
@@ -765,6 +766,11 @@ fn notice_block(
     notice: &NoticeIssued,
     code_bytes_max: Option<usize>,
 ) -> String {
+    if matches!(notice.reason, Reason::GoalChanged | Reason::GoalTold)
+        && let Some(block) = goal::recovery_block(view, prompt.session)
+    {
+        return block;
+    }
     if is_about_users_code(view, prompt, notice)
         && let Some(text) = notice::users_code_notice(notice)
     {

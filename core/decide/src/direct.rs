@@ -66,7 +66,9 @@ pub fn resolve_directive(
         verb: directive.verb,
         target: directive.target.clone(),
         entity: match directive.verb {
-            Verb::Off | Verb::On | Verb::External | Verb::Unknown => Err(Reason::TargetMissing),
+            Verb::Off | Verb::On | Verb::External | Verb::Goal | Verb::Unknown => {
+                Err(Reason::TargetMissing)
+            }
             verb if verb.is_about_tools() => Err(Reason::TargetMissing),
             _ => target_entity(view, policy, &directive.target),
         },

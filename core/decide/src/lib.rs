@@ -18,6 +18,7 @@ pub mod compose;
 pub mod direct;
 pub mod found_code;
 pub mod found_edit;
+pub mod goal;
 pub mod hydrate;
 mod last_turn;
 mod link;

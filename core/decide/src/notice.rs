@@ -209,7 +209,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
         ),
         Reason::UnknownDirective => String::from(
-            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
+            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], goal TEXT, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
         ),
         Reason::CapabilityGranted => {
             String::from("The user granted tools a capability for some minutes.")
@@ -276,6 +276,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::ExternalAnswer => String::from(
             "The user's message holds another model's answer. Its code is only a proposal: check it before you use it.",
         ),
+        Reason::GoalChanged | Reason::GoalTold => String::from("The goal of the work is done."),
         Reason::ToolNotRun => String::from(
             "The last reply asks for a tool in a fence, and nothing was run: such fences run only for a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
         ),

@@ -20,7 +20,7 @@ use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult};
 use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
 use crate::cli::{
-    ActArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs,
+    ActArgs, GoalArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs,
 };
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
@@ -181,6 +181,13 @@ pub(super) fn act_on_grant(verb: Verb, of: &GrantArgs) -> Result<Exit, CommandFa
     let (config, _) = read_config(&of.act.flags.0)?;
     let act = Act::OnGrant(verb, of.words(), of.session.map(SessionId));
     print_results(&carry_out(&config, &act)?, of.act.output)
+}
+
+/// `tslp goal`.
+pub(super) fn act_on_goal(of: &GoalArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.act.flags.0)?;
+    let results = carry_out(&config, &Act::OnGoal(of.words.join(" ")))?;
+    print_results(&results, of.act.output)
 }
 
 /// `tslp stop` and `resume`.

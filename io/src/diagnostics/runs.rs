@@ -36,7 +36,11 @@ pub fn run_result(output: &str) -> RunResult {
     let from = output.len().saturating_sub(TAIL_BYTES_MAX);
     let from = (from..=output.len()).find(|at| output.is_char_boundary(*at));
     let tail = without_colours(&output[from.unwrap_or(0)..]);
-    let says = |patterns: &[String], line: &str| patterns.iter().any(|it| fits(it, line));
+    // "0 errors in 3 files" is no failure.
+    let counts_none = |line: &str| line.starts_with("0 ") || line.contains(" 0 errors");
+    let says = |patterns: &[String], line: &str| {
+        !counts_none(line) && patterns.iter().any(|it| fits(it, line))
+    };
     let last = |patterns: &[String]| tail.lines().map(str::trim).rfind(|it| says(patterns, it));
     let summary = |line: &str| Some(line.chars().take(LINE_CHARS_MAX).collect());
     let by_line = |passed, line: &str| RunResult {
@@ -191,6 +195,10 @@ mod tests {
             bad,
             "",
         );
+        check("Found 0 errors in 3 files (0.12s)\n", None, "");
+        check("Exit code: 0\n0 errors in 0.1s\n", ok, "exit code 0");
+        check("# a\nexit status 2\n", bad, "exit code 2");
+        check("4 passed, 1 xfailed in 0.12s\n", ok, "4 passed");
         check("BUILD SUCCESSFUL in 3s\n", ok, "BUILD");
         check("[INFO] BUILD FAILURE\n", bad, "FAILURE");
     }

@@ -17,6 +17,7 @@ use tslp_core::message::Role;
 use tslp_core::reason::Reason;
 use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_projections::episodes::EpisodeRow;
+use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
@@ -46,12 +47,17 @@ const RESULTS_READ: usize = 200;
 /// Entities of a kind that are listed.
 const ENTITIES_MAX: usize = 8;
 
+/// A prompt of fewer words says little.
+const WORDS_MIN: usize = 4;
+
 /// The longest command that is shown, in characters.
 const COMMAND_CHARS_MAX: usize = 80;
 
 /// What is going on.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
+    /// What the work is for: the goal first, then what was said of it.
+    pub goal: Vec<GoalRow>,
     /// The user's last prompt.
     pub asked: Option<Asked>,
     /// Changes of the model's that were refused, and why, newest first.
@@ -73,6 +79,8 @@ pub struct Status {
 pub struct Asked {
     /// The first words.
     pub words: String,
+    /// Those of the last prompt before it that says more, where it says little itself.
+    pub before: Option<String>,
     /// The conversation.
     pub session: SessionId,
     /// The last episode in which it was the prompt.
@@ -156,6 +164,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
     let refused = refused.map(|(entity, reason)| (entity.clone(), reason));
     let (build, test) = work.last_runs(&text);
     Ok(Status {
+        goal: reader.rows()?,
         asked: work.asked(&text),
         in_flight: refused.take(ENTITIES_MAX).collect(),
         stale,
@@ -314,18 +323,27 @@ impl LastWork {
     }
 
     fn asked(&self, text: &impl Fn(ArtifactHash) -> Option<String>) -> Option<Asked> {
-        self.users_prompts().find_map(|prompt| {
+        let mut prompts = self.users_prompts().filter_map(|prompt| {
             let own = prompt.contents.iter().copied().filter(|content| {
                 text(*content).is_some_and(|text| !capture::quotes_a_conversation(&text))
             });
             let own: Vec<ArtifactHash> = own.collect();
             let words = prompt_words(&own, |content| text(content).map(String::into_bytes));
-            (words != "…").then_some(Asked {
-                words,
-                session: prompt.session,
-                episode: prompt.episode,
-                at: prompt.at,
-            })
+            (words != "…").then_some((prompt, words))
+        });
+        let (prompt, words) = prompts.next()?;
+        // "Go on." says nothing of what to go on with.
+        let says_little = |words: &str| words.split_whitespace().count() < WORDS_MIN;
+        let before = match says_little(&words) {
+            true => prompts.map(|(_, words)| words).find(|it| !says_little(it)),
+            false => None,
+        };
+        Some(Asked {
+            words,
+            before,
+            session: prompt.session,
+            episode: prompt.episode,
+            at: prompt.at,
         })
     }
 
@@ -376,18 +394,18 @@ impl LastWork {
 }
 
 impl Status {
-    /// Whether the last work didn't come to its end.
+    /// Whether there is a goal, or the last work didn't come to its end.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         let failed = |run: &Option<Run>| {
             let run = run.as_ref();
             run.is_some_and(|run| run.result.passed == Some(false))
         };
-        self.asked.is_some()
-            && (self.is_broken_off
-                || !self.in_flight.is_empty()
-                || failed(&self.test)
-                || failed(&self.build))
+        let is_left = self.is_broken_off
+            || !self.in_flight.is_empty()
+            || failed(&self.test)
+            || failed(&self.build);
+        !self.goal.is_empty() || self.asked.is_some() && is_left
     }
 
     /// The status for people and models, the most useful first: whole lines, as many as fit.
@@ -404,9 +422,11 @@ impl Status {
     }
 
     fn all_lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = goal::lines(self.goal.iter()).collect();
         if let Some(asked) = &self.asked {
-            lines.push(format!("Asked last: {}", asked.words));
+            let before = asked.before.as_ref();
+            let before = before.map_or_else(String::new, |it| format!(" (before: {it})"));
+            lines.push(format!("Asked last: {}{before}", asked.words));
         }
         if self.is_broken_off {
             lines.push("The last reply did not come to its end.".to_owned());
@@ -431,6 +451,7 @@ impl Status {
         let asked = self.asked.as_ref().map(|asked| {
             json!({
                 "at": utc_moment(asked.at.0),
+                "before": asked.before,
                 "episode_id": asked.episode.0,
                 "session_id": asked.session.0,
                 "words": asked.words,
@@ -447,12 +468,16 @@ impl Status {
             .changed
             .iter()
             .map(|place| json!({ "entity": place.entity.to_string(), "place": place.shown() }));
+        let goal = self.goal.iter().map(|row| {
+            json!({ "at": utc_moment(row.at_ms.0), "text": row.text, "what": row.what.as_str() })
+        });
         let stale = self.stale.iter().map(ToString::to_string);
         json!({
             "asked": asked,
             "broken_off": self.is_broken_off,
             "build": self.build.as_ref().map(Run::json_object),
             "changed": changed.collect::<Vec<_>>(),
+            "goal": goal.collect::<Vec<_>>(),
             "in_flight": in_flight.collect::<Vec<_>>(),
             "stale": stale.collect::<Vec<_>>(),
             "test": self.test.as_ref().map(Run::json_object),

@@ -116,6 +116,15 @@ pub const ACTS: &[DoorAct] = &[
         read: |payload| payload.on_grant(Verb::Revoke),
     },
     DoorAct {
+        name: "goal",
+        meaning: "says what the work is for: a text, `next: TEXT`, `question: TEXT` or `done`",
+        fields: &["text"],
+        read: |payload| {
+            let said = payload.text("text")?.to_owned();
+            Ok(DoorRequest::Act(Act::OnGoal(said)))
+        },
+    },
+    DoorAct {
         name: "stop",
         meaning: "ends all replies and tools, and refuses requests until `resume`",
         fields: &[],
@@ -169,6 +178,7 @@ pub fn act_payload(act: &Act) -> (&'static str, Value) {
             let session = session.map(|session| session.0);
             (verb.as_str(), json!({ "grant": grant, "session": session }))
         }
+        Act::OnGoal(said) => (Verb::Goal.as_str(), json!({ "text": said })),
         Act::OnTools {
             verb,
             lifts_breach: false,
@@ -455,6 +465,7 @@ mod tests {
             },
             Act::OnGrant(Verb::Allow, "SHELL_EXEC".into(), None),
             Act::OnGrant(Verb::Revoke, "SHELL_EXEC".into(), Some(SessionId(4))),
+            Act::OnGoal("next: measure".into()),
             on_tools(Verb::Stop, false),
             on_tools(Verb::Resume, false),
             on_tools(Verb::Resume, true),

@@ -67,6 +67,7 @@ pub fn sentence(event: &Event) -> String {
             SessionId(0) => format!("{} {}", event.change, event.pattern),
             session => format!("{} {} in {session}", event.change, event.pattern),
         },
+        Event::GoalChanged(event) => format!("{} {}", event.change, event.text),
         Event::WorkCounted(event) => format!(
             "{} changed, {} of code, {}, {}",
             count_text(event.files.len(), "file", "files"),

@@ -177,7 +177,102 @@ fn a_hook_says_nothing_where_it_knows_nothing() {
         &[("make test", "make: *** [test] Error 1\n")],
     );
     tslp.stop();
-    assert_ne!(begun(&places, "startup"), json!({}));
+    let task = "Mend the scanner, please.";
+    let tslp = Tslp::start(&places, &upstream);
+    work(&tslp, &upstream, task, &[]);
+    work(&tslp, &upstream, "Go on.", &[]);
+    tslp.stop();
+    let told = begun(&places, "startup").to_string();
+    let asked = format!("Asked last: Go on. (before: {task})");
+    assert!(told.contains(&asked), "{told}");
     std::fs::write(places.data.join("ledger.db"), b"no ledger").unwrap();
     assert_eq!(begun(&places, "startup"), json!({}));
+}
+
+#[test]
+fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let told = |text: &str| {
+        upstream.will_say("Yes.");
+        tslp.chat(&prompt(text));
+        let seen = upstream.next().text();
+        seen.matches("[SESSION RECOVERY: READ-ONLY]").count()
+    };
+    assert_eq!(told("Hello."), 0);
+    let (code, page) = places.cli_json(&["goal", "next: measure"]);
+    assert_eq!(
+        (code, &page["targets"][0]["outcome"]),
+        (1, &json!("nothing_to_do"))
+    );
+    let (code, page) = places.cli_json(&["goal", "Make", "it", "fast"]);
+    assert_eq!((code, &page["targets"][0]["done"]), (0, &json!(true)));
+    places.cli_json(&["goal", "question: how fast?"]);
+    upstream.will_say("Yes.");
+    tslp.chat(&prompt("What is left?"));
+    let seen = upstream.next().text();
+    let block = "[SESSION RECOVERY: READ-ONLY]\\nGoal: Make it fast\\nQuestion: how fast?\\nAsked last: Hello.\\n[END SESSION RECOVERY]";
+    assert!(seen.contains(block), "{seen}");
+    // The conversation goes on: what was shown stands where it was, and nothing is said again.
+    let messages = [
+        user("What is left?"),
+        json!({"role": "assistant", "content": "Yes."}),
+        user("And now?"),
+    ];
+    upstream.will_say("Yes.");
+    tslp.chat(&json!({"model": "m", "messages": messages}));
+    let seen = upstream.next().text();
+    assert_eq!(seen.matches("[SESSION RECOVERY").count(), 1, "{seen}");
+    let (_, page) = places.cli_json(&["status"]);
+    assert_eq!(page["goal"][0]["text"], "Make it fast");
+    assert_eq!(page["unfinished"], true);
+    // What a client's hook has told isn't told again.
+    let context = begun(&places, "clear")["hookSpecificOutput"]["additionalContext"].clone();
+    let context = context.as_str().unwrap().to_owned();
+    assert!(context.contains("Goal: Make it fast"), "{context}");
+    assert_eq!(told(&format!("<note>\n{context}\n</note>\nGo on.")), 1);
+    places.cli_json(&["goal", "done"]);
+    assert_eq!(told("Something else."), 0);
+    tslp.at_rest();
+    tslp.stop();
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
+}
+
+#[test]
+fn the_state_of_then_is_byte_for_byte_what_was_shown_then() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let shown = |arguments: &[&str]| {
+        let mut command = places.in_workspace(&["state"]);
+        let output = command.args(arguments).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    let mut then = Vec::new();
+    for code in [RING, RING_BETTER] {
+        upstream.will_say("Fine.");
+        tslp.chat(&prompt(&format!(
+            "{}Note ring_put.",
+            fenced("src/ring.c", code)
+        )));
+        tslp.at_rest();
+        let (_, log) = places.cli_json(&["log", "--limit", "1"]);
+        let seq = log["seq"]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{log}"))
+            .to_string();
+        then.push((seq, shown(&["--json"]), shown(&[])));
+    }
+    assert_ne!(then[0].1, then[1].1);
+    for (seq, json, text) in then {
+        assert_eq!(shown(&["--at", &seq, "--json"]), json);
+        assert_eq!(shown(&["--at", &seq]), text);
+        assert_eq!(json.0, Some(0));
+    }
+    assert_eq!(shown(&["--at", "9999"]).0, Some(1));
+    tslp.stop();
 }

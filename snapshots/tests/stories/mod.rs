@@ -5,6 +5,7 @@ mod extent;
 mod resolution;
 
 mod gates;
+mod goals;
 mod write_head;
 
 mod tombstones;
