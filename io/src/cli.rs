@@ -92,6 +92,8 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
+    /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
+    Status(ActArgs),
     /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
     Usage {
         /// Show the last N days on which anything was used
@@ -176,12 +178,15 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Answer a client that asks before it runs a tool: a `PreToolUse` hook of Claude Code or Codex, JSON in and out
+    /// Answer a hook of Claude Code or Codex, JSON in and out: judge a tool's call, tell a new conversation what is unfinished
     Hook {
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
     },
+    /// Set up the hooks of a client
+    #[command(subcommand)]
+    Hooks(HooksCommand),
     /// Accept what the workspace's files hold as true, as if you had pasted it
     Accept(TargetArgs),
     /// Make the model's version of a definition true, which was refused or waits for you
@@ -312,6 +317,25 @@ pub enum CliCommand {
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
+}
+
+/// What `tslp hooks` does.
+#[derive(Clone, Debug, Subcommand)]
+pub enum HooksCommand {
+    /// Print the settings by which a client asks tslp, and where they go
+    Print {
+        /// The client
+        client: HookClient,
+    },
+}
+
+/// A client with hooks that tslp answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum HookClient {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
 }
 
 /// How a proxy is run.
@@ -693,6 +717,10 @@ mod tests {
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
             CliCommand::Hook { flags } => with("hook", &flags.0, None),
+            CliCommand::Hooks(HooksCommand::Print { client }) => {
+                format!("hooks print {client:?}")
+            }
+            CliCommand::Status(args) => act("status", args),
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),

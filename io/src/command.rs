@@ -29,7 +29,7 @@ use tslp_workspace::unread_code::in_files;
 
 use crate::adopt::AdoptMode;
 use crate::channel::{MissingLines, RecentQuery, StateQuery};
-use crate::cli::{self, CliCommand, OutputFormat};
+use crate::cli::{self, CliCommand, HooksCommand, OutputFormat};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
@@ -40,6 +40,7 @@ use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{AsOf, EntityState};
+use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
@@ -211,6 +212,25 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Hooks(HooksCommand::Print { client }) => {
+            Out::stdout().lines(hook::settings_lines(client))?;
+            Ok(Exit::Ok)
+        }
+        CliCommand::Status(of) => {
+            let (config, _) = read_config(&of.flags.0)?;
+            let page = if has_ledger(&config)? {
+                status::read_status(&diagnosed_subject(&config))?
+            } else {
+                VouchedPage::default()
+            };
+            print_vouched(of.output, page, Status::json_object, |status| {
+                let lines = status.lines(STATUS_TOKENS_MAX);
+                match lines.is_empty() {
+                    true => vec!["Nothing was asked yet.".to_owned()],
+                    false => lines,
+                }
+            })
+        }
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
         CliCommand::Reject(on) => acting::act_on_code(Verb::Reject, &on),

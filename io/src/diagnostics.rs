@@ -8,7 +8,9 @@ pub mod missing;
 mod overview;
 pub mod price;
 pub mod recent;
+pub mod runs;
 pub mod state;
+pub mod status;
 pub mod tool_check;
 mod turn;
 pub(crate) mod unread;
@@ -40,7 +42,9 @@ use self::disk_now::{DiskChanges, DiskNow};
 use self::state::AsOf;
 use self::tool_check::ToolCheck;
 use self::vouched::VouchedPage;
-use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, StateQuery, ToLoop, TurnQuery};
+use crate::channel::{
+    DiagnosticPage, DiagnosticQuery, MissingLines, OwnAnswer, StateQuery, ToLoop, TurnQuery,
+};
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
 use crate::main_loop::LoopHandle;
@@ -138,10 +142,14 @@ impl DiagnosticsThread {
         let json = match page {
             DiagnosticPage::Doctor => Ok(doctor::examine_all(&self.subject).json_page()),
             DiagnosticPage::Recent(wanted) => {
-                recent::read_recent(&self.subject, *wanted).map(|episodes| {
+                recent::read_recent(&self.subject, *wanted).and_then(|episodes| {
                     let mut json = recent::recent_json(&episodes.page);
+                    // It quotes prompts, so it is on the page that shows content.
+                    if wanted.missing_lines == MissingLines::Shown {
+                        json["status"] = status::read_status(&self.subject)?.page.json_object();
+                    }
                     mark_unverified(&mut json, episodes.flaw.as_deref());
-                    json
+                    Ok(json)
                 })
             }
             DiagnosticPage::State(wanted) => return self.state_page(wanted),

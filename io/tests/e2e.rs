@@ -85,6 +85,8 @@ mod stale;
 mod starts;
 #[path = "e2e/startup.rs"]
 mod startup;
+#[path = "e2e/status.rs"]
+mod status;
 #[cfg(target_os = "linux")]
 #[path = "e2e/tool_loop.rs"]
 mod tool_loop;

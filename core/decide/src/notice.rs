@@ -277,7 +277,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The user's message holds another model's answer. Its code is only a proposal: check it before you use it.",
         ),
         Reason::ToolNotRun => String::from(
-            "The last reply asks for a tool in a fence, and nothing was run: such fences run only in chat completions of a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
+            "The last reply asks for a tool in a fence, and nothing was run: such fences run only for a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
         ),
         Reason::ForgedResult => String::from(
             "The last reply shows more tool results than tools returned: the model wrote at least one of them itself.\nDo not rely on them; call the tool again for what it really returns.",

@@ -60,10 +60,15 @@ impl DiskNow {
         }
     }
 
+    /// A file's text now, if it has one that may be read.
+    pub(crate) fn text(&self, path: &RelPath) -> Option<String> {
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.read(path)?.ok()
+    }
+
     /// The code that the workspace's file holds of an entity, if it can be read there.
     pub(crate) fn code_now(&self, entity: &EntityId) -> Option<String> {
-        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = observer.read(&entity.path)?.ok()?;
+        let text = self.text(&entity.path)?;
         let Some(symbol) = &entity.symbol else {
             return Some(text);
         };

@@ -43,7 +43,12 @@ impl EntityState {
     /// Whether the entity is STALE (spec §15.4). A file that can't be read is withheld, too, but not known to differ.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        matches!(self.disk, "superseded" | "unknown" | "refused")
+        Self::is_stale_word(self.disk)
+    }
+
+    /// Whether what disk holds makes an entity STALE.
+    pub(crate) fn is_stale_word(disk: &str) -> bool {
+        matches!(disk, "superseded" | "unknown" | "refused")
     }
 
     /// `path::symbol`, or the path.
