@@ -11,9 +11,13 @@ use tslp_projections::usage::UsageRow;
 use tslp_store::ledger::LedgerReader;
 use tslp_store::startup::StartError;
 
-use super::{DiagnosedSubject, mark_unverified, row_object, vouched};
+use super::state::EntityState;
+use super::{DiagnosedSubject, mark_unverified, row_object, status, vouched};
 use crate::evidence::moments::utc_moment;
 use tslp_projections::row::{Row, StoredRow};
+
+/// Tokens of what is said of the work under way.
+const STATUS_TOKENS_MAX: usize = 2000;
 
 /// Most rows of one kind, the last ones.
 const ROWS_MAX: usize = 200;
@@ -30,7 +34,10 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
         if stale.len() == ROWS_MAX {
             return ControlFlow::Break(());
         }
-        stale.push(json!({ "disk": row.disk_holds.as_str(), "entity": row.entity.to_string() }));
+        let disk = row.disk_holds.as_str();
+        if EntityState::is_stale_word(disk) {
+            stale.push(json!({ "disk": disk, "entity": row.entity.to_string() }));
+        }
         ControlFlow::Continue(())
     })?;
     let mut usage = rows::<UsageRow>(&reader)?;
@@ -39,16 +46,19 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
             row["day"] = utc_moment(day)[..10].into();
         }
     }
+    let work = status::read_status(subject)?.page;
     let mut json = json!({
         "calls": rows::<ToolCallRow>(&reader)?,
         "grants": rows::<GrantRow>(&reader)?,
         "head": reader.head()?.seq.0,
         "ledger_bytes": reader.bytes_on_disk(),
+        "recovery": work.recovery_block(),
         "rules": rows::<RuleRow>(&reader)?,
         "safe_mode": subject.safe_mode_reason(),
         "scope": rows::<ScopeRow>(&reader)?,
         "sessions": rows::<ToolSessionRow>(&reader)?,
         "stale": stale,
+        "status": work.lines(STATUS_TOKENS_MAX),
         "upstream": subject.upstream.as_ref().map(ToString::to_string),
         "usage": usage,
         "workspace": subject.workspace.to_string_lossy(),

@@ -164,7 +164,7 @@ function verdict(it, turn) {
   const rule = rule => h('li', { class: rule.met ? '' : rule.is_needed ? 'unmet' : 'idle' },
     h('code', {}, rule.rule), ` ${rule.meaning}`, rule.needed > 0 ? h('strong', {}, ` (saw ${rule.seen}, needs ${rule.needed})`) : '');
   return h('section', { class: `card finding ${isRefused ? 'bad' : it.state === 'true' ? 'good' : 'warn'}` },
-    h('div', { class: 'verdict' }, h('h4', {}, entityLink(it.entity)),
+    h('div', { class: 'verdict' }, h('h3', { class: 'name' }, entityLink(it.entity)),
       chip(isRefused ? 'bad' : it.state === 'true' ? 'good' : 'warn', isRefused ? 'refused' : it.state === 'true' ? 'became true' : it.state),
       isRefused && lost ? chip('bad', `${count(lost, 'line')} lost`) : null,
       it.disk === 'refused' ? chip('warn', 'your file holds it') : null),
@@ -174,7 +174,7 @@ function verdict(it, turn) {
     it.rules.length > unmet.length ? h('details', {}, h('summary', {}, `All ${it.rules.length} rules`), h('ul', { class: 'rules' }, it.rules.map(rule))) : null,
     isRefused ? [copyable(`tslp confirm ${quoted(it.entity)}`), copyable(`tslp reject ${quoted(it.entity)}`),
       it.disk === 'refused' ? copyable(`tslp undo --episode ${turn.episode}`) : null] : null,
-    it.disk && it.disk !== 'refused' ? copyable(`tslp accept ${quoted(file)}`) : null);
+    /^(superseded|unknown)$/.test(it.disk ?? '') ? copyable(`tslp accept ${quoted(file)}`) : null);
 }
 
 const saidList = (title, list) => list?.length ? [h('h3', {}, title), h('ul', { class: 'plain' }, list.map(it => h('li', {},
@@ -372,9 +372,11 @@ function table(title, rows, empty) {
 async function showSystems() {
   const over = await read('/overview');
   // What the proxy says and no view shows yet has its place here, too.
-  const shown = new Set(['scope', 'usage', 'grants', 'calls', 'sessions', 'rules', 'stale']);
+  const shown = new Set(['status', 'scope', 'usage', 'grants', 'calls', 'sessions', 'rules', 'stale']);
   const others = Object.entries(over).filter(([name, value]) => !shown.has(name) && Array.isArray(value));
   return [h('h2', {}, 'Memory, scope, guard'),
+    h('h3', {}, 'The work under way'), over.status.length ? h('div', { class: 'card' }, h('pre', {}, over.status.join('\n'))) : h('p', { class: 'soft' }, 'No work is on record yet.'), copyable('tslp status'),
+    over.recovery ? [h('h3', {}, 'A new conversation is told'), h('div', { class: 'card' }, h('pre', {}, over.recovery))] : null,
     table('Scope: files that models don’t see, or alone see', over.scope, 'Models may see every file.'), copyable('tslp off PATTERN'), copyable('tslp lock PATTERN'),
     table('Usage and budgets', over.usage, 'Nothing was used yet.'),
     table('Grants', over.grants, 'No tool has a grant.'), table('Calls', over.calls, 'No tool was called.'), table('Sessions that are halted or counted', over.sessions, 'None is halted.'),

@@ -22,6 +22,46 @@ const PAGE_BYTES_MAX: usize = 100_000;
 /// The ring without its bounds: gate A refuses it.
 const RING_LOST: &str = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
 
+/// Settings that a model is asked to simplify.
+const SETTINGS: &str = r#"LIMIT = 64
+
+
+def deep_mapping(base, changes, *, depth=0):
+    """Merges changes into base, mappings into mappings."""
+    if depth > LIMIT:
+        raise RecursionError("mappings nest too deep")
+    merged = dict(base)
+    for key, value in changes.items():
+        if value is None:
+            merged.pop(key, None)
+            continue
+        known = merged.get(key)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[key] = deep_mapping(known, value, depth=depth + 1)
+        else:
+            merged[key] = value
+    return merged
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return parse(file.read())
+"#;
+
+/// What models make of it.
+const DEEP_MAPPING_LOST: &str = r#"def deep_mapping(base, changes, *, depth=0):
+    """Merges changes into base, mappings into mappings."""
+    merged = dict(base)
+    for key, value in changes.items():
+        known = merged.get(key)
+        merged[key] = value
+    return merged
+"#;
+
+fn python(code: &str) -> String {
+    format!("```python:src/settings.py\n{code}```\n")
+}
+
 /// A browser with one tab, which is told what to do over a pipe (the DevTools protocol).
 struct Browser {
     child: Child,
@@ -202,6 +242,10 @@ const CONTRASTS: &str = "(() => {
   }
   return bad;
 })()";
+
+/// What axe-core finds serious; `TSLP_AXE` is the path of its `axe.min.js`, which `.ci/run` takes from npm.
+const AXE_SERIOUS: &str = "axe.run().then(found => found.violations.filter(it => ['serious', 'critical'].includes(it.impact)) \
+  .map(it => `${it.id}: ${it.nodes[0].html.slice(0, 160)}`))";
 
 /// What everybody needs to find their way: each control and picture has a name, each id is there once, headings begin with one.
 const NAMELESS: &str = "[...document.querySelectorAll('a,button,input,[role=img],[role=listbox],[role=region]')].filter(el => el.checkVisibility() \
@@ -386,22 +430,22 @@ fn the_page_shows_a_session_as_it_happens() {
 
     // A paste appears without reloading.
     upstream.will_say("fine");
-    places.write("src/ring.c", RING);
-    talk.ask(&format!("Look at this\n{}", fenced("src/ring.c", RING)));
-    chromium.until("document.querySelectorAll('.turn').length === 1 && document.body.innerText.includes('✓ src/ring.c::ring_put')");
+    places.write("src/settings.py", SETTINGS);
+    talk.ask(&format!("Here are our settings\n{}", python(SETTINGS)));
+    chromium.until("document.querySelectorAll('.turn').length === 1 && document.body.innerText.includes('✓ src/settings.py::deep_mapping')");
 
     // A refused edit stands next to the truth, lost lines marked, with the rule.
     // In another conversation, which is shown what is true.
     let mut talk = Talk::new(&tslp);
-    upstream.will_say(fenced("src/ring.c", RING_LOST));
-    talk.ask("simplify ring_put");
-    chromium.until("document.body.innerText.includes('✕ src/ring.c::ring_put lost')");
+    upstream.will_say(python(DEEP_MAPPING_LOST));
+    talk.ask("Make deep_mapping simpler, please.");
+    chromium.until("document.body.innerText.includes('✕ src/settings.py::deep_mapping lost')");
     chromium.picture("turns");
     let turn = chromium.view("turn/2");
     for part in [
         "What is true",
         "What the model proposed",
-        "tslp confirm src/ring.c::ring_put",
+        "tslp confirm src/settings.py::deep_mapping",
         "needs",
     ] {
         assert!(turn.contains(part), "{part}: {turn}");
@@ -411,8 +455,15 @@ fn the_page_shows_a_session_as_it_happens() {
             "[...document.querySelectorAll('.side.lost .text')].map(it => it.textContent.trim())"
         ),
         json!([
-            "r->slots[r->head] = value;",
-            "r->head = (r->head + 1) % r->size;"
+            "if depth > LIMIT:",
+            "raise RecursionError(\"mappings nest too deep\")",
+            "if value is None:",
+            "merged.pop(key, None)",
+            "continue",
+            "if isinstance(known, dict) and isinstance(value, dict):",
+            "merged[key] = deep_mapping(known, value, depth=depth + 1)",
+            "else:",
+            "merged[key] = value"
         ])
     );
     chromium.picture("refused");
@@ -431,27 +482,36 @@ fn the_page_shows_a_session_as_it_happens() {
     chromium.picture("sent");
 
     // A file that is edited outside turns STALE, with a diff against it.
-    places.write("src/ring.c", &RING.replace("return 0", "return 7"));
+    places.write(
+        "src/settings.py",
+        &SETTINGS.replace("return merged", "return base"),
+    );
     upstream.will_say("yes");
-    talk.ask("is ring_put fine?");
+    talk.ask("is deep_mapping fine?");
     tslp.ended(3);
-    let entity = "entity/src%2Fring.c%3A%3Aring_put";
+    let entity = "entity/src%2Fsettings.py%3A%3Adeep_mapping";
     let shown = chromium.view(entity);
     assert!(
         shown.contains("STALE")
             && shown.contains("What your file holds")
-            && shown.contains("return 7"),
+            && shown.contains("return base"),
         "{shown}"
     );
     chromium.picture("truth");
 
     // Both schemes, each view: contrast and names.
+    let axe = env::var("TSLP_AXE").map(|path| fs::read_to_string(path).unwrap());
+    let axe = axe.ok();
     for scheme in ["light", "dark"] {
         chromium.scheme(scheme);
         for view in ["now", "turns", "turn/2", "sent/2", entity, "systems"] {
             chromium.view(view);
             assert_eq!(chromium.value(CONTRASTS), json!([]), "{scheme} {view}");
             assert_eq!(chromium.value(NAMELESS), json!([]), "{view}");
+            if let Some(axe) = &axe {
+                chromium.value(&format!("{axe};0"));
+                assert_eq!(chromium.value(AXE_SERIOUS), json!([]), "{scheme} {view}");
+            }
         }
     }
     chromium.view("turn/2");
