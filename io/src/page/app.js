@@ -47,22 +47,20 @@ async function showNow() {
     findings.push(finding('warn', 'The cache broke at ', link(`sent/${turn.episode_id}`, `turn ${turn.episode_id}`), `: ${turn.cache_break.by === 'tslp' ? 'tslp' : 'the client'} changed the prompt, and some ${count(turn.cache_break.tokens, 'token')} were read again.`));
   }
   const last = prompts[0];
-  const window = over.rules.find(rule => /window/.test(rule.name) && /^\d+$/.test(rule.value))?.value;
   const facts = [
     ['mode', health.mode, health.status === 'ok' ? '' : 'bad'],
     ['model server', over.upstream ?? 'the built-in demo', 'small'],
     ['last prompt', last?.price ? count(tokensOf(last), 'token') : '–', ''],
-    window && ['window', `${Number(window).toLocaleString('en')} tokens`, ''],
     ['refused in the last hour', refused.length, refused.length ? 'bad' : ''],
     ['STALE', over.stale.length, over.stale.length ? 'bad' : 'good'],
-  ].filter(Boolean);
+  ];
   return [h('h2', {}, sentence),
     prompts.length === 0 ? welcome() : null,
     findings.length ? h('section', { 'aria-label': 'Findings' }, findings)
       : prompts.length ? finding('good', 'Nothing needs you: no code was lost, and your files hold what is true.') : null,
     h('h3', {}, 'State'),
     h('dl', { class: 'facts' }, facts.map(([name, value, kind]) => h('div', {}, h('dt', {}, name), h('dd', { class: kind }, value)))),
-    prompts.length ? [h('h3', {}, 'The last prompts: what became true, what was refused, what had to be read anew'), chart(prompts.slice(0, 60).reverse())] : null];
+    prompts.length ? [h('h3', {}, 'The last prompts'), chart(prompts.slice(0, 60).reverse())] : null];
 }
 
 const finding = (kind, ...text) => h('div', { class: `card finding ${kind}` }, h('p', {}, ...text));
@@ -80,20 +78,22 @@ function chart(list) {
   const width = 1000;
   const step = width / Math.max(20, list.length);
   const most = Math.max(1, ...list.map(anewOf));
-  const top = Math.max(4, ...list.map(turn => trueOf(turn).length + refusedOf(turn).length));
+  const top = Math.max(4, ...list.map(turn => trueOf(turn).length + refusedOf(turn).length + turn.withheld.length));
   const bars = list.flatMap((turn, at) => {
     const x = at * step + step * 0.15;
     const bar = (name, y, height, across, title) => h('rect', { class: name, x, y, width: across, height }, h('title-svg', {}, title));
     const good = trueOf(turn).length / top * 40;
     const bad = refusedOf(turn).length / top * 40;
+    const kept = turn.withheld.length / top * 40;
     const anew = anewOf(turn) / most * 36;
-    const what = `turn ${turn.episode_id}: ${trueOf(turn).length} became true, ${refusedOf(turn).length} refused, ${anewOf(turn)} tokens anew`;
-    return [good && bar('true', 46 - good, good, step * 0.7, what), bad && bar('refused', 46 - good - bad, bad, step * 0.7, what), bar('anew', 54, anew, step * 0.7, what)];
+    const what = `turn ${turn.episode_id}: ${trueOf(turn).length} became true, ${refusedOf(turn).length} refused, ${turn.withheld.length} withheld, ${anewOf(turn)} tokens anew`;
+    return [good && bar('true', 46 - good, good, step * 0.7, what), bad && bar('refused', 46 - good - bad, bad, step * 0.7, what),
+      kept && bar('withheld', 46 - good - bad - kept, kept, step * 0.7, what), bar('anew', 54, anew, step * 0.7, what)];
   });
   const label = `${count(list.length, 'prompt')}: ${list.reduce((sum, turn) => sum + trueOf(turn).length, 0)} became true, ${list.reduce((sum, turn) => sum + refusedOf(turn).length, 0)} refused`;
   return h('div', { class: 'card' }, h('svg', { class: 'chart', viewBox: `0 0 ${width} 96`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
     h('line', { class: 'axis', x1: 0, x2: width, y1: 50, y2: 50 }), bars),
-    h('p', { class: 'legend', 'aria-hidden': 'true' }, h('span', {}, 'became true'), h('span', { class: 'refused' }, 'refused'), h('span', { class: 'anew' }, 'read anew')));
+    h('p', { class: 'legend', 'aria-hidden': 'true' }, h('span', {}, 'became true'), h('span', { class: 'refused' }, 'refused'), h('span', { class: 'withheld' }, 'withheld'), h('span', { class: 'anew' }, 'read anew')));
 }
 
 // ---- Turns
@@ -106,9 +106,9 @@ function passes(turn, text) {
     if (word === 'true') return trueOf(turn).length > 0;
     if (word === 'withheld') return turn.withheld.length > 0;
     if (word === 'today') return turn.at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-    const [, key, value] = word.match(/^(file|client|model|reason|session):(.*)$/) ?? [];
+    const [, key, value] = word.match(/^(file|model|reason|session):(.*)$/) ?? [];
     if (key === 'file') return turn.entities.some(name => name.toLowerCase().includes(value));
-    if (key === 'model' || key === 'client') return turn.model.toLowerCase().includes(value);
+    if (key === 'model') return turn.model.toLowerCase().includes(value);
     if (key === 'session') return String(turn.session_id) === value;
     if (key === 'reason') return turn.artifact_states.some(it => it.reason.toLowerCase().includes(value));
     return `${turn.words ?? ''} ${turn.entities.join(' ')}`.toLowerCase().includes(word);

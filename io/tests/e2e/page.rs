@@ -469,7 +469,6 @@ fn the_page_shows_a_session_as_it_happens() {
     chromium.picture("refused");
     chromium.view("now");
     chromium.until("document.querySelector('h2').textContent.includes('1 was refused')");
-    chromium.picture("now");
 
     // What the model saw, ours in colour.
     chromium.view("sent/2");
@@ -481,6 +480,25 @@ fn the_page_shows_a_session_as_it_happens() {
     );
     chromium.picture("sent");
 
+    // The client has written the refused edit all the same: the page says that the file holds it.
+    let (before, after) = (
+        SETTINGS.find("def deep").unwrap(),
+        SETTINGS.find("\n\ndef load").unwrap(),
+    );
+    let held = [&SETTINGS[..before], DEEP_MAPPING_LOST, &SETTINGS[after..]].concat();
+    places.write("src/settings.py", &held);
+    upstream.will_say("64");
+    talk.ask("What is LIMIT?");
+    tslp.ended(3);
+    let now = chromium.view("now");
+    assert!(
+        now.contains("and your file holds it")
+            && now.contains("1 was refused, and your files hold one of them"),
+        "{now}"
+    );
+    chromium.picture("now");
+    assert!(chromium.view("turn/2").contains("tslp undo --episode 2"));
+
     // A file that is edited outside turns STALE, with a diff against it.
     places.write(
         "src/settings.py",
@@ -488,7 +506,7 @@ fn the_page_shows_a_session_as_it_happens() {
     );
     upstream.will_say("yes");
     talk.ask("is deep_mapping fine?");
-    tslp.ended(3);
+    tslp.ended(4);
     let entity = "entity/src%2Fsettings.py%3A%3Adeep_mapping";
     let shown = chromium.view(entity);
     assert!(
@@ -531,7 +549,7 @@ fn the_page_shows_a_session_as_it_happens() {
     // By keyboard alone.
     chromium.key("2", 50);
     chromium
-        .until("location.hash === '#/turns' && document.querySelectorAll('.turn').length === 3");
+        .until("location.hash === '#/turns' && document.querySelectorAll('.turn').length === 4");
     chromium.key("/", 191);
     chromium.until("document.activeElement.id === 'filter'");
     for letter in "refused".chars() {
