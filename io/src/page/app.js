@@ -30,7 +30,7 @@ async function showNow() {
   const disk = new Map(over.stale.map(it => [it.entity, it.disk]));
   const held = refused.filter(it => disk.get(it.entity) === 'refused');
   const sentence = prompts.length === 0 ? 'Nothing has happened yet.'
-    : `${count(became, 'definition')} became true in the last hour, ${refused.length ? `${refused.length} ${refused.length === 1 ? 'was' : 'were'} refused` : 'none was refused'}${held.length ? `, and your files hold ${held.length === 1 ? 'one of them' : `${held.length} of them`}` : ''}.`;
+    : `${count(became, 'definition')} became true in the last hour, ${refused.length ? `${refused.length} ${refused.length === 1 ? 'was' : 'were'} refused` : 'none was refused'}${held.length === 0 ? '' : refused.length === 1 ? ', and your file holds it' : `, and your files hold ${held.length === 1 ? 'one' : held.length} of them`}.`;
   const findings = [];
   if (over.safe_mode) findings.push(finding('bad', 'Safe mode: ', over.safe_mode));
   if (over.unverified) findings.push(finding('bad', 'Nothing vouches for this page: ', over.unverified));
@@ -40,7 +40,10 @@ async function showNow() {
       disk.get(it.entity) === 'refused' ? h('strong', {}, ', and your file holds it') : '', '. ',
       link(`turn/${it.turn.episode_id}`, `See it next to the truth (turn ${it.turn.episode_id})`)));
   }
-  for (const it of over.stale.filter(it => it.disk !== 'refused').slice(0, 12)) {
+  // A file differs as a whole where a definition of it does: that is said of the definition.
+  const said = new Set(over.stale.filter(it => it.entity.includes('::')).map(it => it.entity.split('::')[0]));
+  const others = over.stale.filter(it => it.disk !== 'refused' && !said.has(it.entity));
+  for (const it of others.slice(0, 12)) {
     findings.push(finding('warn', entityLink(it.entity), ' is STALE: your file holds something that nobody told the proxy of.'));
   }
   for (const turn of lately.filter(turn => turn.cache_break).slice(0, 3)) {

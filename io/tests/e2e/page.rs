@@ -492,8 +492,8 @@ fn the_page_shows_a_session_as_it_happens() {
     tslp.ended(3);
     let now = chromium.view("now");
     assert!(
-        now.contains("and your file holds it")
-            && now.contains("1 was refused, and your files hold one of them"),
+        now.contains("lost 8 lines, and your file holds it")
+            && now.contains("1 was refused, and your file holds it"),
         "{now}"
     );
     chromium.picture("now");
