@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::{env, fs};
 
@@ -74,6 +75,7 @@ struct Browser {
 
 impl Browser {
     /// `None`, and a line that says so, on a machine without one.
+    #[expect(clippy::print_stderr, reason = "who runs the tests has to know")]
     fn start() -> Option<Self> {
         if !fs::exists(BROWSER).unwrap() {
             eprintln!("skipped: there is no {BROWSER}; `.ci/run` installs it");
@@ -301,6 +303,43 @@ fn the_root_is_the_page_for_browsers_and_what_it_was_for_clients() {
         }
     }
     assert_eq!(tslp.request("POST", "/overview", &[], b"").status(), 405);
+    tslp.stop();
+}
+
+#[test]
+fn open_opens_the_running_proxys_page() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let open = |opener: &str| {
+        let programs = places.path("programs");
+        fs::create_dir_all(&programs).unwrap();
+        let program = programs.join(if cfg!(target_os = "macos") {
+            "open"
+        } else {
+            "xdg-open"
+        });
+        fs::write(&program, format!("#!/bin/sh\n{opener}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = places.in_workspace(&["open"]);
+        let output = command.env("PATH", &programs).output().unwrap();
+        let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), texts)
+    };
+    let (code, [_, error]) = open("exit 0");
+    assert_eq!(code, Some(1));
+    assert!(
+        error.contains("no proxy runs for this workspace"),
+        "{error}"
+    );
+    let tslp = Tslp::start(&places, &upstream);
+    let page = format!("{}/\n", address(&tslp));
+    let opened = places.path("opened");
+    let (code, [said, _]) = open(&format!("echo \"$1\" > '{}'", opened.display()));
+    assert_eq!((code, &said), (Some(0), &page));
+    assert_eq!(fs::read_to_string(opened).unwrap(), page);
+    // Without a browser, the address is said all the same.
+    let (code, [said, error]) = open("exit 3");
+    assert_eq!((code, said), (Some(0), page));
+    assert!(error.contains("no browser could be opened"), "{error}");
     tslp.stop();
 }
 
@@ -553,7 +592,7 @@ fn the_page_shows_a_session_as_it_happens() {
     chromium.key("/", 191);
     chromium.until("document.activeElement.id === 'filter'");
     for letter in "refused".chars() {
-        chromium.key(&letter.to_string(), letter.to_ascii_uppercase() as u32);
+        chromium.key(&letter.to_string(), u32::from(letter.to_ascii_uppercase()));
     }
     chromium.until("document.querySelectorAll('.turn').length === 1");
     chromium.key("Escape", 27);
