@@ -226,7 +226,8 @@ const textsOf = content => typeof content === 'string' ? content
 
 async function showSent(id) {
   const query = new URLSearchParams(location.hash.split('?')[1]);
-  const sent = await read(`/sent?episode=${id}${query.get('whole') ? '&whole=true' : ''}`);
+  const [sent, all] = await Promise.all([read(`/sent?episode=${id}${query.get('whole') ? '&whole=true' : ''}`), turns()]);
+  const broke = all.find(turn => String(turn.episode_id) === id)?.cache_break;
   let request = null;
   try {
     request = JSON.parse(sent.body.text);
@@ -251,7 +252,7 @@ async function showSent(id) {
       same ? [`It begins as `, link(`sent/${same.episode}`, `turn ${same.episode}`), ` did for ${count(same.bytes, 'byte')} of ${same.of.toLocaleString('en')}; the rest had to be read anew, some ${count(Math.ceil((same.of - same.bytes) / 4), 'token')}. `] : 'It is the first of its conversation. ',
       sent.ours.length ? [h('span', { class: 'ours' }, 'What tslp put in'), ' has this colour.'] : 'tslp put nothing in.'),
     sent.body.bytes ? h('p', {}, link(`sent/${id}?whole=1`, `Show all (${sent.body.bytes.toLocaleString('en')} bytes)`)) : null,
-    same?.was ? h('div', { class: 'card finding warn' }, h('p', { class: 'role' }, `The first difference: turn ${same.episode} had `), h('pre', {}, same.was), h('p', { class: 'role' }, 'and this one has'), h('pre', {}, same.is)) : null,
+    same?.was ? h('div', { class: 'card finding warn' }, h('p', { class: 'role' }, `The first difference${broke ? `, which ${broke.by === 'tslp' ? 'tslp' : 'the client'} made` : ''}: turn ${same.episode} had`), h('pre', {}, same.was), h('p', { class: 'role' }, 'and this one has'), h('pre', {}, same.is)) : null,
     items.map(section), request?.tools ? h('p', { class: 'soft' }, `and ${count(request.tools.length, 'tool')}`) : null, rawBox,
     copyable(`tslp show-prompt ${id}`)];
 }
