@@ -45,6 +45,12 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: LogFlags,
     },
+    /// Open the page of the running proxy in a browser: what is true, what was refused and why, what the model saw
+    Open {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Check the ledger, the disk, the grammars and the model server
     Doctor {
         /// The configuration's flags.
@@ -676,6 +682,7 @@ mod tests {
                 with(&format!("serve{quiet}"), &flags.0, None)
             }
             CliCommand::Demo { flags } => with("demo", &flags.0, None),
+            CliCommand::Open { flags } => with("open", &flags.0, None),
             CliCommand::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
             CliCommand::State {
                 path: _,

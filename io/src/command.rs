@@ -122,6 +122,10 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             demo_tour::run_tour(&mut Out::stdout())
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
+        CliCommand::Open { flags } => {
+            let (config, _) = read_config(&flags.0)?;
+            run::open_page(&config)
+        }
         CliCommand::Doctor { flags, output } => {
             let config = config_of_running(&flags.0)?;
             show_doctor(&config, output)
@@ -139,6 +143,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             // Every path begins with nothing, so none given means all.
             let path = path.as_deref().unwrap_or("");
             let wanted = StateQuery {
+                contains: None,
                 path: path.strip_prefix("./").unwrap_or(path).to_owned(),
                 after,
                 limit,

@@ -52,6 +52,8 @@ mod maintenance;
 mod memory;
 #[path = "e2e/other_versions.rs"]
 mod other_versions;
+#[path = "e2e/page.rs"]
+mod page;
 #[path = "e2e/price.rs"]
 mod price;
 #[path = "e2e/promotion.rs"]

@@ -146,7 +146,9 @@ pub fn state_page(
         if !row.entity.path.as_str().starts_with(&*wanted.path) {
             return ControlFlow::Break(());
         }
-        if after.as_ref().is_none_or(|after| row.entity > *after) {
+        let is_named = |part: &String| row.entity.to_string().to_lowercase().contains(&**part);
+        let is_after = after.as_ref().is_none_or(|after| row.entity > *after);
+        if is_after && wanted.contains.as_ref().is_none_or(is_named) {
             has_more = shown.len() == limit;
             if has_more {
                 return ControlFlow::Break(());
@@ -300,7 +302,10 @@ fn described(
 }
 
 /// The entity of this name of which something is true. A file's name may itself contain `::`.
-fn true_entity_named(reader: &LedgerReader, name: &str) -> Result<Option<EntityId>, LedgerError> {
+pub(super) fn true_entity_named(
+    reader: &LedgerReader,
+    name: &str,
+) -> Result<Option<EntityId>, LedgerError> {
     let splits = name.match_indices("::");
     let splits = splits.map(|(at, mark)| (&name[..at], Some(&name[at + mark.len()..])));
     for (path, symbol) in core::iter::once((name, None)).chain(splits) {
