@@ -178,6 +178,12 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
+    /// Serve what is going on to a client over MCP, on standard input and output
+    Mcp {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Set up the hooks of a client
     #[command(subcommand)]
     Hooks(HooksCommand),
@@ -710,6 +716,7 @@ mod tests {
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
             CliCommand::Hook { flags } => with("hook", &flags.0, None),
+            CliCommand::Mcp { flags } => with("mcp", &flags.0, None),
             CliCommand::Hooks(HooksCommand::Print { client }) => {
                 format!("hooks print {client:?}")
             }

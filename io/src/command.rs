@@ -4,6 +4,7 @@ mod acting;
 mod evidence;
 mod guardian;
 mod hook;
+mod mcp;
 mod preview;
 mod run;
 mod scope;
@@ -207,6 +208,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Mcp { flags } => mcp::run_mcp(&flags.0),
         CliCommand::Hooks(HooksCommand::Print { client }) => {
             Out::stdout().lines(hook::settings_lines(client))?;
             Ok(Exit::Ok)
@@ -218,13 +220,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             } else {
                 VouchedPage::default()
             };
-            print_vouched(of.output, page, Status::json_object, |status| {
-                let lines = status.lines(STATUS_TOKENS_MAX);
-                match lines.is_empty() {
-                    true => vec!["Nothing was asked yet.".to_owned()],
-                    false => lines,
-                }
-            })
+            print_vouched(of.output, page, Status::json_object, status_lines)
         }
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
@@ -410,6 +406,15 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
         }
         .into()),
         Ok(has_ledger) => Ok(has_ledger),
+    }
+}
+
+/// What is going on, in lines.
+fn status_lines(status: &Status) -> Vec<String> {
+    let lines = status.lines(STATUS_TOKENS_MAX);
+    match lines.is_empty() {
+        true => vec!["Nothing was asked yet.".to_owned()],
+        false => lines,
     }
 }
 

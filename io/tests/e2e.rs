@@ -48,6 +48,8 @@ mod hydration;
 mod kills;
 #[path = "e2e/maintenance.rs"]
 mod maintenance;
+#[path = "e2e/mcp.rs"]
+mod mcp;
 #[path = "e2e/memory.rs"]
 mod memory;
 #[path = "e2e/other_versions.rs"]
