@@ -29,6 +29,7 @@ use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::record::RecordKind;
 use crate::scope::ScopeChange;
 use crate::slice::Span;
 #[cfg(feature = "arbitrary")]
@@ -211,6 +212,8 @@ events! {
         WorkCounted = "work_counted",
         /// The user says which files a model may see.
         ScopeChanged = "scope_changed",
+        /// The user keeps a statement for the project, or keeps it no longer.
+        RecordChanged = "record_changed",
     }
 }
 
@@ -662,6 +665,10 @@ stored_words! {
         Unlock = "unlock",
         /// What follows in the message is another model's answer.
         External = "external",
+        /// Keep a statement for the project.
+        Note = "note",
+        /// Keep it no longer.
+        Forget = "forget",
     }
 }
 
@@ -685,8 +692,16 @@ impl Verb {
             | Self::Lock
             | Self::Unlock
             | Self::External
+            | Self::Note
+            | Self::Forget
             | Self::Unknown => false,
         }
+    }
+
+    /// Whether it is about what is kept for the project.
+    #[must_use]
+    pub const fn is_about_records(self) -> bool {
+        matches!(self, Self::Note | Self::Forget)
     }
 
     /// How it changes what a model may see, if it does.
@@ -1205,6 +1220,22 @@ pub struct ScopeChanged {
     pub session: SessionId,
     /// The [pattern](crate::scope::parse_pattern); of a lock the file.
     pub pattern: String,
+}
+
+/// The user keeps a statement for the project, or keeps it no longer.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct RecordChanged {
+    /// Its name.
+    pub key: String,
+    /// What it states.
+    pub kind: RecordKind,
+    /// The statement; empty if it is kept no longer.
+    pub statement: String,
+    /// The file that proves it; empty if the user's word does.
+    pub path: String,
+    /// The code that stands there.
+    pub quotation: String,
 }
 
 /// A prompt on record that another one begins like.

@@ -51,6 +51,7 @@ pub mod budget;
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;
+pub mod record;
 pub mod scope;
 pub mod visible;
 pub mod window;

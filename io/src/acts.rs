@@ -307,6 +307,8 @@ pub const fn is_carried_out(reason: Reason) -> bool {
             | Reason::TurnedOn
             | Reason::Locked
             | Reason::Unlocked
+            | Reason::RecordNoted
+            | Reason::RecordForgotten
     )
 }
 
@@ -323,6 +325,8 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
             "wasn't granted: `tslp guardian status` lists grants"
         }
         (Verb::On, Reason::NothingToDo) => "nothing is off: `tslp scope` lists what is",
+        (Verb::Note, Reason::NothingToDo) => "kept already",
+        (Verb::Forget, Reason::NothingToDo) => "isn't kept: `tslp records` lists what is",
         (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp scope` lists what is",
         (_, Reason::NothingToDo) => "nothing to do",
         (_, Reason::TurnedOff) => {
@@ -335,6 +339,14 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (_, Reason::Unlocked) => "no longer locked",
         (_, Reason::TooManyRules) => {
             "not taken: there are a thousand rules already; `tslp on '**'` and `tslp unlock` end them"
+        }
+        (_, Reason::RecordNoted) => "kept: `tslp records` lists what is",
+        (_, Reason::RecordForgotten) => "kept no longer",
+        (_, Reason::RecordNotUsable) => {
+            "not kept: write `note fact '#key: STATEMENT'` (or `preference`, `decision`), one line without credentials, or `forget '#key'`"
+        }
+        (_, Reason::QuotationMissing) => {
+            "not kept: the quoted code isn't true of that file, or stands there more than once; `tslp accept PATH` makes a file true"
         }
         (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
         (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",

@@ -6,6 +6,7 @@ mod guardian;
 mod hook;
 mod mcp;
 mod preview;
+mod records;
 mod run;
 mod scope;
 mod tool;
@@ -229,6 +230,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
         CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
         CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
+        CliCommand::Note(of) => acting::act_on_record(Verb::Note, &of),
+        CliCommand::Forget(of) => acting::act_on_record(Verb::Forget, &of),
+        CliCommand::Records(of) => records::run_records(&of),
         CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
         CliCommand::Reply(reply) => acting::import_reply(&reply),

@@ -62,6 +62,8 @@ mod promotion;
 mod recent_context;
 #[path = "e2e/recorded.rs"]
 mod recorded;
+#[path = "e2e/records.rs"]
+mod records;
 #[path = "e2e/refusals.rs"]
 mod refusals;
 #[path = "e2e/relay.rs"]

@@ -101,6 +101,7 @@ kinds! {
         33 => WorkCounted,
         34 => ReplyImported,
         35 => WindowExceeded,
+        39 => RecordChanged,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,

@@ -35,6 +35,7 @@ pub mod anomalies;
 pub mod audits;
 pub mod episodes;
 pub mod guardian;
+pub mod records;
 pub mod rules;
 pub mod scope;
 pub mod sessions;

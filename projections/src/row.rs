@@ -14,6 +14,7 @@ use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_core::record::RecordKind;
 use tslp_core::scope::ScopeChange;
 use tslp_core::slice::Span;
 
@@ -467,6 +468,7 @@ word_cells!(
     Decision,
     Author,
     ScopeChange,
+    RecordKind,
 );
 
 const fn proof_word(proof: Proof) -> &'static str {

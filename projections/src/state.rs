@@ -18,6 +18,7 @@ use crate::episodes::Episodes;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
 use crate::provenance::Provenance;
+use crate::records::Records;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::scope::Scope;
@@ -55,6 +56,7 @@ pub struct State {
     work: Work,
     usage: Usage,
     scope: Scope,
+    records: Records,
     provenance: Provenance,
 }
 
@@ -93,6 +95,7 @@ impl State {
         self.work.apply(recorded, changes);
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
+        self.records.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -193,6 +196,12 @@ impl State {
     #[must_use]
     pub const fn usage(&self) -> &Usage {
         &self.usage
+    }
+
+    /// What the user keeps for the project.
+    #[must_use]
+    pub const fn records(&self) -> &Records {
+        &self.records
     }
 
     /// Which files a model may see.
@@ -313,7 +322,7 @@ impl StateRestorer {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 16] = [
+        let sections: [(&str, &dyn fmt::Display); 17] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -330,6 +339,7 @@ impl fmt::Display for State {
             ("guardian", &self.guardian),
             ("work", &self.work),
             ("scope", &self.scope),
+            ("records", &self.records),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");
