@@ -131,7 +131,7 @@ pub(super) fn memory_block(
     if records.all().next().is_none() && told.is_empty() {
         return None;
     }
-    let words = users_words(prompt);
+    let keys = named_keys(prompt);
     let mut left = MEMORY_TOKENS_MAX * BYTES_PER_TOKEN;
     let mut sections: [(&str, Vec<String>); 3] = [
         ("Facts:", Vec::new()),
@@ -142,14 +142,19 @@ pub(super) fn memory_block(
         let was_told = told.remove(&row.key);
         let matters = row.kind == RecordKind::Preference
             || paths.contains(row.path.as_str())
-            || words.contains(format!("#{}", row.key).as_str());
+            || keys.contains(row.key.as_str());
         if !matters && was_told.is_none() {
+            continue;
+        }
+        let line = record_line(row);
+        // What has no place needn't be looked up.
+        if was_told.is_none() && line.len() >= left {
             continue;
         }
         let is_grounded = row.path.is_empty()
             || stands(view, &RelPath::from_normalised(&row.path), &row.quotation);
         let (section, line) = if is_grounded {
-            (usize::from(row.kind != RecordKind::Fact), record_line(row))
+            (usize::from(row.kind != RecordKind::Fact), line)
         } else if was_told.is_some() {
             (
                 2,
@@ -158,8 +163,9 @@ pub(super) fn memory_block(
         } else {
             continue;
         };
-        if was_told != Some(line.as_str()) && line.len() < left {
-            left -= line.len() + 1;
+        // What is taken back always has a place.
+        if was_told != Some(line.as_str()) && (section == 2 || line.len() < left) {
+            left = left.saturating_sub(line.len() + 1);
             sections[section].1.push(line);
         }
     }
@@ -192,13 +198,14 @@ fn gone_line(key: &str, why: &str) -> String {
     format!("#{key}: no longer holds, {why}.")
 }
 
-/// The words of the prompt, with the marks of keys.
-fn users_words<'r>(prompt: &Prompt<'r>) -> BTreeSet<&'r str> {
+/// The keys that the prompt names.
+fn named_keys<'r>(prompt: &Prompt<'r>) -> BTreeSet<&'r str> {
     let current = &prompt.request.messages[prompt.request.current_from()..];
     let of_user = current.iter().filter(|message| message.role == Role::User);
     let texts = of_user.flat_map(|message| message.texts());
     let words = texts.flat_map(str::split_whitespace);
     words
+        .filter_map(|word| word.trim_start_matches('(').strip_prefix('#'))
         .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')']))
         .collect()
 }
