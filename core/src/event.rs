@@ -30,6 +30,7 @@ use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::record::RecordKind;
 use crate::scope::ScopeChange;
 use crate::slice::Span;
 #[cfg(feature = "arbitrary")]
@@ -214,6 +215,8 @@ events! {
         ScopeChanged = "scope_changed",
         /// The user says what the work is for.
         GoalChanged = "goal_changed",
+        /// The user keeps a statement for the project, or keeps it no longer.
+        RecordChanged = "record_changed",
     }
 }
 
@@ -667,6 +670,10 @@ stored_words! {
         External = "external",
         /// What the work is for.
         Goal = "goal",
+        /// Keep a statement for the project.
+        Note = "note",
+        /// Keep it no longer.
+        Forget = "forget",
     }
 }
 
@@ -691,8 +698,16 @@ impl Verb {
             | Self::Unlock
             | Self::External
             | Self::Goal
+            | Self::Note
+            | Self::Forget
             | Self::Unknown => false,
         }
+    }
+
+    /// Whether it is about what is kept for the project.
+    #[must_use]
+    pub const fn is_about_records(self) -> bool {
+        matches!(self, Self::Note | Self::Forget)
     }
 
     /// How it changes what a model may see, if it does.
@@ -1221,6 +1236,22 @@ pub struct GoalChanged {
     pub change: GoalChange,
     /// The goal, the next step or the question; empty when the goal is done.
     pub text: String,
+}
+
+/// The user keeps a statement for the project, or keeps it no longer.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct RecordChanged {
+    /// Its name.
+    pub key: String,
+    /// What it states.
+    pub kind: RecordKind,
+    /// The statement; empty if it is kept no longer.
+    pub statement: String,
+    /// The file that proves it; empty if the user's word does.
+    pub path: String,
+    /// The code that stands there.
+    pub quotation: String,
 }
 
 /// A prompt on record that another one begins like.

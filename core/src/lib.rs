@@ -53,6 +53,7 @@ pub mod goal;
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;
+pub mod record;
 pub mod scope;
 pub mod visible;
 pub mod window;

@@ -346,6 +346,16 @@ reasons! {
     GoalChanged = "goal_changed",
     /// A conversation begins, and is told what the work is for.
     GoalTold = "goal_told",
+
+    // Records (docs/records.md).
+    /// The user keeps a statement for the project.
+    RecordNoted = "record_noted",
+    /// The user keeps a statement no longer.
+    RecordForgotten = "record_forgotten",
+    /// The statement isn't written as one, is too long, quotes a delimiter or holds a credential.
+    RecordNotUsable = "record_not_usable",
+    /// The code that the statement quotes isn't true of the file, or stands there more than once.
+    QuotationMissing = "quotation_missing",
 }
 
 impl Reason {
@@ -469,6 +479,10 @@ impl Reason {
                 | Self::TooManyRules
                 | Self::ExternalAnswer
                 | Self::GoalChanged
+                | Self::RecordNoted
+                | Self::RecordForgotten
+                | Self::RecordNotUsable
+                | Self::QuotationMissing
         )
     }
 

@@ -311,6 +311,8 @@ pub const fn is_carried_out(reason: Reason) -> bool {
             | Reason::Locked
             | Reason::Unlocked
             | Reason::GoalChanged
+            | Reason::RecordNoted
+            | Reason::RecordForgotten
     )
 }
 
@@ -327,6 +329,8 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
             "wasn't granted: `tslp guardian status` lists grants"
         }
         (Verb::On, Reason::NothingToDo) => "nothing is off: `tslp scope` lists what is",
+        (Verb::Note, Reason::NothingToDo) => "kept already",
+        (Verb::Forget, Reason::NothingToDo) => "isn't kept: `tslp records` lists what is",
         (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp scope` lists what is",
         (Verb::Goal, Reason::NothingToDo) => {
             "nothing to do: `tslp status` shows the goal, if there is one"
@@ -349,6 +353,14 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (_, Reason::Unlocked) => "no longer locked",
         (_, Reason::TooManyRules) => {
             "not taken: there are a thousand rules already; `tslp on '**'` and `tslp unlock` end them"
+        }
+        (_, Reason::RecordNoted) => "kept: `tslp records` lists what is",
+        (_, Reason::RecordForgotten) => "kept no longer",
+        (_, Reason::RecordNotUsable) => {
+            "not kept: write `note fact '#key: STATEMENT'` (or `preference`, `decision`), one line without credentials, or `forget '#key'`"
+        }
+        (_, Reason::QuotationMissing) => {
+            "not kept: the quoted code isn't true of that file, or stands there more than once; `tslp accept PATH` makes a file true"
         }
         (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
         (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",

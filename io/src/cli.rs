@@ -18,7 +18,7 @@ use clap_complete::Shell;
 pub use self::evidence::LogArgs;
 pub use self::tool::{
     ActArgs, GrantArgs, GuardianCommand, LockArgs, PatternArgs, PolicyCommand, PreviewArgs,
-    ReplyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
+    RecordArgs, ReplyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
 };
 use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
 use crate::config::layers::WrittenFlags;
@@ -189,6 +189,12 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: ConfigFlags,
     },
+    /// Serve what is going on to a client over MCP, on standard input and output
+    Mcp {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Set up the hooks of a client
     #[command(subcommand)]
     Hooks(HooksCommand),
@@ -206,6 +212,12 @@ pub enum CliCommand {
     Lock(LockArgs),
     /// Take locks away: of these files, or all
     Unlock(LockArgs),
+    /// Keep a statement for the project: `tslp note fact '#key: STATEMENT'` (docs/records.md)
+    Note(RecordArgs),
+    /// Keep a statement no longer: `tslp forget '#key'`
+    Forget(RecordArgs),
+    /// List the statements that are kept for the project
+    Records(ActArgs),
     /// List the files that are off, and those that are locked
     Scope(ActArgs),
     /// Show what would go to the model, and why, without sending or recording anything
@@ -734,6 +746,7 @@ mod tests {
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
             CliCommand::Hook { flags } => with("hook", &flags.0, None),
+            CliCommand::Mcp { flags } => with("mcp", &flags.0, None),
             CliCommand::Hooks(HooksCommand::Print { client }) => {
                 format!("hooks print {client:?}")
             }
@@ -742,6 +755,9 @@ mod tests {
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),
+            CliCommand::Note(args) => act(&format!("note {}", args.words.join("+")), &args.act),
+            CliCommand::Forget(args) => act(&format!("forget {}", args.words.join("+")), &args.act),
+            CliCommand::Records(args) => act("records", args),
             CliCommand::Off(args) => act(&format!("off {}", args.patterns.join("+")), &args.act),
             CliCommand::On(args) => act(&format!("on {}", args.patterns.join("+")), &args.act),
             CliCommand::Lock(args) => lock("lock", args),

@@ -4,7 +4,9 @@ mod acting;
 mod evidence;
 mod guardian;
 mod hook;
+mod mcp;
 mod preview;
+mod records;
 mod run;
 mod scope;
 mod tool;
@@ -229,6 +231,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Mcp { flags } => mcp::run_mcp(&flags.0),
         CliCommand::Hooks(HooksCommand::Print { client }) => {
             Out::stdout().lines(hook::settings_lines(client))?;
             Ok(Exit::Ok)
@@ -241,13 +244,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             } else {
                 VouchedPage::default()
             };
-            print_vouched(of.output, page, Status::json_object, |status| {
-                let lines = status.lines(STATUS_TOKENS_MAX);
-                match lines.is_empty() {
-                    true => vec!["Nothing was asked yet.".to_owned()],
-                    false => lines,
-                }
-            })
+            print_vouched(of.output, page, Status::json_object, status_lines)
         }
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
@@ -256,6 +253,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
         CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
         CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
+        CliCommand::Note(of) => acting::act_on_record(Verb::Note, &of),
+        CliCommand::Forget(of) => acting::act_on_record(Verb::Forget, &of),
+        CliCommand::Records(of) => records::run_records(&of),
         CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
         CliCommand::Reply(reply) => acting::import_reply(&reply),
@@ -433,6 +433,15 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
         }
         .into()),
         Ok(has_ledger) => Ok(has_ledger),
+    }
+}
+
+/// What is going on, in lines.
+fn status_lines(status: &Status) -> Vec<String> {
+    let lines = status.lines(STATUS_TOKENS_MAX);
+    match lines.is_empty() {
+        true => vec!["Nothing was asked yet.".to_owned()],
+        false => lines,
     }
 }
 

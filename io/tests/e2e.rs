@@ -48,6 +48,8 @@ mod hydration;
 mod kills;
 #[path = "e2e/maintenance.rs"]
 mod maintenance;
+#[path = "e2e/mcp.rs"]
+mod mcp;
 #[path = "e2e/memory.rs"]
 mod memory;
 #[path = "e2e/other_versions.rs"]
@@ -62,6 +64,8 @@ mod promotion;
 mod recent_context;
 #[path = "e2e/recorded.rs"]
 mod recorded;
+#[path = "e2e/records.rs"]
+mod records;
 #[path = "e2e/refusals.rs"]
 mod refusals;
 #[path = "e2e/relay.rs"]

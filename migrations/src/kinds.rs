@@ -102,6 +102,7 @@ kinds! {
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        39 => RecordChanged,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,

@@ -36,6 +36,7 @@ pub mod audits;
 pub mod episodes;
 pub mod goal;
 pub mod guardian;
+pub mod records;
 pub mod rules;
 pub mod scope;
 pub mod sessions;

@@ -15,6 +15,7 @@ use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_core::record::RecordKind;
 use tslp_core::scope::ScopeChange;
 use tslp_core::slice::Span;
 
@@ -469,6 +470,7 @@ word_cells!(
     Author,
     ScopeChange,
     GoalChange,
+    RecordKind,
 );
 
 const fn proof_word(proof: Proof) -> &'static str {

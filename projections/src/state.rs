@@ -19,6 +19,7 @@ use crate::goal::Goal;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
 use crate::provenance::Provenance;
+use crate::records::Records;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::scope::Scope;
@@ -57,6 +58,7 @@ pub struct State {
     usage: Usage,
     scope: Scope,
     goal: Goal,
+    records: Records,
     provenance: Provenance,
 }
 
@@ -96,6 +98,7 @@ impl State {
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
         self.goal.apply(recorded, changes);
+        self.records.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -196,6 +199,12 @@ impl State {
     #[must_use]
     pub const fn usage(&self) -> &Usage {
         &self.usage
+    }
+
+    /// What the user keeps for the project.
+    #[must_use]
+    pub const fn records(&self) -> &Records {
+        &self.records
     }
 
     /// Which files a model may see.
@@ -322,7 +331,7 @@ impl StateRestorer {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 16] = [
+        let sections: [(&str, &dyn fmt::Display); 17] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -339,6 +348,7 @@ impl fmt::Display for State {
             ("guardian", &self.guardian),
             ("work", &self.work),
             ("scope", &self.scope),
+            ("records", &self.records),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");

@@ -281,7 +281,8 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::AuthorFound(_)
         | Event::WorkCounted(_)
         | Event::ScopeChanged(_)
-        | Event::GoalChanged(_) => None,
+        | Event::GoalChanged(_)
+        | Event::RecordChanged(_) => None,
     }
 }
 

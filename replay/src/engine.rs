@@ -23,6 +23,7 @@ use tslp_core::outgoing::{Outgoing, SentPrompt};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
 use tslp_core::reason::Reason;
+use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::Recorder;
 use tslp_decide::audit;
@@ -38,6 +39,7 @@ use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
 use tslp_decide::propose::{self, GainedCode, JudgingContext, WriteState};
 use tslp_decide::receive::{self, PromptRepetition};
+use tslp_decide::records;
 use tslp_decide::reply::{self, Reply, SegmentExtent};
 use tslp_decide::scope;
 use tslp_decide::sent::{self};
@@ -511,6 +513,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return match is_repeated {
                 true => Vec::new(),
                 false => goal::change_goal(&view, ids, &directive.target),
+            };
+        }
+        if directive.verb.is_about_records() {
+            let said = (directive.verb, directive.target.as_str());
+            return match is_repeated {
+                true => Vec::new(),
+                false => records::change_record(&view, policy, ids, said),
             };
         }
         if !directive.verb.is_about_tools() {
@@ -991,7 +1000,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let resolved = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
             verb: directive.verb,
-            target: directive.target,
+            target: redact::without_credentials(&directive.target).into_owned(),
         };
         self.fold(Vec::from([Event::DirectiveGiven(given)]), work);
         resolved

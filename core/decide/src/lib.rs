@@ -35,6 +35,7 @@ pub mod prompt_facts;
 pub mod propose;
 pub mod receive;
 mod recent_context;
+pub mod records;
 pub mod rename;
 pub mod repeat;
 pub mod reply;

@@ -98,6 +98,18 @@ pub const ACTS: &[DoorAct] = &[
         read: |payload| payload.on_scope(Verb::Unlock),
     },
     DoorAct {
+        name: "note",
+        meaning: "keeps a statement for the project, such as `fact #key: It is so.`",
+        fields: &["targets"],
+        read: |payload| payload.on_code(Verb::Note),
+    },
+    DoorAct {
+        name: "forget",
+        meaning: "keeps the statement of a `#key` no longer",
+        fields: &["targets"],
+        read: |payload| payload.on_code(Verb::Forget),
+    },
+    DoorAct {
         name: "adopt",
         meaning: "makes true all code of these files and folders",
         fields: &["targets"],

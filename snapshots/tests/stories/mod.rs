@@ -20,6 +20,7 @@ mod mentions;
 mod older_code;
 mod older_shapes;
 mod recent_context;
+mod records;
 mod repeats;
 mod scope;
 mod sessions;
