@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn statements_change_with_the_format_version_only() {
         const HASHES: (i64, &str) = (
-            5,
+            6,
             "96ea2c49627e84e5b647b1226720fbdc5daeeffdba2632dcaf07b43a0b047b34",
         );
         let found = tslp_core::hash::ArtifactHash::of(SCHEMA.as_bytes());
