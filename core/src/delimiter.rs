@@ -22,6 +22,11 @@ pub const RECENT_OPEN: &str = "[RECENT CONTEXT: READ-ONLY]";
 /// Closes the Recent Context window (spec §8.4).
 pub const RECENT_CLOSE: &str = "[END RECENT CONTEXT]";
 
+/// Opens what the user keeps for the project (docs/records.md).
+pub const MEMORY_OPEN: &str = "[PROJECT MEMORY: READ-ONLY]";
+/// Closes what the user keeps for the project.
+pub const MEMORY_CLOSE: &str = "[END PROJECT MEMORY]";
+
 /// Begins the line at a reply's end by which the user is told something. No model sees it.
 pub const USER_LINE_OPEN: &str = "[tslp] ";
 
@@ -46,10 +51,11 @@ pub fn without_user_line(reply: &str) -> &str {
     said.strip_suffix(USER_LINE_GAP).unwrap_or(said.trim_end())
 }
 
-const PAIRS: [(&str, &str); 3] = [
+const PAIRS: [(&str, &str); 4] = [
     (STATE_OPEN, STATE_CLOSE),
     (NOTICE_OPEN, NOTICE_CLOSE),
     (RECENT_OPEN, RECENT_CLOSE),
+    (MEMORY_OPEN, MEMORY_CLOSE),
 ];
 
 /// Removes every block that the proxy may have injected, so that nothing in it is recorded or taken for somebody's code: from a

@@ -153,7 +153,10 @@ fn parse_line(line: &str) -> Vec<Directive> {
     let rest = line.trim_start()[MARK.len()..].trim();
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let verb = Verb::of_word(&word.to_ascii_lowercase()).unwrap_or(Verb::Unknown);
-    if verb.is_about_tools() || matches!(verb, Verb::External | Verb::Unknown) {
+    if verb.is_about_tools()
+        || verb.is_about_records()
+        || matches!(verb, Verb::External | Verb::Goal | Verb::Unknown)
+    {
         let target = rest.trim().trim_end_matches(['.', '!']).to_string();
         return Vec::from([Directive { verb, target }]);
     }

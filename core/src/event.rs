@@ -23,12 +23,14 @@ use crate::artifact::{Level, Origin, Transition, Version};
 use crate::entity::{EntityId, Symbol};
 use crate::extract::GrammarTag;
 use crate::gate::{Completeness, GateReport};
+use crate::goal::GoalChange;
 use crate::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use crate::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use crate::message::{Role, Tools};
 use crate::path::RelPath;
 use crate::policy::Policy;
 use crate::reason::Reason;
+use crate::record::RecordKind;
 use crate::scope::ScopeChange;
 use crate::slice::Span;
 #[cfg(feature = "arbitrary")]
@@ -211,6 +213,10 @@ events! {
         WorkCounted = "work_counted",
         /// The user says which files a model may see.
         ScopeChanged = "scope_changed",
+        /// The user says what the work is for.
+        GoalChanged = "goal_changed",
+        /// The user keeps a statement for the project, or keeps it no longer.
+        RecordChanged = "record_changed",
     }
 }
 
@@ -662,6 +668,12 @@ stored_words! {
         Unlock = "unlock",
         /// What follows in the message is another model's answer.
         External = "external",
+        /// What the work is for.
+        Goal = "goal",
+        /// Keep a statement for the project.
+        Note = "note",
+        /// Keep it no longer.
+        Forget = "forget",
     }
 }
 
@@ -685,8 +697,17 @@ impl Verb {
             | Self::Lock
             | Self::Unlock
             | Self::External
+            | Self::Goal
+            | Self::Note
+            | Self::Forget
             | Self::Unknown => false,
         }
+    }
+
+    /// Whether it is about what is kept for the project.
+    #[must_use]
+    pub const fn is_about_records(self) -> bool {
+        matches!(self, Self::Note | Self::Forget)
     }
 
     /// How it changes what a model may see, if it does.
@@ -1205,6 +1226,32 @@ pub struct ScopeChanged {
     pub session: SessionId,
     /// The [pattern](crate::scope::parse_pattern); of a lock the file.
     pub pattern: String,
+}
+
+/// The user says what the work is for, or something of it.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct GoalChanged {
+    /// What is said.
+    pub change: GoalChange,
+    /// The goal, the next step or the question; empty when the goal is done.
+    pub text: String,
+}
+
+/// The user keeps a statement for the project, or keeps it no longer.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct RecordChanged {
+    /// Its name.
+    pub key: String,
+    /// What it states.
+    pub kind: RecordKind,
+    /// The statement; empty if it is kept no longer.
+    pub statement: String,
+    /// The file that proves it; empty if the user's word does.
+    pub path: String,
+    /// The code that stands there.
+    pub quotation: String,
 }
 
 /// A prompt on record that another one begins like.

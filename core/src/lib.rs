@@ -14,7 +14,7 @@ extern crate std;
 
 /// The version of the rules: it rises with every change of this crate or of `decide` that can change an outcome (what is captured, resolved,
 /// judged or composed) under the same settings, so that deep verification can tell such a change from a defect or a forgery.
-pub const RULES_VERSION: u32 = 22;
+pub const RULES_VERSION: u32 = 23;
 
 pub mod event;
 
@@ -40,6 +40,7 @@ pub mod directive;
 pub mod edit;
 pub mod elision;
 pub mod extract;
+pub mod first_words;
 pub mod message;
 pub mod outgoing;
 pub mod read_message;
@@ -48,9 +49,11 @@ pub mod request;
 pub mod spoken_lines;
 
 pub mod budget;
+pub mod goal;
 pub mod guardian;
 pub mod name_hash;
 pub mod policy;
+pub mod record;
 pub mod scope;
 pub mod visible;
 pub mod window;

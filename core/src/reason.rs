@@ -342,6 +342,20 @@ reasons! {
     TooManyRules = "too_many_rules",
     /// The user says that the message holds another model's answer.
     ExternalAnswer = "external_answer",
+    /// The user said what the work is for.
+    GoalChanged = "goal_changed",
+    /// A conversation begins, and is told what the work is for.
+    GoalTold = "goal_told",
+
+    // Records (docs/records.md).
+    /// The user keeps a statement for the project.
+    RecordNoted = "record_noted",
+    /// The user keeps a statement no longer.
+    RecordForgotten = "record_forgotten",
+    /// The statement isn't written as one, is too long, quotes a delimiter or holds a credential.
+    RecordNotUsable = "record_not_usable",
+    /// The code that the statement quotes isn't true of the file, or stands there more than once.
+    QuotationMissing = "quotation_missing",
 }
 
 impl Reason {
@@ -465,6 +479,11 @@ impl Reason {
                 | Self::TurnedOn
                 | Self::TooManyRules
                 | Self::ExternalAnswer
+                | Self::GoalChanged
+                | Self::RecordNoted
+                | Self::RecordForgotten
+                | Self::RecordNotUsable
+                | Self::QuotationMissing
         )
     }
 

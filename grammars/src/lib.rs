@@ -43,6 +43,9 @@ mod walk;
 
 mod patterns;
 
+mod colours;
+
+pub use colours::{ColourSpan, colours};
 pub use parse::{MARKS_MAX, TOKENS_MAX};
 
 use tslp_core::extract::{ExtractError, Extraction, GrammarTag, Grammars, LanguageId};

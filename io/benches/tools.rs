@@ -7,7 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tslp_core::guardian::{
-    Action, CommandTable, Door, Jail, JudgingState, Mode, ToolProfile, judge_action,
+    Action, CommandTable, Door, Jail, JudgingState, Mode, ToolProfile, call_parts, judge_action,
+    judge_client_call,
 };
 use tslp_core::ids::UnixMillis;
 use tslp_io::out::Out;
@@ -22,6 +23,10 @@ const STARTED: usize = 200;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = Out::stdout();
     out.line(format!("judging one action: {:?}", judging()))?;
+    let (usual, longest) = judging_clients_calls();
+    out.line(format!(
+        "judging a client's call: {usual:?}, at most {longest:?}"
+    ))?;
     let folder = tempfile::tempdir()?;
     let folder = folder.path().canonicalize()?;
     let bare = median(|| {
@@ -66,6 +71,31 @@ fn judging() -> Duration {
         std::hint::black_box(judge_action(&action, &state, &profile));
     }
     began.elapsed() / JUDGED
+}
+
+/// The median and the longest time of the calls that the tests judge.
+fn judging_clients_calls() -> (Duration, Duration) {
+    const CALLS: &str = include_str!("../../core/src/guardian/client_calls.txt");
+    const TIMES: u32 = 200;
+    let jail = Jail {
+        root: "/home/u/w".to_owned(),
+        home: "/home/u".to_owned(),
+        ..Jail::default()
+    };
+    let calls = CALLS.lines().filter(|line| !line.starts_with('#'));
+    let calls = calls.filter_map(|line| line.split_once(' ')?.1.split_once(' '));
+    let taken = calls.map(|(tool, arguments)| {
+        let began = Instant::now();
+        for _ in 0..TIMES {
+            let parts = call_parts(tool, arguments);
+            let parts: Vec<_> = parts.iter().map(|(part, text)| (*part, &**text)).collect();
+            std::hint::black_box(judge_client_call(&parts, &jail));
+        }
+        began.elapsed() / TIMES
+    });
+    let mut taken: Vec<Duration> = taken.collect();
+    taken.sort();
+    (taken[taken.len() / 2], taken[taken.len() - 1])
 }
 
 fn plan(workspace: &Path, layer: WorkspaceLayer) -> SandboxPlan {

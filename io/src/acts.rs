@@ -36,6 +36,8 @@ pub enum Act {
     OnScope(Verb, Vec<String>, Option<SessionId>),
     /// A grant that is made or taken back, in this session or in that of the last prompt.
     OnGrant(Verb, String, Option<SessionId>),
+    /// What the work is for, or something of it.
+    OnGoal(String),
     /// All agents and tools are stopped, or may go on.
     OnTools {
         /// Stop or resume.
@@ -130,6 +132,7 @@ pub fn decide_act<S: Store>(
             };
             Vec::from([(*verb, grant.clone(), session)])
         }
+        Act::OnGoal(said) => Vec::from([(Verb::Goal, said.clone(), ALL_SESSIONS)]),
         Act::OnTools { verb, lifts_breach } => {
             // A session may have been halted for a reason of its own.
             let halted = engine.state().guardian().halted_sessions();
@@ -307,6 +310,9 @@ pub const fn is_carried_out(reason: Reason) -> bool {
             | Reason::TurnedOn
             | Reason::Locked
             | Reason::Unlocked
+            | Reason::GoalChanged
+            | Reason::RecordNoted
+            | Reason::RecordForgotten
     )
 }
 
@@ -323,7 +329,19 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
             "wasn't granted: `tslp guardian status` lists grants"
         }
         (Verb::On, Reason::NothingToDo) => "nothing is off: `tslp scope` lists what is",
+        (Verb::Note, Reason::NothingToDo) => "kept already",
+        (Verb::Forget, Reason::NothingToDo) => "isn't kept: `tslp records` lists what is",
         (Verb::Unlock, Reason::NothingToDo) => "isn't locked: `tslp scope` lists what is",
+        (Verb::Goal, Reason::NothingToDo) => {
+            "nothing to do: `tslp status` shows the goal, if there is one"
+        }
+        (_, Reason::GoalChanged) => "noted: new conversations are told, until `tslp goal done`",
+        (Verb::Goal, Reason::TargetMissing) => {
+            "say what: TEXT, `next: TEXT`, `question: TEXT` or `done`"
+        }
+        (Verb::Goal, Reason::TargetNotUsable) => {
+            "not usable: write one plain line of at most 200 bytes"
+        }
         (_, Reason::NothingToDo) => "nothing to do",
         (_, Reason::TurnedOff) => {
             "off: kept from every model, also in what clients send as far as it can be recognised, until `tslp on`"
@@ -335,6 +353,14 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (_, Reason::Unlocked) => "no longer locked",
         (_, Reason::TooManyRules) => {
             "not taken: there are a thousand rules already; `tslp on '**'` and `tslp unlock` end them"
+        }
+        (_, Reason::RecordNoted) => "kept: `tslp records` lists what is",
+        (_, Reason::RecordForgotten) => "kept no longer",
+        (_, Reason::RecordNotUsable) => {
+            "not kept: write `note fact '#key: STATEMENT'` (or `preference`, `decision`), one line without credentials, or `forget '#key'`"
+        }
+        (_, Reason::QuotationMissing) => {
+            "not kept: the quoted code isn't true of that file, or stands there more than once; `tslp accept PATH` makes a file true"
         }
         (_, Reason::ExternalAnswer) => "what follows counts as another model's answer",
         (Verb::Off | Verb::On, Reason::TargetMissing) => "name a GLOB, such as `secrets/**`",

@@ -239,8 +239,18 @@ pub enum DiagnosticPage {
     Doctor,
     /// `GET /recent?limit=N&missing_lines=true`.
     Recent(RecentQuery),
-    /// `GET /state?path=PREFIX&after=ENTITY&limit=N`.
+    /// `GET /state?path=PREFIX&contains=TEXT&after=ENTITY&limit=N`.
     State(StateQuery),
+    /// `GET /turn?episode=N&whole=true`.
+    Turn(TurnQuery),
+    /// `GET /sent?episode=N&whole=true`.
+    Sent(TurnQuery),
+    /// `GET /entity?name=ENTITY`.
+    Entity(String),
+    /// `GET /overview`.
+    Overview,
+    /// `GET /events`.
+    Events,
     /// `GET /debug/last-prompt`.
     LastPrompt,
     /// `GET /metrics`.
@@ -272,6 +282,17 @@ pub struct StateQuery {
     pub path: String,
     /// Only those that come after this one.
     pub after: Option<String>,
+    /// Only those whose names contain this, in lower case.
+    pub contains: Option<String>,
     /// The largest number of entities.
     pub limit: Option<usize>,
+}
+
+/// The query of a page about one turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnQuery {
+    /// The turn.
+    pub episode: EpisodeId,
+    /// Whether long texts come whole.
+    pub is_whole: bool,
 }

@@ -18,7 +18,7 @@ use clap_complete::Shell;
 pub use self::evidence::LogArgs;
 pub use self::tool::{
     ActArgs, GrantArgs, GuardianCommand, LockArgs, PatternArgs, PolicyCommand, PreviewArgs,
-    ReplyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
+    RecordArgs, ReplyCommand, TargetArgs, ToolArgs, ToolCommand, ToolLine,
 };
 use crate::config::key::{ConfigKey, FlagAudience, ValueKind};
 use crate::config::layers::WrittenFlags;
@@ -45,6 +45,12 @@ pub enum CliCommand {
         #[command(flatten)]
         flags: LogFlags,
     },
+    /// Open the page of the running proxy in a browser: what is true, what was refused and why, what the model saw
+    Open {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Check the ledger, the disk, the grammars and the model server
     Doctor {
         /// The configuration's flags.
@@ -61,6 +67,9 @@ pub enum CliCommand {
         /// Look at the page's files now, without recording it
         #[arg(long)]
         check: bool,
+        /// Show what was true after this event of the ledger (`tslp log` numbers them)
+        #[arg(long, value_name = "SEQ", conflicts_with = "check", value_parser = clap::value_parser!(u64).range(1..))]
+        at: Option<u64>,
         /// Go on behind this one, where a page ended
         #[arg(long, value_name = "PATH::SYMBOL")]
         after: Option<String>,
@@ -86,6 +95,10 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
+    /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
+    Status(ActArgs),
+    /// Say what the work is for: new conversations are told until it is done
+    Goal(GoalArgs),
     /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
     Usage {
         /// Show the last N days on which anything was used
@@ -170,12 +183,21 @@ pub enum CliCommand {
         #[command(flatten)]
         output: OutputFormat,
     },
-    /// Answer a client that asks before it runs a tool: a `PreToolUse` hook of Claude Code or Codex, JSON in and out
+    /// Answer a hook of Claude Code or Codex, JSON in and out: judge a tool's call, tell a new conversation what is unfinished
     Hook {
         /// The configuration's flags.
         #[command(flatten)]
         flags: ConfigFlags,
     },
+    /// Serve what is going on to a client over MCP, on standard input and output
+    Mcp {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
+    /// Set up the hooks of a client
+    #[command(subcommand)]
+    Hooks(HooksCommand),
     /// Accept what the workspace's files hold as true, as if you had pasted it
     Accept(TargetArgs),
     /// Make the model's version of a definition true, which was refused or waits for you
@@ -190,6 +212,12 @@ pub enum CliCommand {
     Lock(LockArgs),
     /// Take locks away: of these files, or all
     Unlock(LockArgs),
+    /// Keep a statement for the project: `tslp note fact '#key: STATEMENT'` (docs/records.md)
+    Note(RecordArgs),
+    /// Keep a statement no longer: `tslp forget '#key'`
+    Forget(RecordArgs),
+    /// List the statements that are kept for the project
+    Records(ActArgs),
     /// List the files that are off, and those that are locked
     Scope(ActArgs),
     /// Show what would go to the model, and why, without sending or recording anything
@@ -306,6 +334,36 @@ pub enum CliCommand {
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
     },
+}
+
+/// What `tslp goal` takes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GoalArgs {
+    /// The goal, `next: TEXT`, `question: TEXT`, or `done`
+    #[arg(required = true, value_name = "TEXT")]
+    pub words: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
+/// What `tslp hooks` does.
+#[derive(Clone, Debug, Subcommand)]
+pub enum HooksCommand {
+    /// Print the settings by which a client asks tslp, and where they go
+    Print {
+        /// The client
+        client: HookClient,
+    },
+}
+
+/// A client with hooks that tslp answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum HookClient {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex
+    Codex,
 }
 
 /// How a proxy is run.
@@ -636,10 +694,12 @@ mod tests {
                 with(&format!("serve{quiet}"), &flags.0, None)
             }
             CliCommand::Demo { flags } => with("demo", &flags.0, None),
+            CliCommand::Open { flags } => with("open", &flags.0, None),
             CliCommand::Doctor { flags, output } => with("doctor", &flags.0, Some(*output)),
             CliCommand::State {
                 path: _,
                 check,
+                at: _,
                 after: _,
                 limit: _,
                 flags,
@@ -686,9 +746,18 @@ mod tests {
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
             CliCommand::Hook { flags } => with("hook", &flags.0, None),
+            CliCommand::Mcp { flags } => with("mcp", &flags.0, None),
+            CliCommand::Hooks(HooksCommand::Print { client }) => {
+                format!("hooks print {client:?}")
+            }
+            CliCommand::Status(args) => act("status", args),
+            CliCommand::Goal(args) => act(&format!("goal {}", args.words.join(" ")), &args.act),
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),
+            CliCommand::Note(args) => act(&format!("note {}", args.words.join("+")), &args.act),
+            CliCommand::Forget(args) => act(&format!("forget {}", args.words.join("+")), &args.act),
+            CliCommand::Records(args) => act("records", args),
             CliCommand::Off(args) => act(&format!("off {}", args.patterns.join("+")), &args.act),
             CliCommand::On(args) => act(&format!("on {}", args.patterns.join("+")), &args.act),
             CliCommand::Lock(args) => lock("lock", args),

@@ -4,7 +4,9 @@ mod acting;
 mod evidence;
 mod guardian;
 mod hook;
+mod mcp;
 mod preview;
+mod records;
 mod run;
 mod scope;
 mod tool;
@@ -18,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tslp_core::event::Verb;
+use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
@@ -29,7 +32,7 @@ use tslp_workspace::unread_code::in_files;
 
 use crate::adopt::AdoptMode;
 use crate::channel::{MissingLines, RecentQuery, StateQuery};
-use crate::cli::{self, CliCommand, OutputFormat};
+use crate::cli::{self, CliCommand, HooksCommand, OutputFormat};
 use crate::config::environment::Environment;
 use crate::config::layers::{ConfigLayers, ConfigSource, WrittenFlags};
 use crate::config::secret::Secret;
@@ -40,6 +43,7 @@ use crate::deep::{self, DeepReport};
 use crate::diagnostics::disk_now::DiskNow;
 use crate::diagnostics::doctor::{self, CheckHealth, DoctorReport};
 use crate::diagnostics::state::{AsOf, EntityState};
+use crate::diagnostics::status::{self, STATUS_TOKENS_MAX, Status};
 use crate::diagnostics::tool_check::ToolCheck;
 use crate::diagnostics::vouched::VouchedPage;
 use crate::diagnostics::{self, DiagnosedSubject, recent, state};
@@ -120,6 +124,10 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             demo_tour::run_tour(&mut Out::stdout())
                 .map_err(|error| CommandFailure::new(Exit::CheckFailed, error))
         }
+        CliCommand::Open { flags } => {
+            let (config, _) = read_config(&flags.0)?;
+            run::open_page(&config)
+        }
         CliCommand::Doctor { flags, output } => {
             let config = config_of_running(&flags.0)?;
             show_doctor(&config, output)
@@ -127,6 +135,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::State {
             path,
             check,
+            at,
             after,
             limit,
             flags,
@@ -136,10 +145,26 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             // Every path begins with nothing, so none given means all.
             let path = path.as_deref().unwrap_or("");
             let wanted = StateQuery {
+                contains: None,
                 path: path.strip_prefix("./").unwrap_or(path).to_owned(),
                 after,
                 limit,
             };
+            if let Some(at) = at {
+                need_ledger(&config)?;
+                let page = state::state_page_at(&diagnosed_subject(&config), &wanted, Seq(at))?;
+                let page = page.ok_or_else(|| {
+                    let message =
+                        format!("there is no event {at}, or nothing true of what --after names");
+                    CommandFailure::new(Exit::Failure, message)
+                })?;
+                return print_vouched(
+                    output,
+                    page,
+                    |page| state::state_json(page, &[]),
+                    |page| state::state_lines(&wanted.path, page, &[]),
+                );
+            }
             let as_of = if check { AsOf::Now } else { AsOf::Recorded };
             show_state(&config, &wanted, as_of, output)
         }
@@ -206,6 +231,21 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Mcp { flags } => mcp::run_mcp(&flags.0),
+        CliCommand::Hooks(HooksCommand::Print { client }) => {
+            Out::stdout().lines(hook::settings_lines(client))?;
+            Ok(Exit::Ok)
+        }
+        CliCommand::Goal(of) => acting::act_on_goal(&of),
+        CliCommand::Status(of) => {
+            let (config, _) = read_config(&of.flags.0)?;
+            let page = if has_ledger(&config)? {
+                status::read_status(&diagnosed_subject(&config))?
+            } else {
+                VouchedPage::default()
+            };
+            print_vouched(of.output, page, Status::json_object, status_lines)
+        }
         CliCommand::Accept(on) => acting::act_on_code(Verb::Accept, &on),
         CliCommand::Confirm(on) => acting::act_on_code(Verb::Confirm, &on),
         CliCommand::Reject(on) => acting::act_on_code(Verb::Reject, &on),
@@ -213,6 +253,9 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
         CliCommand::On(of) => acting::act_on_sight(Verb::On, &of),
         CliCommand::Lock(of) => acting::act_on_locks(Verb::Lock, &of),
         CliCommand::Unlock(of) => acting::act_on_locks(Verb::Unlock, &of),
+        CliCommand::Note(of) => acting::act_on_record(Verb::Note, &of),
+        CliCommand::Forget(of) => acting::act_on_record(Verb::Forget, &of),
+        CliCommand::Records(of) => records::run_records(&of),
         CliCommand::Scope(of) => scope::run_scope(&of),
         CliCommand::Preview(args) => preview::run_preview(&args),
         CliCommand::Reply(reply) => acting::import_reply(&reply),
@@ -390,6 +433,15 @@ fn has_ledger(config: &ServeConfig) -> Result<bool, CommandFailure> {
         }
         .into()),
         Ok(has_ledger) => Ok(has_ledger),
+    }
+}
+
+/// What is going on, in lines.
+fn status_lines(status: &Status) -> Vec<String> {
+    let lines = status.lines(STATUS_TOKENS_MAX);
+    match lines.is_empty() {
+        true => vec!["Nothing was asked yet.".to_owned()],
+        false => lines,
     }
 }
 

@@ -5,10 +5,14 @@
 pub mod disk_now;
 pub mod doctor;
 pub mod missing;
+mod overview;
 pub mod price;
 pub mod recent;
+pub mod runs;
 pub mod state;
+pub mod status;
 pub mod tool_check;
+mod turn;
 pub(crate) mod unread;
 pub mod vouched;
 pub mod why;
@@ -24,9 +28,13 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::Receiver;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tslp_core::hash::ArtifactHash;
 use tslp_core::path::RelPath;
+use tslp_projections::row::Row;
+use tslp_projections::table::Value as Cell;
 use tslp_store::ledger::{LedgerError, LedgerReader, ReaderFactory};
 use tslp_store::scrub::{ScrubProgress, SharedProgress};
+use tslp_store::startup::StartError;
 use tslp_wire::chat::dialect::ErrorShape;
 use tslp_wire::http::error::Refusal;
 
@@ -34,7 +42,9 @@ use self::disk_now::{DiskChanges, DiskNow};
 use self::state::AsOf;
 use self::tool_check::ToolCheck;
 use self::vouched::VouchedPage;
-use crate::channel::{DiagnosticPage, DiagnosticQuery, OwnAnswer, StateQuery, ToLoop};
+use crate::channel::{
+    DiagnosticPage, DiagnosticQuery, MissingLines, OwnAnswer, StateQuery, ToLoop, TurnQuery,
+};
 use crate::config::secret::Secret;
 use crate::config::upstream::UpstreamUrl;
 use crate::main_loop::LoopHandle;
@@ -132,14 +142,25 @@ impl DiagnosticsThread {
         let json = match page {
             DiagnosticPage::Doctor => Ok(doctor::examine_all(&self.subject).json_page()),
             DiagnosticPage::Recent(wanted) => {
-                recent::read_recent(&self.subject, *wanted).map(|episodes| {
+                recent::read_recent(&self.subject, *wanted).and_then(|episodes| {
                     let mut json = recent::recent_json(&episodes.page);
+                    // It quotes prompts, so it is on the page that shows content.
+                    if wanted.missing_lines == MissingLines::Shown {
+                        json["status"] = status::read_status(&self.subject)?.page.json_object();
+                    }
                     mark_unverified(&mut json, episodes.flaw.as_deref());
-                    json
+                    Ok(json)
                 })
             }
             DiagnosticPage::State(wanted) => return self.state_page(wanted),
             DiagnosticPage::LastPrompt => return self.last_prompt(),
+            DiagnosticPage::Turn(wanted) => {
+                return self.turn_answer(*wanted, turn::turn_json(&self.subject, *wanted));
+            }
+            DiagnosticPage::Sent(wanted) => return self.sent_answer(*wanted),
+            DiagnosticPage::Entity(name) => why::entity_json(&self.subject, name),
+            DiagnosticPage::Overview => overview::overview_json(&self.subject),
+            DiagnosticPage::Events => return self.events_answer(),
             DiagnosticPage::Metrics => return self.metrics_page(),
         };
         match json {
@@ -182,12 +203,57 @@ impl DiagnosticsThread {
         }
     }
 
+    fn turn_answer(
+        &self,
+        TurnQuery { episode, .. }: TurnQuery,
+        turn: Result<Option<Value>, StartError>,
+    ) -> OwnAnswer {
+        memory::trim_heap();
+        match turn {
+            Ok(Some(json)) => json_answer(&json),
+            Ok(None) => refusal_answer(
+                404,
+                "unknown_episode",
+                &format!(
+                    "{episode} isn't one of the last episodes; `tslp log --episode` prints older ones"
+                ),
+            ),
+            Err(error) => ledger_refusal(&error),
+        }
+    }
+
+    fn sent_answer(&self, wanted: TurnQuery) -> OwnAnswer {
+        match turn::sent_json(&self.subject, wanted) {
+            Ok(json) => self.turn_answer(wanted, Ok(Some(json))),
+            Err(NotShown::Ledger(error)) => ledger_refusal(&error),
+            Err(error) => refusal_answer(404, "not_shown", &error.to_string()),
+        }
+    }
+
+    /// The ledger's head as a server-sent event. The stream ends at once, and a browser asks again after `retry` (HTML, 9.2): nothing
+    /// is held for it meanwhile.
+    fn events_answer(&self) -> OwnAnswer {
+        let head = self.subject.readers.open().and_then(|reader| reader.head());
+        match head {
+            Ok(head) => OwnAnswer {
+                status: 200,
+                content_type: "text/event-stream",
+                body: format!(
+                    "retry: {EVENTS_RETRY_MS}\nid: {0}\ndata: {0}\n\n",
+                    head.seq.0
+                )
+                .into_bytes(),
+            },
+            Err(error) => ledger_refusal(&error),
+        }
+    }
+
     fn last_prompt(&self) -> OwnAnswer {
         let reader = match self.subject.readers.open() {
             Ok(reader) => reader,
             Err(error) => return ledger_refusal(&error),
         };
-        let (episode, body) = match last_sent(&reader) {
+        let (episode, body) = match last_sent(&reader, None) {
             Ok(Some(last)) => last,
             Ok(None) => {
                 return refusal_answer(404, "no_prompt_yet", "no prompt has gone to the model yet");
@@ -204,6 +270,25 @@ impl DiagnosticsThread {
             Err(_) => refusal_answer(500, "not_json", "the last prompt can't be shown"),
         }
     }
+}
+
+/// Milliseconds after which a browser asks again whether the ledger has grown.
+const EVENTS_RETRY_MS: u32 = 1500;
+
+/// A row as an object with a field for each column.
+pub(crate) fn row_object<R: Row + Clone>(row: &R) -> Value {
+    let columns = R::TABLE.columns.iter();
+    let cells = row.clone().into_cells();
+    let fields = columns.zip(cells).map(|(column, cell)| {
+        let value = match cell {
+            Cell::Null => Value::Null,
+            Cell::Integer(number) => number.into(),
+            Cell::Text(text) => (*text).into(),
+            Cell::Hash(hash) => ArtifactHash(hash).to_string().into(),
+        };
+        (column.name.to_owned(), value)
+    });
+    Value::Object(fields.collect())
 }
 
 /// Says on a page that nothing vouches for it, and why.

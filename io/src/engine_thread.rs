@@ -452,7 +452,8 @@ impl EngineThread {
         };
         let can_go_on =
             offered == Tools::None && sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
-        let news = self.wiring.notices_in_reply.reaches(offered).then(|| {
+        let tells = self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt();
+        let news = tells.then(|| {
             let mut news = UserNews::default();
             for recorded in &composed.batch.recorded {
                 news.add(&recorded.event);
@@ -514,10 +515,11 @@ impl EngineThread {
             places.prompt_pieces(client_body, (client_body, &places.messages)),
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
-        let tail = sent.messages.last().map(|last| last.bytes.end);
-        let tools = match (sent.rounds, sent.conversation, tail) {
-            (RoundsAllowed::Several, Some((session, _)), Some(tail)) => {
-                Some(Box::new(ToolReply::new(session, sent.body, tail)))
+        let last = sent.messages.last().map(|last| last.bytes.clone());
+        let tools = match (sent.rounds, sent.conversation, last) {
+            (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
+                let reply = ToolReply::new(session, sent.dialect, sent.body, last);
+                Some(Box::new(reply))
             }
             _ => None,
         };
@@ -752,9 +754,10 @@ impl EngineThread {
                 .end_reply(self.wiring.clock.now(), episode, running.reply, outcome);
         if was_read(outcome) {
             let model = running.addressee.name();
-            let seen = self
-                .windows
-                .learn(&model, running.costs.sent, server.as_ref());
+            // Only episodes of long ago have no known session.
+            let session = self.engine.session_of(episode).unwrap_or(SessionId(0));
+            let sent = running.costs.sent;
+            let seen = self.windows.learn((&model, session), sent, server.as_ref());
             let is_guarded = self.wiring.window_guard != WindowGuard::Off;
             pending.exceeded = running.exceeded.or(seen).filter(|_| is_guarded);
             self.ask_for_windows(&model, pending.exceeded.as_ref());

@@ -11,6 +11,7 @@ use tslp_wire::http::request::{HttpVersion, RequestHead};
 
 use crate::config::secret::Secret;
 use crate::loop_config::{GuardConfig, LocalUsers};
+use crate::page;
 
 /// An error while the guard is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +72,8 @@ impl RequestGuard {
         let caller = self.check_origin(head)?;
         // A preflight never carries credentials (Fetch standard), and supervisors that ask for health have none.
         let preflight = head.method == "OPTIONS" && matches!(caller, Caller::Page(_));
-        if !preflight && head.path() != "/health" {
+        let is_open = head.path() == "/health" || page::file_asked_for(head).is_some();
+        if !preflight && !is_open {
             self.check_token(head)?;
         }
         Ok(caller)

@@ -11,6 +11,7 @@ pub mod main_loop;
 
 pub mod guard;
 pub mod loop_config;
+pub mod page;
 mod peer_user;
 pub mod routes;
 pub mod socket;

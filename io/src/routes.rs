@@ -1,11 +1,13 @@
 //! The routes table: which request goes where, and nothing else.
 
+use tslp_core::ids::EpisodeId;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::request::RequestHead;
 
-use crate::channel::{DiagnosticPage, MissingLines, RecentQuery, StateQuery};
+use crate::channel::{DiagnosticPage, MissingLines, RecentQuery, StateQuery, TurnQuery};
 use crate::loop_config::DebugPages;
+use crate::page::{self, PageFile};
 
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub enum Route {
     Relay,
     /// Answered on the loop.
     Health,
+    /// A file of the page to look at, answered on the loop.
+    Page(&'static PageFile),
     /// Answered by the diagnostics thread.
     Diagnostic(DiagnosticPage),
 }
@@ -25,6 +29,9 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
     let method = head.method.as_str();
     if Dialect::of_path(head.path()).is_some() {
         return only_methods(method, &["POST"], "POST", Route::Chat);
+    }
+    if let Some(file) = page::file_asked_for(head) {
+        return Ok(Route::Page(file));
     }
     match (head.path(), debug) {
         // Ollama's clients ask for the root to see whether somebody is there.
@@ -38,6 +45,21 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
             let wanted = state_query(head.query())?;
             only_reading(method, Route::Diagnostic(DiagnosticPage::State(wanted)))
         }
+        ("/turn", _) => {
+            let wanted = turn_query(head.query())?;
+            only_reading(method, Route::Diagnostic(DiagnosticPage::Turn(wanted)))
+        }
+        ("/sent", _) => {
+            let wanted = turn_query(head.query())?;
+            only_reading(method, Route::Diagnostic(DiagnosticPage::Sent(wanted)))
+        }
+        ("/entity", _) => {
+            let name = text_parameter(head.query(), "name")
+                .ok_or_else(|| Refusal::malformed("name must be given"))?;
+            only_reading(method, Route::Diagnostic(DiagnosticPage::Entity(name)))
+        }
+        ("/overview", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Overview)),
+        ("/events", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Events)),
         ("/metrics", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Metrics)),
         ("/debug/last-prompt", DebugPages::Shown) => {
             only_reading(method, Route::Diagnostic(DiagnosticPage::LastPrompt))
@@ -127,8 +149,7 @@ fn recent_query(query: Option<&str>) -> Result<RecentQuery, Refusal> {
 }
 
 fn state_query(query: Option<&str>) -> Result<StateQuery, Refusal> {
-    let text =
-        |name| query_parameter(query, name).map(|text| percent_decoded(&text.replace('+', " ")));
+    let text = |name| text_parameter(query, name);
     let limit = limit_parameter(query)?;
     if limit == Some(0) {
         return Err(Refusal::malformed("limit must be above 0"));
@@ -137,8 +158,21 @@ fn state_query(query: Option<&str>) -> Result<StateQuery, Refusal> {
         // Every path begins with nothing, so none given means all.
         path: text("path").unwrap_or_default(),
         after: text("after"),
+        contains: text("contains").map(|text| text.to_lowercase()),
         limit,
     })
+}
+
+fn turn_query(query: Option<&str>) -> Result<TurnQuery, Refusal> {
+    let episode = query_parameter(query, "episode").and_then(|digits| digits.parse().ok());
+    Ok(TurnQuery {
+        episode: EpisodeId(episode.ok_or_else(|| Refusal::malformed("episode must be a number"))?),
+        is_whole: query_parameter(query, "whole") == Some("true"),
+    })
+}
+
+fn text_parameter(query: Option<&str>, name: &str) -> Option<String> {
+    query_parameter(query, name).map(|text| percent_decoded(&text.replace('+', " ")))
 }
 
 fn limit_parameter(query: Option<&str>) -> Result<Option<usize>, Refusal> {

@@ -111,17 +111,23 @@ impl SentIndex {
     }
 }
 
-/// The last prompt that was sent and is durable.
+/// The last prompt that was sent and is durable: of all, or in an episode.
 ///
 /// # Errors
 /// See [`NotShown`].
-pub fn last_sent(reader: &LedgerReader) -> Result<Option<(EpisodeId, Vec<u8>)>, NotShown> {
+pub fn last_sent(
+    reader: &LedgerReader,
+    asked: Option<EpisodeId>,
+) -> Result<Option<(EpisodeId, Vec<u8>)>, NotShown> {
     let mut chain: Vec<PromptSent> = Vec::new();
     let mut newest = None;
     reader.read_back(EventKind::PromptSent, &mut |episode, event| {
         let Event::PromptSent(sent) = event else {
             return ControlFlow::Break(());
         };
+        if newest.is_none() && asked.is_some_and(|asked| asked != episode) {
+            return ControlFlow::Continue(());
+        }
         newest.get_or_insert(episode);
         let wanted = chain.last().map(|later| later.base);
         let is_wanted = wanted.is_none_or(|base| base.is_some_and(|base| base.episode == episode));

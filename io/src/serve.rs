@@ -454,6 +454,9 @@ impl BoundServer {
     pub fn print_ready_line(&self) -> io::Result<()> {
         let mut out = Out::stdout();
         out.line(format_args!("listening on http://{}", self.address))?;
+        out.line(
+            "`tslp open`, or that address in a browser, shows what is true and what was refused",
+        )?;
         for line in &self.banner {
             out.line(line)?;
         }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use tslp_core::event::{PromptCost, ServerKind, ServerUsage, WindowExceeded};
+use tslp_core::ids::SessionId;
 use tslp_core::limits::HYDRATION_TOKENS_DEFAULT;
 use tslp_decide::work::WithheldPrompt;
 use tslp_projections::state::State;
@@ -24,9 +25,15 @@ const PROMPTS_KEPT: usize = 8;
 /// Characters of a token, in hundredths, that no prompt is outside of: beyond are figures that don't count the whole prompt.
 const CHARS_PLAUSIBLE: (u64, u64) = (100, 800);
 
+/// Conversations with a model whose last prompts are kept.
+const SESSIONS_KEPT: usize = 32;
+
 /// Characters of a token, in hundredths, before anything is learnt, and as few as there may be.
 const CHARS_UNLEARNT: u64 = 400;
 const CHARS_FEW: u64 = 250;
+
+/// Characters of a token, in hundredths, that no long text has on the whole.
+const CHARS_MANY: u64 = 600;
 
 /// How long what a server said holds. Servers load other models, and start anew.
 const ASKED_AGAIN: Duration = Duration::from_secs(60);
@@ -60,8 +67,8 @@ pub(crate) struct TokensOfText {
 struct ModelFigures {
     /// Hundredths of a character for each token, oldest first.
     ratios: VecDeque<u64>,
-    /// Characters and tokens of the last prompt.
-    last: Option<(u32, u32)>,
+    /// Characters and tokens of each conversation's last prompt.
+    last: BTreeMap<SessionId, (u32, u32)>,
     /// Whether the server has reported figures that can't be those of whole prompts, without a window that explains it.
     is_unreliable: bool,
 }
@@ -72,6 +79,26 @@ impl ModelFigures {
         let (least, most) = (*self.ratios.iter().min()?, *self.ratios.iter().max()?);
         let agree = self.ratios.len() >= 2 && most * 2 <= least * 3;
         (agree && !self.is_unreliable).then_some((least, most))
+    }
+
+    /// The fewest tokens of a prompt that goes on in a conversation: those of the part that it had before, and of what is new, which
+    /// may be text of another kind.
+    fn least_after(
+        &self,
+        session: SessionId,
+        sent: PromptCost,
+        is_near_window: bool,
+    ) -> Option<u32> {
+        let (chars_before, tokens_before) = *self.last.get(&session)?;
+        let (_, most) = self.learnt()?;
+        let gone = chars_before.saturating_sub(sent.chars_total.saturating_sub(sent.chars_anew));
+        let kept = tokens_before.saturating_sub(gone);
+        let most = match is_near_window {
+            true => (most * 3 / 2).min(CHARS_PLAUSIBLE.1),
+            false => CHARS_PLAUSIBLE.1,
+        };
+        let new = u64::from(sent.chars_anew) * 100 / most;
+        Some(kept.saturating_add(u32::try_from(new).unwrap_or(u32::MAX)))
     }
 
     fn tokens_of(&self, chars: u32) -> TokensOfText {
@@ -117,7 +144,7 @@ impl Windows {
                     evaluated_tokens: row.evaluated_tokens,
                     completion_tokens: None,
                 };
-                windows.learn(&row.model, sent, Some(&usage));
+                windows.learn((&row.model, row.session), sent, Some(&usage));
             }
         }
         windows
@@ -203,7 +230,7 @@ impl Windows {
     /// Learns from what the server says that it read of a prompt, and whether that is less than was sent.
     pub(crate) fn learn(
         &mut self,
-        model: &str,
+        (model, session): (&str, SessionId),
         sent: PromptCost,
         usage: Option<&ServerUsage>,
     ) -> Option<WindowExceeded> {
@@ -214,28 +241,33 @@ impl Windows {
             self.models.pop_first();
         }
         let figures = self.models.entry(model.to_owned()).or_default();
+        let ratio = u64::from(chars) * 100 / u64::from(read.max(1));
         let TokensOfText {
             at_least, about, ..
         } = figures.tokens_of(chars);
-        let is_cut = at_least > window.unwrap_or(u32::MAX) || {
-            // Near the window it shows in the figures: fewer tokens than the same prompt had before it went on, or far fewer than
-            // so many characters have.
-            let may_be = window.is_none_or(|window| about > window / 10 * 9);
-            let goes_on = |(chars_before, _): &(u32, u32)| {
-                chars > *chars_before && chars - sent.chars_anew >= chars_before / 10 * 9
-            };
-            let before = figures.last.filter(goes_on);
-            let has_shrunk = before.is_some_and(|(_, tokens)| read < tokens / 20 * 19);
-            let is_far_less = u64::from(read) * 10 < u64::from(at_least) * 6;
-            figures.learnt().is_some() && may_be && (has_shrunk || is_far_less)
-        };
+        // Near the window it shows in the figures: fewer tokens than so many characters have, or than the part that the
+        // conversation's last prompt had, too.
+        let may_be = window.is_none_or(|window| about > window / 10 * 9);
+        let expected = figures
+            .least_after(session, sent, window.is_some())
+            .filter(|_| may_be);
+        let has_shrunk = expected.is_some_and(|expected| read < expected / 100 * 97);
+        // Without a window any text of another kind has far fewer; none of some length has so few.
+        let is_far_less = u64::from(read) * 10 < u64::from(at_least) * 6
+            && (window.is_some() || ratio > CHARS_MANY);
+        let is_cut = at_least > window.unwrap_or(u32::MAX)
+            || figures.learnt().is_some() && may_be && (has_shrunk || is_far_less);
+        let is_plausible = (CHARS_PLAUSIBLE.0..=CHARS_PLAUSIBLE.1).contains(&ratio);
+        if is_cut || is_plausible {
+            if figures.last.len() >= SESSIONS_KEPT {
+                figures.last.pop_first();
+            }
+            figures.last.insert(session, (chars, read));
+        }
         if is_cut {
-            figures.last = None;
             return Some(self.exceeded(model, about, Some(read)));
         }
-        let ratio = u64::from(chars) * 100 / u64::from(read.max(1));
-        if (CHARS_PLAUSIBLE.0..=CHARS_PLAUSIBLE.1).contains(&ratio) {
-            figures.last = Some((chars, read));
+        if is_plausible {
             figures.ratios.push_back(ratio);
             if figures.ratios.len() > PROMPTS_KEPT {
                 figures.ratios.pop_front();
@@ -274,6 +306,8 @@ fn whole_prompt(usage: &ServerUsage) -> Option<u32> {
 mod tests {
     use super::*;
 
+    const SESSION: SessionId = SessionId(1);
+
     fn windows(window: Option<u32>) -> Windows {
         let mut windows = Windows::default();
         windows.hear(ServerWindows {
@@ -300,7 +334,7 @@ mod tests {
                 prompt_tokens: Some(*read),
                 ..ServerUsage::default()
             };
-            windows.learn("m", sent, Some(&usage)).is_some()
+            windows.learn(("m", SESSION), sent, Some(&usage)).is_some()
         });
         cut.collect()
     }
@@ -358,5 +392,165 @@ mod tests {
             "m reads 4096 tokens, and this request has about 8400: the server cuts a part of it off. Set \
              OLLAMA_CONTEXT_LENGTH=16384 for Ollama, or begin a new conversation."
         );
+    }
+
+    /// Numbers that look random and are the same each time.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self, from: u32, to: u32) -> u32 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            from + u32::try_from((self.0 >> 33) % u64::from(to - from)).unwrap()
+        }
+    }
+
+    /// Messages of a conversation: characters and tokens of each.
+    #[derive(Default)]
+    struct Conversation(Vec<(u32, u32)>);
+
+    impl Conversation {
+        /// `chars`: of a token, in hundredths.
+        fn add(&mut self, tokens: u32, chars: u32) {
+            self.0.push((tokens * chars / 100, tokens));
+        }
+
+        fn chars(&self) -> u32 {
+            self.0.iter().map(|(chars, _)| chars).sum()
+        }
+
+        fn tokens(&self) -> u32 {
+            self.0.iter().map(|(_, tokens)| tokens).sum()
+        }
+    }
+
+    /// How a server makes a prompt fit, silently: the tokens that it reads of one that doesn't.
+    const CUTS: [(&str, fn(&Conversation, u32) -> u32); 5] = [
+        // Ollama's runner until 0.40, and llama.cpp's truncation: whole halves of the window go.
+        ("half", |_, window| window / 2 + 2),
+        // Ollama's chat: the oldest messages but the system's.
+        ("oldest messages", |it, window| {
+            let mut left = it.tokens();
+            for (_, tokens) in &it.0[1..it.0.len() - 1] {
+                if left > window {
+                    left -= tokens;
+                }
+            }
+            left.min(window)
+        }),
+        // LM Studio's and llama.cpp's with a part kept: the middle goes, and a part is left to the reply.
+        ("middle", |_, window| window - window / 4),
+        ("end", |_, window| window - 1),
+        // The system message and the last one are left.
+        ("nearly all", |it, window| {
+            let (first, last) = (it.0.first().unwrap(), it.0.last().unwrap());
+            (first.1 + last.1).min(window)
+        }),
+    ];
+
+    #[test]
+    fn staged_cuts_are_seen_whatever_the_server_does() {
+        let mut missed = Vec::new();
+        let mut staged = 0;
+        for (name, cut) in CUTS {
+            for window in [2048, 8192, 32_768] {
+                for told in [Some(window), None] {
+                    for chars in [230, 330, 480] {
+                        let mut windows = windows(told);
+                        let mut dice = Dice(u64::from(window + chars));
+                        let mut talk = Conversation::default();
+                        let mut before = 0;
+                        // What takes away hardly more than the new part shows only where the window is told.
+                        if told.is_none() && matches!(name, "oldest messages" | "end") {
+                            continue;
+                        }
+                        let mut seen = false;
+                        let mut over = 0;
+                        while over < 2 {
+                            talk.add(window / dice.roll(5, 9), dice.roll(chars - 15, chars + 15));
+                            let whole = talk.tokens();
+                            over += u32::from(whole > window);
+                            let read = match whole > window {
+                                true => cut(&talk, window),
+                                false => whole,
+                            };
+                            let sent = PromptCost {
+                                chars_total: talk.chars(),
+                                chars_anew: talk.chars() - before,
+                            };
+                            before = talk.chars();
+                            let known = windows.exceeded_by("m", sent.chars_total).is_some();
+                            let usage = ServerUsage {
+                                prompt_tokens: Some(read),
+                                ..ServerUsage::default()
+                            };
+                            let found = windows.learn(("m", SESSION), sent, Some(&usage)).is_some()
+                                || known;
+                            assert!(!found || over > 0, "{name} {window} {told:?} {chars}");
+                            seen |= found;
+                        }
+                        staged += 1;
+                        if !seen {
+                            missed.push((name, window, told, chars));
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(staged, 72);
+        assert_eq!(missed, [], "{} of {staged} missed", missed.len());
+    }
+
+    /// Conversations of all kinds of text that end, are compacted, and take turns at a model; nothing of them is cut.
+    #[test]
+    fn ten_thousand_whole_prompts_give_no_alarm() {
+        let mut dice = Dice(7);
+        let mut alarms = Vec::new();
+        for window in [None, Some(65_536)] {
+            for style in 0..5 {
+                let mut windows = windows(window);
+                let mut talks = [Conversation::default(), Conversation::default()];
+                let mut befores = [0, 0];
+                for turn in 0..1000 {
+                    let at = usize::from(dice.roll(0, 10) > 7);
+                    let (talk, before) = (&mut talks[at], &mut befores[at]);
+                    if talk.tokens() > 50_000 || dice.roll(0, 40) == 0 {
+                        // Compacted: the first message, and a summary.
+                        talk.0.truncate(1);
+                        talk.add(dice.roll(100, 900), 420);
+                        *before = talk.0[0].0;
+                    }
+                    let chars = match style {
+                        0 => dice.roll(380, 460),
+                        1 => dice.roll(280, 400),
+                        // Code, prose, base64 and tables by turns.
+                        2 => [430, 320, 150, 250][dice.roll(0, 4) as usize],
+                        3 => [420, 110][usize::from(dice.roll(0, 30) == 0)],
+                        _ => dice.roll(200, 600),
+                    };
+                    talk.add(dice.roll(5, 3000), chars);
+                    let total = talk.chars();
+                    let sent = PromptCost {
+                        chars_total: total,
+                        chars_anew: total.saturating_sub(*before),
+                    };
+                    *before = total;
+                    let usage = ServerUsage {
+                        // With what the model's template adds.
+                        prompt_tokens: Some(talk.tokens() + 20 + 4 * talk.0.len() as u32),
+                        ..ServerUsage::default()
+                    };
+                    let known = windows.exceeded_by("m", total);
+                    let session = SessionId(at as u64);
+                    let cut = windows.learn(("m", session), sent, Some(&usage));
+                    if cut.or(known).is_some() {
+                        alarms.push((window, style, turn));
+                    }
+                }
+            }
+        }
+        assert_eq!(alarms, []);
     }
 }

@@ -48,10 +48,14 @@ mod hydration;
 mod kills;
 #[path = "e2e/maintenance.rs"]
 mod maintenance;
+#[path = "e2e/mcp.rs"]
+mod mcp;
 #[path = "e2e/memory.rs"]
 mod memory;
 #[path = "e2e/other_versions.rs"]
 mod other_versions;
+#[path = "e2e/page.rs"]
+mod page;
 #[path = "e2e/price.rs"]
 mod price;
 #[path = "e2e/promotion.rs"]
@@ -60,6 +64,8 @@ mod promotion;
 mod recent_context;
 #[path = "e2e/recorded.rs"]
 mod recorded;
+#[path = "e2e/records.rs"]
+mod records;
 #[path = "e2e/refusals.rs"]
 mod refusals;
 #[path = "e2e/relay.rs"]
@@ -85,6 +91,8 @@ mod stale;
 mod starts;
 #[path = "e2e/startup.rs"]
 mod startup;
+#[path = "e2e/status.rs"]
+mod status;
 #[cfg(target_os = "linux")]
 #[path = "e2e/tool_loop.rs"]
 mod tool_loop;

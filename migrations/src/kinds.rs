@@ -101,6 +101,8 @@ kinds! {
         33 => WorkCounted,
         34 => ReplyImported,
         35 => WindowExceeded,
+        36 => GoalChanged,
+        39 => RecordChanged,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,

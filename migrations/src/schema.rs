@@ -11,7 +11,7 @@ pub const FORMAT: &str = "tslp-ledger";
 
 /// The `user_version` in the database's header: the number of the format. It rises with every change of [`SCHEMA`], and of
 /// stored events that an older tslp would misread.
-pub const FORMAT_VERSION: i64 = 5;
+pub const FORMAT_VERSION: i64 = 6;
 
 /// The oldest format that is read: each later one only added layouts, kinds and words, so that such a ledger needs no step but its
 /// new number.
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn statements_change_with_the_format_version_only() {
         const HASHES: (i64, &str) = (
-            5,
+            6,
             "96ea2c49627e84e5b647b1226720fbdc5daeeffdba2632dcaf07b43a0b047b34",
         );
         let found = tslp_core::hash::ArtifactHash::of(SCHEMA.as_bytes());

@@ -9,11 +9,13 @@ use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{Author, ContentKind, History, Recorded, ReplyOutcome, Side};
 use tslp_core::extract::{GrammarTag, Proof};
+use tslp_core::goal::GoalChange;
 use tslp_core::guardian::{Capability, Decision, Door, Risk};
 use tslp_core::hash::{ArtifactHash, MessageKey, SliceHash, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
+use tslp_core::record::RecordKind;
 use tslp_core::scope::ScopeChange;
 use tslp_core::slice::Span;
 
@@ -467,6 +469,8 @@ word_cells!(
     Decision,
     Author,
     ScopeChange,
+    GoalChange,
+    RecordKind,
 );
 
 const fn proof_word(proof: Proof) -> &'static str {

@@ -15,9 +15,11 @@ use crate::changes::{Changes, RowChange};
 use crate::counters::Counters;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
+use crate::goal::Goal;
 use crate::guardian::GuardianState;
 use crate::proposals::Proposals;
 use crate::provenance::Provenance;
+use crate::records::Records;
 use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::scope::Scope;
@@ -55,6 +57,8 @@ pub struct State {
     work: Work,
     usage: Usage,
     scope: Scope,
+    goal: Goal,
+    records: Records,
     provenance: Provenance,
 }
 
@@ -93,6 +97,8 @@ impl State {
         self.work.apply(recorded, changes);
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
+        self.goal.apply(recorded, changes);
+        self.records.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
             self.anomalies.apply(recorded, changes);
@@ -195,10 +201,22 @@ impl State {
         &self.usage
     }
 
+    /// What the user keeps for the project.
+    #[must_use]
+    pub const fn records(&self) -> &Records {
+        &self.records
+    }
+
     /// Which files a model may see.
     #[must_use]
     pub const fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// What the work is for.
+    #[must_use]
+    pub const fn goal(&self) -> &Goal {
+        &self.goal
     }
 
     /// Who said the newest texts.
@@ -313,7 +331,7 @@ impl StateRestorer {
 impl fmt::Display for State {
     /// Every projection that isn't empty, under its name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sections: [(&str, &dyn fmt::Display); 16] = [
+        let sections: [(&str, &dyn fmt::Display); 17] = [
             ("vault", &self.vault),
             ("state map", &self.state_map),
             ("proposals", &self.proposals),
@@ -330,6 +348,7 @@ impl fmt::Display for State {
             ("guardian", &self.guardian),
             ("work", &self.work),
             ("scope", &self.scope),
+            ("records", &self.records),
         ];
         for (name, section) in sections {
             let text = alloc::format!("{section}");

@@ -39,7 +39,9 @@ macro_rules! for_each_table {
             WORK: crate::work::WorkRow => work,
             WORK_FILES: crate::work::WorkFileRow => work,
             USAGE: crate::usage::UsageRow => usage,
+            RECORDS: crate::records::RecordRow => records,
             SCOPE: crate::scope::ScopeRow => scope,
+            GOAL: crate::goal::GoalRow => goal,
             PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };

@@ -280,7 +280,9 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::CapabilityChanged(_)
         | Event::AuthorFound(_)
         | Event::WorkCounted(_)
-        | Event::ScopeChanged(_) => None,
+        | Event::ScopeChanged(_)
+        | Event::GoalChanged(_)
+        | Event::RecordChanged(_) => None,
     }
 }
 

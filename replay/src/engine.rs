@@ -23,6 +23,7 @@ use tslp_core::outgoing::{Outgoing, SentPrompt};
 use tslp_core::path::RelPath;
 use tslp_core::policy::{OnStale, Policy};
 use tslp_core::reason::Reason;
+use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::Recorder;
 use tslp_decide::audit;
@@ -30,6 +31,7 @@ use tslp_decide::code_reader::CodeReader;
 use tslp_decide::compose::{self, Composed};
 use tslp_decide::direct::{self, FileText, ResolvedDirective};
 use tslp_decide::found_code::{self, FoundCode};
+use tslp_decide::goal;
 use tslp_decide::meant;
 use tslp_decide::observe;
 use tslp_decide::off::{self, OffKnowledge};
@@ -38,6 +40,7 @@ use tslp_decide::prompt;
 use tslp_decide::prompt_facts::Prompt;
 use tslp_decide::propose::{self, GainedCode, JudgingContext, WriteState};
 use tslp_decide::receive::{self, PromptRepetition};
+use tslp_decide::records;
 use tslp_decide::reply::{self, Reply, SegmentExtent};
 use tslp_decide::scope;
 use tslp_decide::sent::{self};
@@ -345,6 +348,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         self.learn_off_files(answers.off_files);
         // `None` while the proxy serves: then the request itself shows it.
         let seen = self.seen_on_record();
+        let is_for_another = work.recorded.iter().any(goal::leaves_nothing_to_tell);
+        if !is_for_another {
+            self.decide(&mut work, |engine, _| {
+                goal::tell(&engine.view(), ids, &request, seen.as_ref())
+            });
+        }
         let outgoing = self.decide_with(&mut work, |engine, policy| {
             let view = engine.view();
             let kept_back = |withheld: WithheldPrompt| {
@@ -503,6 +512,19 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             return match is_repeated {
                 true => Vec::new(),
                 false => scope::change_scope(&view, &self.grammars, ids, change, directive, file),
+            };
+        }
+        if directive.verb == Verb::Goal {
+            return match is_repeated {
+                true => Vec::new(),
+                false => goal::change_goal(&view, ids, &directive.target),
+            };
+        }
+        if directive.verb.is_about_records() {
+            let said = (directive.verb, directive.target.as_str());
+            return match is_repeated {
+                true => Vec::new(),
+                false => records::change_record(&view, policy, ids, said),
             };
         }
         if !directive.verb.is_about_tools() {
@@ -983,7 +1005,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let resolved = direct::resolve_directive(&self.view(), &self.policy, &directive, said);
         let given = DirectiveGiven {
             verb: directive.verb,
-            target: directive.target,
+            target: redact::without_credentials(&directive.target).into_owned(),
         };
         self.fold(Vec::from([Event::DirectiveGiven(given)]), work);
         resolved

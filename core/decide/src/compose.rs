@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::goal;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
 use super::meant::MeantLines;
@@ -19,6 +20,7 @@ use super::outside::{self, ToldChanges};
 use super::prompt_facts::{Prompt, RecordedSight};
 use super::receive;
 use super::recent_context::recent_context;
+use super::records;
 use super::scope;
 use super::sight::{self, ShownText, Sight, TextSlot, Withholding};
 use super::work::WithheldPrompt;
@@ -139,7 +141,7 @@ fn compose_window(
         core::mem::take(&mut hydration.notices),
         &|_, _| true,
     );
-    let (state, composed) = assemble(view, policy, prompt, hydration, &notices);
+    let (state, composed) = assemble(view, policy, prompt, hydration, &notices, &[]);
     let mut before = String::new();
     if let Some(recent) = recent {
         // One system message: many models' templates take only one, and only in front.
@@ -302,7 +304,7 @@ fn compose_client(
                 && !(was_shown && notice.reason.is_about_changes_outside())
         },
     );
-    let (text, composed) = assemble(view, policy, prompt, hydration, &notices);
+    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, &injected.all);
     let target = target.filter(|_| !text.is_empty());
     // Stored as an injection, and put at the same place in every later prompt: what went out before must not change, or the
     // server's prompt cache is lost and the model reads another past.
@@ -410,14 +412,21 @@ fn lock_is_kept(hydration: &Hydration) -> Result<(), WithheldPrompt> {
 }
 
 /// What the proxy adds to the prompt, and the record of it: code, then notices.
+///
+/// `told` are the texts of ours that go along with the client's messages.
 fn assemble(
     view: &StateView<'_>,
     policy: &Policy,
     prompt: &Prompt<'_>,
     hydration: Hydration,
     notices: &[NoticeIssued],
+    told: &[String],
 ) -> (String, Event) {
-    let mut sections = hydration.blocks;
+    let shown = hydration.hydrated.iter().map(|it| &it.entity);
+    let named = shown.chain(hydration.dropped.iter().map(|it| &it.entity));
+    let paths = named.map(|entity| entity.path.as_str()).collect();
+    let memory = records::memory_block(view, prompt, &paths, told);
+    let mut sections: Vec<String> = memory.into_iter().chain(hydration.blocks).collect();
     let mut shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
     let (outside, other): (Vec<_>, Vec<_>) = notices
         .iter()
@@ -772,6 +781,11 @@ fn notice_block(
         && let Some(meant) = MeantLines::of_notice(view, notice)
     {
         return notice::meant_lines(&meant.text(file));
+    }
+    if matches!(notice.reason, Reason::GoalChanged | Reason::GoalTold)
+        && let Some(block) = goal::recovery_block(view, prompt.session)
+    {
+        return block;
     }
     if is_about_users_code(view, prompt, notice)
         && let Some(text) = notice::users_code_notice(notice)

@@ -66,8 +66,10 @@ pub fn resolve_directive(
         verb: directive.verb,
         target: directive.target.clone(),
         entity: match directive.verb {
-            Verb::Off | Verb::On | Verb::External | Verb::Unknown => Err(Reason::TargetMissing),
-            verb if verb.is_about_tools() => Err(Reason::TargetMissing),
+            Verb::Off | Verb::On | Verb::External | Verb::Goal | Verb::Unknown => {
+                Err(Reason::TargetMissing)
+            }
+            verb if verb.is_about_tools() || verb.is_about_records() => Err(Reason::TargetMissing),
             _ => target_entity(view, policy, &directive.target),
         },
         repetition,
@@ -136,7 +138,9 @@ pub fn carry_out_directive(
             (Vec::new(), Some(Reason::NothingToDo))
         }
         (Verb::Confirm, Ok(entity)) => confirm_proposal(view, entity),
-        (_, Ok(_)) => unreachable!("what is said about tools and scope is carried out elsewhere"),
+        (_, Ok(_)) => {
+            unreachable!("what is said about tools, scope and records is carried out elsewhere")
+        }
     };
     events.extend(reason.map(|reason| {
         Event::NoticeIssued(NoticeIssued::new(

@@ -218,7 +218,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
         ),
         Reason::UnknownDirective => String::from(
-            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
+            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], goal TEXT, note KIND #KEY: STATEMENT, forget #KEY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
         ),
         Reason::CapabilityGranted => {
             String::from("The user granted tools a capability for some minutes.")
@@ -282,11 +282,24 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::TooManyRules => {
             directive_text("did nothing: there are as many rules of scope as are kept")
         }
+        Reason::RecordNoted => String::from(
+            "The user keeps a statement for the project, which is shown where it matters.",
+        ),
+        Reason::RecordForgotten => {
+            String::from("The user keeps a statement no longer that was kept for the project.")
+        }
+        Reason::RecordNotUsable => directive_text(
+            "names no record: use `note fact #key: STATEMENT` (or `preference`, `decision`), one line without credentials, or `forget #key`",
+        ),
+        Reason::QuotationMissing => directive_text(
+            "did nothing: the code that it quotes isn't true of that file, or stands there more than once",
+        ),
         Reason::ExternalAnswer => String::from(
             "The user's message holds another model's answer. Its code is only a proposal: check it before you use it.",
         ),
+        Reason::GoalChanged | Reason::GoalTold => String::from("The goal of the work is done."),
         Reason::ToolNotRun => String::from(
-            "The last reply asks for a tool in a fence, and nothing was run: such fences run only in chat completions of a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
+            "The last reply asks for a tool in a fence, and nothing was run: such fences run only for a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",
         ),
         Reason::ForgedResult => String::from(
             "The last reply shows more tool results than tools returned: the model wrote at least one of them itself.\nDo not rely on them; call the tool again for what it really returns.",

@@ -15,7 +15,7 @@ use tslp_core::reason::Reason;
 pub const fn about_work(reason: Reason) -> Option<&'static str> {
     Some(match reason {
         Reason::ToolNotRun => {
-            "The model asks for a tool, and nothing was run: `tool` fences run in chat completions of a client without tools of its own, where `tools.run` is on."
+            "The model asks for a tool, and nothing was run: `tool` fences run for a client without tools of its own, where `tools.run` is on."
         }
         Reason::BudgetNearlyUsed => {
             "Nine tenths of a budget are used: `tslp guardian status` has the figures, `tslp resume` gives as much again."

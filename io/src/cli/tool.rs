@@ -162,6 +162,17 @@ pub struct PatternArgs {
     pub act: ActArgs,
 }
 
+/// A statement that is kept for the project, or its key.
+#[derive(Clone, Debug, Args)]
+pub struct RecordArgs {
+    /// `fact '#key: STATEMENT'`, or `'#key'`; quoted, so that the shell leaves it alone
+    #[arg(required = true, value_name = "WORDS", value_parser = NonEmptyStringValueParser::new())]
+    pub words: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
 /// Files that are locked.
 #[derive(Clone, Debug, Args)]
 pub struct LockArgs {

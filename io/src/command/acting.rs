@@ -20,7 +20,8 @@ use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult};
 use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
 use crate::cli::{
-    ActArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, ReplyCommand, TargetArgs,
+    ActArgs, GoalArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, RecordArgs, ReplyCommand,
+    TargetArgs,
 };
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
@@ -164,6 +165,13 @@ pub(super) fn act_on_locks(verb: Verb, of: &LockArgs) -> Result<Exit, CommandFai
     print_results(&results, of.act.output)
 }
 
+/// `tslp note` and `forget`.
+pub(super) fn act_on_record(verb: Verb, of: &RecordArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.act.flags.0)?;
+    let act = Act::OnCode(verb, vec![of.words.join(" ")]);
+    print_results(&carry_out(&config, &act)?, of.act.output)
+}
+
 /// `tslp reply import`.
 pub(super) fn import_reply(reply: &ReplyCommand) -> Result<Exit, CommandFailure> {
     let ReplyCommand::Import { file, source, act } = reply;
@@ -181,6 +189,13 @@ pub(super) fn act_on_grant(verb: Verb, of: &GrantArgs) -> Result<Exit, CommandFa
     let (config, _) = read_config(&of.act.flags.0)?;
     let act = Act::OnGrant(verb, of.words(), of.session.map(SessionId));
     print_results(&carry_out(&config, &act)?, of.act.output)
+}
+
+/// `tslp goal`.
+pub(super) fn act_on_goal(of: &GoalArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.act.flags.0)?;
+    let results = carry_out(&config, &Act::OnGoal(of.words.join(" ")))?;
+    print_results(&results, of.act.output)
 }
 
 /// `tslp stop` and `resume`.

@@ -13,9 +13,7 @@ use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
 use tslp_decide::tools::{evidence_text, stored_evidence};
 use tslp_projections::guardian::{GrantRow, PolicyRow, ToolCallRow, ToolSessionRow};
-use tslp_projections::row::Row;
 use tslp_projections::rules::RuleRow;
-use tslp_projections::table::Value as Cell;
 use tslp_projections::usage::UsageRow;
 use tslp_projections::work::WorkRow;
 use tslp_store::ledger::LedgerError;
@@ -26,6 +24,7 @@ use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
 use crate::config::settings::ToolsChoice;
+use crate::diagnostics::row_object;
 use crate::door::client::RunningProxy;
 use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
@@ -234,22 +233,6 @@ pub(super) fn setting<T: FromStr + Default>(rules: &[RuleRow], name: &str) -> T 
         .find(|rule| rule.name.strip_prefix("policy ") == Some(name));
     let value = rule.and_then(|rule| rule.value.parse().ok());
     value.unwrap_or_default()
-}
-
-/// A row as an object with a field for each column.
-pub(super) fn row_object<R: Row + Clone>(row: &R) -> Value {
-    let columns = R::TABLE.columns.iter();
-    let cells = row.clone().into_cells();
-    let fields = columns.zip(cells).map(|(column, cell)| {
-        let value = match cell {
-            Cell::Null => Value::Null,
-            Cell::Integer(number) => number.into(),
-            Cell::Text(text) => (*text).into(),
-            Cell::Hash(hash) => ArtifactHash(hash).to_string().into(),
-        };
-        (column.name.to_owned(), value)
-    });
-    Value::Object(fields.collect())
 }
 
 /// Records a profile as the one in force.

@@ -26,6 +26,7 @@ use crate::config::upstream::{Scheme, UpstreamUrl};
 use crate::connect::{self, ClientRun, RunPlaces};
 use crate::door::client::{DoorClient, DoorError, RunningProxy};
 use crate::exit::Exit;
+use crate::out::Out;
 use crate::probe::{self, ProbeTarget};
 
 /// Longest wait for a proxy that starts, or for one that is just ending; a large ledger takes its time.
@@ -222,6 +223,34 @@ pub(super) fn serve_in_background() -> Result<Exit, CommandFailure> {
         .process_group(0)
         .spawn()?;
     Ok(Exit::Ok)
+}
+
+/// `tslp open`: the page of the running proxy, in the system's browser; its address, where there is none.
+pub(super) fn open_page(config: &ServeConfig) -> Result<Exit, CommandFailure> {
+    let Some(running) = RunningProxy::find(&config.data_dir)? else {
+        let message = "no proxy runs for this workspace: start one with `tslp`, then try again";
+        return Err(CommandFailure::new(Exit::Failure, message));
+    };
+    let address = format!("http://{}/", running.address);
+    Out::stdout().line(&address)?;
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let opened = Command::new(opener)
+        .arg(&address)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match opened {
+        Ok(status) if status.success() => Ok(Exit::Ok),
+        _ => {
+            tracing::warn!("no browser could be opened: go to that address in yours");
+            Ok(Exit::Ok)
+        }
+    }
 }
 
 /// The first model that the server lists.

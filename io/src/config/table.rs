@@ -269,7 +269,7 @@ keys! {
         show: |s| s.etv.timeout.as_millis().to_string() },
         "Longest wait for the workspace's file system in front of a prompt; a file that doesn't answer in time counts as unreadable.";
     "tools.run": Common, choice!(ToolsChoice, tools.run),
-        "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only in chat completions whose client offers no tools of its own.";
+        "Whether the command lines in a reply's closed `tool` fences are run, in the sandbox, where the Guardian allows it (docs/tools.md). Only for a client that offers no tools of its own.";
     "tools.rounds": Tuning, number!(1..=64, "rounds", tools.rounds),
         "How often one reply may ask for tools and go on with their results.";
     "tools.calls": Tuning, number!(1..=64, "calls", tools.calls),

@@ -8,8 +8,10 @@ use std::time::Duration;
 use tslp_core::artifact::Origin;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{DiskFile, DiskFinding, ReadFailure};
+use tslp_core::extract::Grammars as _;
 use tslp_core::hash::SliceHash;
 use tslp_core::path::RelPath;
+use tslp_core::slice;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::disk::{DiskRow, PathFinding};
 use tslp_projections::stale::{AcknowledgedRow, DiskDifference};
@@ -56,6 +58,26 @@ impl DiskNow {
         Self {
             observer: Mutex::new(observer),
         }
+    }
+
+    /// A file's text now, if it has one that may be read.
+    pub(crate) fn text(&self, path: &RelPath) -> Option<String> {
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.read(path)?.ok()
+    }
+
+    /// The code that the workspace's file holds of an entity, if it can be read there.
+    pub(crate) fn code_now(&self, entity: &EntityId) -> Option<String> {
+        let text = self.text(&entity.path)?;
+        let Some(symbol) = &entity.symbol else {
+            return Some(text);
+        };
+        let language = TreeSitterGrammars.language_of_path(&entity.path)?;
+        let found = TreeSitterGrammars.extract(language, text.as_bytes()).ok()?;
+        let own = found.definitions.iter().filter(|it| it.symbol == *symbol);
+        let spans: Vec<_> = own.map(|it| it.span).collect();
+        let code = slice::joined(text.as_bytes(), &spans);
+        Some(String::from_utf8_lossy(&code).into_owned())
     }
 
     /// Looks at those of these files, in which something is true, that were looked at before.

@@ -22,7 +22,7 @@ pub struct MissingCode {
 }
 
 /// The text of some code in captured bytes.
-fn code_text(
+pub(crate) fn code_text(
     source: ArtifactHash,
     spans: &[Span],
     artifact: &impl Fn(ArtifactHash) -> Option<Vec<u8>>,

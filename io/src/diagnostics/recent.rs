@@ -198,6 +198,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         audits,
         exceeded,
         cache_break,
+        words,
         ..
     } = episode;
     let named = entries.iter().filter_map(|it| entity_name(&it.entry));
@@ -219,7 +220,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
     let audits: Vec<Value> = audits
         .map(|audit| json!({ "entity": audit.entity.to_string(), "status": audit.status.as_str() }))
         .collect();
-    json!({
+    let mut json = json!({
         "artifact_states": states.map(state_json).collect::<Vec<_>>(),
         "at": utc_moment(row.at_ms.0),
         "audits": audits,
@@ -236,7 +237,12 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "session_id": row.session.0,
         "window": exceeded,
         "withheld": of("withheld"),
-    })
+    });
+    // They are content: only who asks for missing lines gets them.
+    if let Some(words) = words {
+        json["words"] = words.as_str().into();
+    }
+    json
 }
 
 fn entity_name(entry: &EpisodeEntry) -> Option<String> {

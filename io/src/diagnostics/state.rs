@@ -9,8 +9,11 @@ use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::ids::{Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_projections::audits::AuditRow;
+use tslp_projections::changes::Changes;
 use tslp_projections::disk::{DiskRow, PathFinding};
+use tslp_projections::row::StoredRow;
 use tslp_projections::stale::{DiskDifference, StaleRow};
+use tslp_projections::state::State;
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
@@ -43,7 +46,12 @@ impl EntityState {
     /// Whether the entity is STALE (spec §15.4). A file that can't be read is withheld, too, but not known to differ.
     #[must_use]
     pub fn is_stale(&self) -> bool {
-        matches!(self.disk, "superseded" | "unknown" | "refused")
+        Self::is_stale_word(self.disk)
+    }
+
+    /// Whether what disk holds makes an entity STALE.
+    pub(crate) fn is_stale_word(disk: &str) -> bool {
+        matches!(disk, "superseded" | "unknown" | "refused")
     }
 
     /// `path::symbol`, or the path.
@@ -138,7 +146,9 @@ pub fn state_page(
         if !row.entity.path.as_str().starts_with(&*wanted.path) {
             return ControlFlow::Break(());
         }
-        if after.as_ref().is_none_or(|after| row.entity > *after) {
+        let is_named = |part: &String| row.entity.to_string().to_lowercase().contains(&**part);
+        let is_after = after.as_ref().is_none_or(|after| row.entity > *after);
+        if is_after && wanted.contains.as_ref().is_none_or(is_named) {
             has_more = shown.len() == limit;
             if has_more {
                 return ControlFlow::Break(());
@@ -158,6 +168,75 @@ pub fn state_page(
         page: StatePage { entities, next },
         flaw,
     }))
+}
+
+/// Reads what was true, and what the last looks had found, after an event: by a fold of all events up to it, so that it is what
+/// [`state_page`] showed then. `None` if there is no such event, or not what it is to come after.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub fn state_page_at(
+    subject: &DiagnosedSubject,
+    wanted: &StateQuery,
+    until: Seq,
+) -> Result<Option<VouchedPage<StatePage>>, StartError> {
+    let reader = subject.readers.open()?;
+    let flaw = vouched::flaw_of_tables(subject, &reader)?;
+    let mut state = State::default();
+    reader.read_events(Seq(1), &mut |recorded| {
+        if recorded.seq <= until {
+            state.apply(recorded, &mut Changes::discarding());
+            state.rows_made_durable(recorded.seq);
+        }
+    })?;
+    if state.head() != until {
+        return Ok(None);
+    }
+    let mut looks = LastLooks::default();
+    for row in rows_of::<DiskRow>(&state) {
+        looks.seen.insert(row.path, (row.finding, row.seq));
+    }
+    for row in rows_of::<StaleRow>(&state) {
+        looks.differing.insert(row.entity, row.disk_holds);
+    }
+    let contested = rows_of::<AuditRow>(&state).into_iter();
+    let contested = contested.filter(|row| row.status.is_contested());
+    looks.contested = contested.map(|row| row.version).collect();
+    let mut shown = rows_of::<StateMapRow>(&state);
+    if let Some(after) = &wanted.after {
+        let Some(at) = shown
+            .iter()
+            .position(|row| row.entity.to_string() == *after)
+        else {
+            return Ok(None);
+        };
+        shown.drain(..=at);
+    }
+    shown.retain(|row| row.entity.path.as_str().starts_with(&*wanted.path));
+    let limit = wanted
+        .limit
+        .map_or(PAGE_ENTITIES_MAX, |limit| limit.min(PAGE_ENTITIES_MAX));
+    let has_more = shown.len() > limit;
+    shown.truncate(limit);
+    let last = shown.last().filter(|_| has_more);
+    let next = last.map(|row| row.entity.to_string());
+    let at = |seq| reader.recorded_at(seq).ok().flatten();
+    let entities = shown.into_iter().map(|row| looks.describe(row, &at));
+    let entities = entities.collect();
+    Ok(Some(VouchedPage {
+        page: StatePage { entities, next },
+        flaw,
+    }))
+}
+
+/// The rows that a state holds of a table, by key.
+fn rows_of<R: StoredRow>(state: &State) -> Vec<R> {
+    let mut rows = Vec::new();
+    state.visit_rows(R::INDEX, &mut |cells| {
+        let row = R::from_cells(&cells);
+        rows.push(row.unwrap_or_else(|_| unreachable!("a state takes its own rows back")));
+    });
+    rows
 }
 
 /// Everything that is true in one file, in the order of the symbols.
@@ -223,7 +302,10 @@ fn described(
 }
 
 /// The entity of this name of which something is true. A file's name may itself contain `::`.
-fn true_entity_named(reader: &LedgerReader, name: &str) -> Result<Option<EntityId>, LedgerError> {
+pub(super) fn true_entity_named(
+    reader: &LedgerReader,
+    name: &str,
+) -> Result<Option<EntityId>, LedgerError> {
     let splits = name.match_indices("::");
     let splits = splits.map(|(at, mark)| (&name[..at], Some(&name[at + mark.len()..])));
     for (path, symbol) in core::iter::once((name, None)).chain(splits) {

@@ -4,15 +4,18 @@ use serde_json::{Map, Value, json};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind};
 use tslp_core::ids::Seq;
+use tslp_core::path::RelPath;
 use tslp_projections::tombstones::TombstoneRow;
 use tslp_replay::log::Stored;
 use tslp_store::evidence::line::event_line;
 use tslp_store::startup::StartError;
 
 use super::DiagnosedSubject;
+use super::missing;
 use super::state::{self, EntityState};
 use super::vouched::{self, VouchedPage};
 
+use crate::evidence::describe;
 use crate::evidence::log::{filter, log_line};
 use crate::evidence::moments::utc_moment;
 
@@ -129,6 +132,68 @@ impl EntityHistory {
             "tombstoned": self.is_tombstoned,
         })
     }
+}
+
+/// An entity for the page: what is true of it with its code, and its story.
+///
+/// # Errors
+/// When the tables can't be read.
+pub(super) fn entity_json(subject: &DiagnosedSubject, name: &str) -> Result<Value, StartError> {
+    let reader = subject.readers.open()?;
+    let entity = match state::true_entity_named(&reader, name)? {
+        Some(entity) => entity,
+        None => filter::entity_named(name, &subject.workspace.to_string_lossy())
+            .unwrap_or_else(|_| EntityId::file(RelPath::from_normalised(name))),
+    };
+    let VouchedPage { page, flaw } = entity_history(subject, &entity)?;
+    let story = page.events.iter().map(|(stored, event)| {
+        json!({
+            "at": utc_moment(stored.at.0),
+            "episode": stored.episode.0,
+            "kind": event.name(),
+            "seq": stored.seq.0,
+            "text": describe::sentence(event),
+        })
+    });
+    let story: Vec<Value> = story.collect();
+    let now = page.now.iter().find(|now| now.row.entity == entity);
+    let code = now.and_then(|now| {
+        let find = |artifact| reader.artifact(artifact).ok().flatten();
+        missing::code_text(now.row.source, &now.row.spans, &find)
+    });
+    let is_stale = now.is_some_and(EntityState::is_stale);
+    let on_disk = is_stale
+        .then(|| subject.disk_now.code_now(&entity))
+        .flatten();
+    let mut json = json!({
+        "code": code.map(|code| coloured(&entity.path, &code)),
+        "entity": entity.to_string(),
+        "episode": now.map(|now| now.row.episode.0),
+        "now": now.map(EntityState::json_object),
+        "on_disk": on_disk,
+        "story": story,
+        "tombstoned": page.is_tombstoned,
+    });
+    super::mark_unverified(&mut json, flaw.as_deref());
+    Ok(json)
+}
+
+/// The code in pieces, each with its colour or none.
+fn coloured(path: &RelPath, code: &str) -> Vec<(&'static str, String)> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for (range, colour) in tslp_grammars::colours(path, code.as_bytes()) {
+        let (Some(plain), Some(text)) = (code.get(at..range.start), code.get(range.clone())) else {
+            continue;
+        };
+        if !plain.is_empty() {
+            pieces.push(("", plain.to_owned()));
+        }
+        pieces.push((colour, text.to_owned()));
+        at = range.end;
+    }
+    pieces.push(("", code[at..].to_owned()));
+    pieces
 }
 
 fn now_line(now: &EntityState) -> String {

@@ -98,6 +98,18 @@ pub const ACTS: &[DoorAct] = &[
         read: |payload| payload.on_scope(Verb::Unlock),
     },
     DoorAct {
+        name: "note",
+        meaning: "keeps a statement for the project, such as `fact #key: It is so.`",
+        fields: &["targets"],
+        read: |payload| payload.on_code(Verb::Note),
+    },
+    DoorAct {
+        name: "forget",
+        meaning: "keeps the statement of a `#key` no longer",
+        fields: &["targets"],
+        read: |payload| payload.on_code(Verb::Forget),
+    },
+    DoorAct {
         name: "adopt",
         meaning: "makes true all code of these files and folders",
         fields: &["targets"],
@@ -114,6 +126,15 @@ pub const ACTS: &[DoorAct] = &[
         meaning: "takes a grant back",
         fields: &["grant", "session"],
         read: |payload| payload.on_grant(Verb::Revoke),
+    },
+    DoorAct {
+        name: "goal",
+        meaning: "says what the work is for: a text, `next: TEXT`, `question: TEXT` or `done`",
+        fields: &["text"],
+        read: |payload| {
+            let said = payload.text("text")?.to_owned();
+            Ok(DoorRequest::Act(Act::OnGoal(said)))
+        },
     },
     DoorAct {
         name: "stop",
@@ -169,6 +190,7 @@ pub fn act_payload(act: &Act) -> (&'static str, Value) {
             let session = session.map(|session| session.0);
             (verb.as_str(), json!({ "grant": grant, "session": session }))
         }
+        Act::OnGoal(said) => (Verb::Goal.as_str(), json!({ "text": said })),
         Act::OnTools {
             verb,
             lifts_breach: false,
@@ -455,6 +477,7 @@ mod tests {
             },
             Act::OnGrant(Verb::Allow, "SHELL_EXEC".into(), None),
             Act::OnGrant(Verb::Revoke, "SHELL_EXEC".into(), Some(SessionId(4))),
+            Act::OnGoal("next: measure".into()),
             on_tools(Verb::Stop, false),
             on_tools(Verb::Resume, false),
             on_tools(Verb::Resume, true),

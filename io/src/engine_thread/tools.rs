@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::PipeWriter;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -71,8 +72,9 @@ pub(super) struct ToolReply {
     session: SessionId,
     /// The request body of the first round.
     body: Arc<Vec<u8>>,
-    /// The offset after its last message.
-    tail: usize,
+    /// The place of its last message.
+    last: Range<usize>,
+    dialect: Dialect,
     /// The round under way, from 1.
     round: u32,
     /// The round's offset in the reply's text.
@@ -135,12 +137,18 @@ const JUDGED_CALLS_MAX: usize = 32;
 const SHOWN_LINE_BYTES_MAX: usize = 200;
 
 impl ToolReply {
-    /// The reply to a prompt whose messages end at `tail` of its body.
-    pub(super) const fn new(session: SessionId, body: Arc<Vec<u8>>, tail: usize) -> Self {
+    /// The reply to a prompt whose last message stands at `last` of its body.
+    pub(super) const fn new(
+        session: SessionId,
+        dialect: Dialect,
+        body: Arc<Vec<u8>>,
+        last: Range<usize>,
+    ) -> Self {
         Self {
             session,
             body,
-            tail,
+            last,
+            dialect,
             round: 1,
             round_from: 0,
             past: Vec::new(),
@@ -194,15 +202,11 @@ impl EngineThread {
         tells_user: bool,
     ) -> RoundsAllowed {
         let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
-        let is_chat = !matches!(dialect, Dialect::Completions | Dialect::OllamaGenerate);
-        if !dialect.continues_replies() {
-            match is_chat && (tells_user || self.holds_client_calls()) {
-                true => RoundsAllowed::OneJudged,
-                false => RoundsAllowed::One,
-            }
-        } else if can_go_on && self.tools.as_deref().is_some_and(runs) {
+        // A bare prompt's client has no tools.
+        let is_chat = !dialect.is_bare_prompt();
+        if can_go_on && self.tools.as_deref().is_some_and(runs) {
             RoundsAllowed::Several
-        } else if self.holds_client_calls() || tells_user {
+        } else if is_chat && (self.holds_client_calls() || tells_user) {
             RoundsAllowed::OneJudged
         } else {
             RoundsAllowed::One
@@ -234,7 +238,7 @@ impl EngineThread {
             (ReplyPhase::Working(_), _) => {
                 running.tools = None;
                 // The round was complete, the reply isn't.
-                running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
+                running.decoder = ReplyDecoder::new(running.decoder.dialect());
                 false
             }
             (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
@@ -301,13 +305,12 @@ impl EngineThread {
             return false;
         };
         // Once for each model: what is refused in a user message, too, has another reason.
-        if !tools
-            .without_tool_role
-            .insert(running.addressee.model.clone())
-        {
+        let is_chat = running.decoder.dialect() == Dialect::ChatCompletions;
+        let model = running.addressee.model.clone();
+        if !is_chat || !tools.without_tool_role.insert(model) {
             return false;
         }
-        running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
+        running.decoder = ReplyDecoder::new(running.decoder.dialect());
         self.ask_on(exchange);
         true
     }
@@ -685,7 +688,7 @@ impl EngineThread {
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
         reply.round_from = running.reply.text.len();
         running.usage_of_first = running.usage_of_first.or(running.decoder.server_usage());
-        running.decoder = ReplyDecoder::new(Dialect::ChatCompletions);
+        running.decoder = ReplyDecoder::new(running.decoder.dialect());
         self.ask_on(exchange);
     }
 
@@ -698,12 +701,14 @@ impl EngineThread {
             return;
         };
         let model = &running.addressee.model;
-        let tell_as = if tools.without_tool_role.contains(model) {
-            TellAs::UserMessage
-        } else {
-            TellAs::ToolMessages
+        let has_tool_role =
+            reply.dialect == Dialect::ChatCompletions && !tools.without_tool_role.contains(model);
+        let tell_as = match has_tool_role {
+            true => TellAs::ToolMessages,
+            false => TellAs::UserMessage,
         };
-        let body = next_body(&reply.body, reply.tail, &reply.past, tell_as);
+        let last = reply.last.clone();
+        let body = next_body(reply.dialect, &reply.body, last, &reply.past, tell_as);
         self.wiring.to_loop.send(ToLoop::NextRound {
             exchange,
             request: ModelRequest {

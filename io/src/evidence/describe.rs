@@ -67,6 +67,11 @@ pub fn sentence(event: &Event) -> String {
             SessionId(0) => format!("{} {}", event.change, event.pattern),
             session => format!("{} {} in {session}", event.change, event.pattern),
         },
+        Event::GoalChanged(event) => format!("{} {}", event.change, event.text),
+        Event::RecordChanged(event) => match event.statement.as_str() {
+            "" => format!("#{} kept no longer", event.key),
+            statement => format!("{} #{}: {statement}", event.kind, event.key),
+        },
         Event::WorkCounted(event) => format!(
             "{} changed, {} of code, {}, {}",
             count_text(event.files.len(), "file", "files"),

@@ -8,6 +8,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{
     DirectiveGiven, Event, EventKind, PromptMeasured, PromptReceived, Recorded, ReplyOutcome, Verb,
 };
+use tslp_core::first_words::first_words;
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
@@ -16,9 +17,6 @@ use tslp_store::ledger::{LedgerError, LedgerReader};
 use super::describe::{outcome_words, reason_words};
 use crate::acts;
 use crate::diagnostics::missing::{self, MissingCode, RefusedProposal};
-
-/// Longest beginning of a prompt that is shown, in characters.
-const WORDS_MAX: usize = 60;
 
 /// Most names of one kind in a line.
 const NAMES_MAX: usize = 4;
@@ -327,73 +325,4 @@ pub(crate) fn prompt_words(
         (!words.is_empty()).then_some(words)
     });
     texts.last().unwrap_or_else(|| "…".into())
-}
-
-/// The first line of prose: what a client wraps around it, and code, are left out.
-fn first_words(text: &str) -> String {
-    let ends = text.split("</").skip(1);
-    let closed: BTreeSet<&str> = ends
-        .filter_map(|end| Some(end.split_once('>')?.0))
-        .collect();
-    let (mut element, mut is_code) = (None, false);
-    for line in text.lines().map(str::trim) {
-        let tag = line
-            .strip_prefix('<')
-            .and_then(|rest| rest.strip_suffix('>'));
-        if line.starts_with("```") {
-            is_code = !is_code;
-        } else if let Some(name) = element {
-            if tag.is_some_and(|tag| tag.strip_prefix('/') == Some(name)) {
-                element = None;
-            }
-        } else if let Some(name) = tag.filter(|_| !is_code) {
-            // The user's own words may be all that an element holds.
-            let is_wrapper = matches!(name, "task" | "user_query" | "user_message" | "feedback");
-            element = (!is_wrapper && closed.contains(name)).then_some(name);
-        } else if !is_code && !line.is_empty() && !line.starts_with("@tslp") {
-            return shortened(line);
-        }
-    }
-    String::new()
-}
-
-fn shortened(line: &str) -> String {
-    match line.char_indices().nth(WORDS_MAX) {
-        None => line.to_owned(),
-        Some((end, _)) => {
-            let cut = &line[..end];
-            let cut = cut.rsplit_once(' ').map_or(cut, |(words, _)| words);
-            format!("{cut}…")
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_words_are_the_users_own() {
-        let check = |text: &str, expected: &str| assert_eq!(first_words(text), expected);
-        check("Make it faster.\nPlease.", "Make it faster.");
-        check("@tslp accept src/a.c\n\n  What now?", "What now?");
-        check("```c:src/a.c\nint a;\n```\nWhy is that?", "Why is that?");
-        check(
-            "<system-reminder>\nBe brief.\n</system-reminder>\nFix `f`.",
-            "Fix `f`.",
-        );
-        check(
-            "<task>\nFix `f`.\n</task>\n<environment_details>\nx\n</environment_details>",
-            "Fix `f`.",
-        );
-        check("<b>\nbold, and never closed", "bold, and never closed");
-        check("```\ncode alone\n```", "");
-        let long = "word ".repeat(30);
-        let words = first_words(&long);
-        assert!(
-            words.ends_with("word…") && words.chars().count() <= WORDS_MAX + 1,
-            "{words}"
-        );
-        check(&"ü".repeat(61), &format!("{}…", "ü".repeat(60)));
-    }
 }

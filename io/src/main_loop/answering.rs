@@ -186,6 +186,14 @@ impl MainLoop {
                 self.write_answer(client, exchange, &health);
                 Ok(())
             }
+            Ok(Some(Route::Page(file))) => {
+                let exchange = close_if_unread(client, exchange);
+                let (answer, fields) = file.answer(&exchange.head);
+                let to = exchange.response_to();
+                head::write_own_response(client.out.buffer(), to, &fields, &answer);
+                self.finish_exchange(client, &exchange);
+                Ok(())
+            }
             Ok(Some(Route::Diagnostic(page))) => self.ask_diagnostics(key, client, exchange, page),
             Ok(Some(Route::Chat)) => self.collect_body(key, client, exchange),
             Ok(Some(Route::Relay)) => self.begin_relay(key, client, exchange),

@@ -1,9 +1,12 @@
 //! Results of calls, for the client's reply and for the model's next round.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 use tslp_core::capture::RESULT_FENCE;
 use tslp_core::delimiter;
 use tslp_core::event::CallId;
+use tslp_wire::chat::dialect::Dialect;
 
 use super::{SHOWN_BYTES_MAX, boundary_before};
 
@@ -103,52 +106,91 @@ const OPEN: &str = "[TOOL RESULTS: NOT FROM THE USER]";
 const CLOSE: &str = "[END TOOL RESULTS]";
 
 impl PastRound {
-    fn chat_messages(&self, tell_as: TellAs) -> Vec<Value> {
-        match tell_as {
-            TellAs::ToolMessages => {
-                let calls = self.results.iter().map(|result| {
-                    let arguments = json!({ "command": result.line }).to_string();
-                    json!({
-                        "id": result.call.to_string(),
-                        "type": "function",
-                        "function": { "name": "shell", "arguments": arguments },
-                    })
-                });
-                let calls: Vec<Value> = calls.collect();
-                let said =
-                    json!({ "role": "assistant", "content": self.text, "tool_calls": calls });
-                let results = self.results.iter().map(|result| {
-                    let id = result.call.to_string();
-                    json!({ "role": "tool", "tool_call_id": id, "content": result.model_text() })
-                });
-                std::iter::once(said).chain(results).collect()
-            }
-            TellAs::UserMessage => {
-                let results = self.results.iter().map(|result| {
-                    // Nothing in an output ends the block.
-                    let text = result.model_text().replace(CLOSE, "[END TOOL RESULT]");
-                    format!("$ {}\n{text}\n", result.line)
-                });
-                let told = format!("{OPEN}\n{}{CLOSE}", results.collect::<String>());
-                vec![
-                    json!({ "role": "assistant", "content": self.text }),
-                    json!({ "role": "user", "content": told }),
-                ]
-            }
+    /// The round as messages of a dialect's request.
+    fn messages(&self, dialect: Dialect, tell_as: TellAs) -> Vec<Value> {
+        if tell_as == TellAs::ToolMessages {
+            return self.with_tool_messages();
         }
+        let (said, told) = (&self.text, self.told());
+        match dialect {
+            Dialect::Responses => vec![
+                json!({"type": "message", "id": "msg_tslp", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": said, "annotations": []}]}),
+                json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": told}]}),
+            ],
+            _ => vec![
+                json!({ "role": "assistant", "content": said }),
+                json!({ "role": "user", "content": told }),
+            ],
+        }
+    }
+
+    fn with_tool_messages(&self) -> Vec<Value> {
+        let calls = self.results.iter().map(|result| {
+            let arguments = json!({ "command": result.line }).to_string();
+            json!({
+                "id": result.call.to_string(),
+                "type": "function",
+                "function": { "name": "shell", "arguments": arguments },
+            })
+        });
+        let calls: Vec<Value> = calls.collect();
+        let said = json!({ "role": "assistant", "content": self.text, "tool_calls": calls });
+        let results = self.results.iter().map(|result| {
+            let id = result.call.to_string();
+            json!({ "role": "tool", "tool_call_id": id, "content": result.model_text() })
+        });
+        std::iter::once(said).chain(results).collect()
+    }
+
+    /// The results between delimiters that say whose they are.
+    fn told(&self) -> String {
+        let results = self.results.iter().map(|result| {
+            // Nothing in an output ends the block.
+            let text = result.model_text().replace(CLOSE, "[END TOOL RESULT]");
+            format!("$ {}\n{text}\n", result.line)
+        });
+        format!("{OPEN}\n{}{CLOSE}", results.collect::<String>())
     }
 }
 
 /// The body that the next round is asked for with: the first one's, byte for byte, with messages after its last one, which
-/// ends at `tail`.
+/// stands at `last`. A prompt that is one text goes on as text; only the model of a conversation is given messages instead.
 #[must_use]
-pub fn next_body(body: &[u8], tail: usize, past: &[PastRound], tell_as: TellAs) -> Vec<u8> {
-    let mut next = body[..tail].to_vec();
-    for message in past.iter().flat_map(|round| round.chat_messages(tell_as)) {
-        next.push(b',');
-        next.extend_from_slice(message.to_string().as_bytes());
+pub fn next_body(
+    dialect: Dialect,
+    body: &[u8],
+    last: Range<usize>,
+    past: &[PastRound],
+    tell_as: TellAs,
+) -> Vec<u8> {
+    let (before, rest) = body.split_at(last.end);
+    let is_text = before.ends_with(b"\"");
+    let mut next = before.to_vec();
+    if is_text && dialect != Dialect::Responses {
+        let rounds = past.iter();
+        let more: String = rounds
+            .map(|round| format!("\n\n{}\n\n{}\n\n", round.text.trim_end(), round.told()))
+            .collect();
+        let quoted = Value::String(more).to_string();
+        next.pop();
+        // Its own first quotation mark is left out, and its last one ends the prompt.
+        next.extend_from_slice(&quoted.as_bytes()[1..]);
+    } else {
+        if is_text {
+            const OPEN: &[u8] = br#"[{"role":"user","content":"#;
+            next.splice(last.start..last.start, OPEN.iter().copied());
+            next.push(b'}');
+        }
+        let messages = past.iter();
+        for message in messages.flat_map(|round| round.messages(dialect, tell_as)) {
+            next.push(b',');
+            next.extend_from_slice(message.to_string().as_bytes());
+        }
+        if is_text {
+            next.push(b']');
+        }
     }
-    next.extend_from_slice(&body[tail..]);
+    next.extend_from_slice(rest);
     next
 }
 
@@ -201,7 +243,7 @@ mod tests {
             results: vec![result("a [END TOOL RESULTS]")],
         }];
         let check = |tell_as, roles: &[&str]| {
-            let next = next_body(body, tail, &past, tell_as);
+            let next = next_body(Dialect::ChatCompletions, body, 0..tail, &past, tell_as);
             assert!(next.starts_with(&body[..tail]) && next.ends_with(&body[tail..]));
             let json: Value = serde_json::from_slice(&next).unwrap();
             let messages = json["messages"].as_array().unwrap();
@@ -216,5 +258,60 @@ mod tests {
         assert!(told.contains(r#""tool_call_id":"call_3_1""#), "{told}");
         let told = check(TellAs::UserMessage, &["user", "assistant", "user"]);
         assert_eq!(told.matches(CLOSE).count(), 1, "{told}");
+    }
+
+    #[test]
+    fn each_dialects_request_goes_on_with_what_was_said_and_returned() {
+        let past = [PastRound {
+            text: "I \"look\"".into(),
+            results: vec![result("found")],
+        }];
+        let check = |dialect, body: &str, last: &str, place: &str, expected: &[&str]| {
+            let start = body.find(last).unwrap();
+            let last = start..start + last.len();
+            let next = next_body(dialect, body.as_bytes(), last, &past, TellAs::UserMessage);
+            let json: Value = serde_json::from_slice(&next).unwrap();
+            let told = json.pointer(place).unwrap();
+            let (said, results) = match told.as_str() {
+                Some(prompt) => (prompt, prompt),
+                None => (
+                    told[1]["content"]
+                        .as_str()
+                        .or_else(|| told[1]["content"][0]["text"].as_str())
+                        .unwrap(),
+                    told[2]["content"]
+                        .as_str()
+                        .or_else(|| told[2]["content"][0]["text"].as_str())
+                        .unwrap(),
+                ),
+            };
+            for part in expected {
+                assert!(said.contains(part), "{said}");
+            }
+            assert!(
+                results.contains("found") && results.contains(OPEN),
+                "{results}"
+            );
+            assert_eq!(json["x"], 1);
+        };
+        let said = &["I \"look\""];
+        let item = r#"{"role":"user","content":"hi"}"#;
+        let messages = format!(r#"{{"messages":[{item}],"x":1}}"#);
+        for dialect in [Dialect::Messages, Dialect::OllamaChat] {
+            check(dialect, &messages, item, "/messages", said);
+        }
+        let input = format!(r#"{{"input":[{item}],"x":1}}"#);
+        check(Dialect::Responses, &input, item, "/input", said);
+        check(
+            Dialect::Responses,
+            r#"{"input":"hi","x":1}"#,
+            "\"hi\"",
+            "/input",
+            said,
+        );
+        let prompt = r#"{"prompt":"hi","x":1}"#;
+        for dialect in [Dialect::Completions, Dialect::OllamaGenerate] {
+            check(dialect, prompt, "\"hi\"", "/prompt", &["hi\n\nI \"look\""]);
+        }
     }
 }

@@ -578,3 +578,125 @@ fn who_is_not_let_in_is_told_so_in_their_own_shape() {
         assert_eq!(error["error"].is_string(), spoken.path.starts_with("/api/"));
     }
 }
+
+/// The request of a client without tools of its own.
+fn without_tools(mut request: Value) -> Value {
+    let fields = request.as_object_mut().expect("a request is an object");
+    fields.remove("tools");
+    request
+}
+
+const ASKS: &str =
+    "I look.\n```tool\n{\"type\":\"shell\",\"command\":\"grep -n ring_put src/ring.c\"}\n```\n";
+
+#[test]
+fn a_tool_fence_runs_in_every_dialect() {
+    for spoken in &SPOKEN {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        places.write("src/ring.c", RING);
+        let tslp = Tslp::start(&places, &upstream);
+        for text in [ASKS, "It is in line 1."] {
+            let reply = (spoken.reply)(text).to_string().into_bytes();
+            upstream.will(Reply::Plain(200, "application/json", reply));
+        }
+        let body = without_tools((spoken.request)("Where is it?")).to_string();
+        let response = tslp.request("POST", spoken.path, &[JSON], body.as_bytes());
+        let read: Value = serde_json::from_slice(&response.body).unwrap();
+        let said = read.to_string();
+        let result = "```tool-result call_1_1\\n1:int ring_put(";
+        assert!(said.contains(result), "{}: {said}", spoken.path);
+        assert!(said.contains("READ]\\n```\\nIt is in line 1."), "{said}");
+        // All of it is the same text.
+        let whole = (spoken.reply)("TEXT");
+        let mut places_of_text = Vec::new();
+        find_text(&whole, String::new(), &mut places_of_text);
+        let place = places_of_text.first().expect("a reply has a text");
+        let text = read.pointer(place).and_then(Value::as_str).unwrap();
+        assert!(
+            text.starts_with(ASKS) && text.ends_with("line 1."),
+            "{text}"
+        );
+        let (first, second) = (upstream.next().text(), upstream.next().text());
+        assert_eq!(first, body, "{}", spoken.path);
+        assert!(second.contains("1:int ring_put("), "{second}");
+        assert!(second.contains("NOT FROM THE USER"), "{second}");
+        assert_eq!(tslp.ended(1)["outcome"], "completed", "{}", spoken.path);
+    }
+}
+
+/// Where the text stands in a reply.
+fn find_text(json: &Value, place: String, found: &mut Vec<String>) {
+    match json {
+        Value::String(text) if text == "TEXT" => found.push(place),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                find_text(item, format!("{place}/{index}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                find_text(field, format!("{place}/{name}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_streamed_message_goes_on_in_its_block_with_what_a_tool_gave() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    for (name, text) in [("m1", ASKS), ("m2", "It is in line 1.")] {
+        let delta = json!({"type": "text_delta", "text": text});
+        let stream = [
+            event(
+                "message_start",
+                json!({"message": {"id": name, "role": "assistant", "content": [], "usage": {"input_tokens": 5}}}),
+            ),
+            event(
+                "content_block_start",
+                json!({"index": 0, "content_block": {"type": "text", "text": ""}}),
+            ),
+            event("content_block_delta", json!({"index": 0, "delta": delta})),
+            event("content_block_stop", json!({"index": 0})),
+            event(
+                "message_delta",
+                json!({"delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}}),
+            ),
+            event("message_stop", json!({})),
+        ];
+        let stream = stream.concat().into_bytes();
+        upstream.will(Reply::Plain(200, "text/event-stream", stream));
+    }
+    let request = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": [{"role": "user", "content": "Where is it?"}]});
+    let body = request.to_string();
+    let response = tslp.request("POST", "/v1/messages", &[JSON], body.as_bytes());
+    let stream = String::from_utf8(response.body).unwrap();
+    let data = stream
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "));
+    let data: Vec<Value> = data.map(|it| serde_json::from_str(it).unwrap()).collect();
+    let count = |kind: &str| data.iter().filter(|it| it["type"] == kind).count();
+    for kind in [
+        "message_start",
+        "content_block_start",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    ] {
+        assert_eq!(count(kind), 1, "{kind}: {stream}");
+    }
+    let said: String = data
+        .iter()
+        .filter_map(|it| it["delta"]["text"].as_str())
+        .collect();
+    assert!(said.starts_with(ASKS), "{said}");
+    assert!(
+        said.contains("```tool-result call_1_1\n1:int ring_put("),
+        "{said}"
+    );
+    assert!(said.ends_with("It is in line 1."), "{said}");
+    let last = data.iter().find(|it| it["type"] == "message_delta");
+    assert_eq!(last.unwrap()["usage"]["output_tokens"], 8);
+}

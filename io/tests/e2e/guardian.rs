@@ -301,7 +301,7 @@ fn a_clients_hook_is_answered_by_the_same_rules() {
 #[test]
 fn a_fence_that_isnt_run_is_said_to_the_reader_and_the_model() {
     let (upstream, places) = (Upstream::start(), Places::new());
-    let tslp = Tslp::start(&places, &upstream);
+    let tslp = Tslp::with(&places, &upstream.url, &["--tools-run", "off"]);
     let call = json!({"type": "shell", "command": "ls"});
     let fence = format!("I look.\n```tool\n{call}\n```\n");
     let message = json!({"role": "assistant", "content": [{"type": "text", "text": fence}],

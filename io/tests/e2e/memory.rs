@@ -137,7 +137,9 @@ fn large_bodies_take_64_megabytes_at_most() {
         assert!(statuses.iter().all(is_expected), "{statuses:?}");
         assert!(!fits || statuses.contains(&200), "{statuses:?}");
         let peak = peak_kib(&tslp);
-        assert!(peak <= 64 << 10, "{count} of {bytes} bytes: {peak} KiB");
+        // A binary that isn't optimised has more pages of its own.
+        let most = if cfg!(debug_assertions) { 68 } else { 64 };
+        assert!(peak <= most << 10, "{count} of {bytes} bytes: {peak} KiB");
         tslp.stop();
     };
     check(1, 5_900_000);

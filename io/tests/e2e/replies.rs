@@ -58,7 +58,7 @@ fn a_reply_is_a_line_on_the_terminal_and_for_whoever_follows() {
     let printed = tslp.stop();
     let printed: Vec<&str> = printed
         .lines()
-        .filter(|line| !line.starts_with(['u', 'w']))
+        .filter(|line| !line.starts_with(['u', 'w', '`']))
         .collect();
     assert_eq!(printed.len(), told.len(), "{printed:?}");
     for (seen, line) in printed.iter().zip(&told) {

@@ -5,6 +5,7 @@ mod extent;
 mod resolution;
 
 mod gates;
+mod goals;
 mod write_head;
 
 mod tombstones;
@@ -19,6 +20,7 @@ mod mentions;
 mod older_code;
 mod older_shapes;
 mod recent_context;
+mod records;
 mod repeats;
 mod scope;
 mod sessions;

@@ -144,14 +144,9 @@ impl Dialect {
     }
 
     /// Whether the prompt is a text that need not be anybody's words.
-    pub(super) const fn is_bare_prompt(self) -> bool {
-        matches!(self, Self::Completions | Self::OllamaGenerate)
-    }
-
-    /// Whether the model's tool blocks are run: a reply can be continued with their results.
     #[must_use]
-    pub const fn continues_replies(self) -> bool {
-        matches!(self, Self::ChatCompletions)
+    pub const fn is_bare_prompt(self) -> bool {
+        matches!(self, Self::Completions | Self::OllamaGenerate)
     }
 
     /// Whether a stream has a JSON value in each line, and not server-sent events.

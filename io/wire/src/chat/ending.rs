@@ -1,10 +1,10 @@
-//! The last events of a reply in the dialects of chats whose replies aren't continued, and a text that is added to the reply before
-//! them.
+//! The last events of a reply in each dialect, and what is added to the reply before them.
 
 use std::ops::Range;
 
 use memchr::memmem;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tslp_core::event::{PartKind, ServerUsage};
 
 use super::dialect::Dialect;
 use super::stream_progress::StreamProgress;
@@ -26,9 +26,27 @@ pub(super) fn begins(dialect: Dialect, event: &[u8]) -> bool {
         Dialect::Responses => {
             shows("event: response.output_text.done") || shows("event: response.completed")
         }
-        Dialect::OllamaChat => json_of(event).is_some_and(|json| json["done"] == true),
-        Dialect::ChatCompletions | Dialect::Completions | Dialect::OllamaGenerate => false,
+        Dialect::OllamaChat | Dialect::OllamaGenerate => {
+            shows("\"done\"") && json_of(event).is_some_and(|json| json["done"] == true)
+        }
+        Dialect::ChatCompletions | Dialect::Completions => is_last(event),
     }
+}
+
+/// Whether a round's last events begin with this one: it says why the model stopped, or that the stream is over. A text
+/// holds no such bytes, since its quotes are escaped.
+fn is_last(event: &[u8]) -> bool {
+    const REASON: &[u8] = b"\"finish_reason\"";
+    let says_why = || {
+        let at = event.windows(REASON.len()).position(|it| it == REASON)?;
+        let rest = event[at + REASON.len()..].trim_ascii_start();
+        let value = rest.strip_prefix(b":")?.trim_ascii_start();
+        value.first().map(|first| *first == b'"')
+    };
+    let mut lines = event.split(|byte| *byte == b'\n');
+    lines.any(|line| line.starts_with(b"data:") && line.ends_with(b"[DONE]"))
+        || event.ends_with(b"[DONE]\r\n\r\n")
+        || says_why() == Some(true)
 }
 
 /// Whether a block that begins with this event is text; `None` if none begins.
@@ -53,42 +71,198 @@ pub(super) fn resumes(dialect: Dialect, event: &[u8]) -> bool {
     }
 }
 
-/// The reply's last events, or its whole body, with a text after the model's; `None` where the reply has no text.
-pub(super) fn with_text(
+/// What was said after a reply's first round, and what that cost.
+#[derive(Debug, Default)]
+pub(super) struct Addition<'a> {
+    pub(super) text: &'a str,
+    pub(super) usage: ServerUsage,
+    /// Why the last round ended, in the dialect's word.
+    pub(super) finish_reason: Option<&'a str>,
+}
+
+/// Where a dialect says why a reply ended.
+const FINISH_REASONS: [&str; 4] = [
+    "/choices/0/finish_reason",
+    "/delta/stop_reason",
+    "/stop_reason",
+    "/done_reason",
+];
+
+/// Where a dialect says what a reply cost; Ollama in the object itself.
+const USAGES: [&str; 3] = ["/usage", "/response/usage", ""];
+
+/// A reply's last events, or its whole body, once more was said after it: what they repeat of the text and of the usage is of all of
+/// it.
+pub(super) fn completed(
     dialect: Dialect,
     form: ResponseForm,
     held: &[u8],
-    text: &str,
-) -> Option<Vec<u8>> {
-    if form == ResponseForm::Whole || dialect == Dialect::OllamaChat {
-        // Ollama's last line has the shape of a whole body.
-        let end = memchr::memchr(b'\n', held).filter(|_| form == ResponseForm::Stream);
-        let (body, rest) = held.split_at(end.unwrap_or(held.len()));
-        let mut json = json_of(body)?;
-        append(last_text_of_body(dialect, &mut json)?, text)?;
-        return Some([json.to_string().as_bytes(), rest].concat());
-    }
+    addition: &Addition<'_>,
+) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut is_said = false;
-    for Event { bytes, name, data } in events(held) {
-        let Some(mut json) = data.and_then(|range| json_of(&held[range])) else {
-            out.extend_from_slice(&held[bytes]);
+    for piece in pieces(dialect, form, held) {
+        let read = piece.data.and_then(|range| json_of(&held[range]));
+        let mut json = read.clone();
+        if let Some(json) = &mut json {
+            complete(dialect, form, json, addition);
+        }
+        match json.filter(|json| Some(json) != read.as_ref()) {
+            Some(json) if form == ResponseForm::Whole => out.extend(json.to_string().into_bytes()),
+            Some(json) => out.extend(piece_bytes(dialect, &piece.name, &json)),
+            None => out.extend_from_slice(&held[piece.bytes]),
+        }
+    }
+    out
+}
+
+fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &Addition<'_>) {
+    let text = match form {
+        ResponseForm::Whole => last_text_of_body(dialect, json),
+        ResponseForm::Stream => repeated_text(json),
+    };
+    if let Some(text) = text {
+        *text = [text.as_str().unwrap_or_default(), addition.text]
+            .concat()
+            .into();
+    }
+    if let Some(word) = addition.finish_reason {
+        let places = FINISH_REASONS.into_iter();
+        let place = places
+            .filter(|place| json.pointer(place).is_some_and(Value::is_string))
+            .next();
+        if let Some(place) = place.and_then(|place| json.pointer_mut(place)) {
+            *place = word.into();
+        }
+    }
+    let (prompt, written) = (
+        addition.usage.prompt_tokens,
+        addition.usage.completion_tokens,
+    );
+    let all = prompt.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    let figures = [
+        ("prompt_tokens", prompt),
+        ("input_tokens", prompt),
+        ("prompt_eval_count", prompt),
+        ("completion_tokens", written),
+        ("output_tokens", written),
+        ("eval_count", written),
+        ("total_tokens", Some(all)),
+    ];
+    for place in USAGES {
+        let Some(usage) = json.pointer_mut(place).and_then(Value::as_object_mut) else {
             continue;
         };
-        if !is_said {
-            out.extend(text_event(&name, &json, text)?);
-            is_said = true;
-        }
-        let changed = match dialect {
-            Dialect::Responses => append_to_event(&mut json, text),
-            _ => None,
-        };
-        match changed {
-            Some(()) => out.extend(event_bytes(&name, &json)),
-            None => out.extend_from_slice(&held[bytes]),
+        for (name, more) in figures {
+            if let (Some(figure), Some(more)) = (usage.get_mut(name), more)
+                && let Some(known) = figure.as_u64()
+            {
+                *figure = known.saturating_add(more.into()).into();
+            }
         }
     }
-    is_said.then_some(out)
+}
+
+/// The text among a stream's last events that was new with them, and the events without it.
+pub(super) fn without_text(dialect: Dialect, held: &[u8]) -> (String, Vec<u8>) {
+    let (mut text, mut rest) = (String::new(), Vec::new());
+    for piece in pieces(dialect, ResponseForm::Stream, held) {
+        let mut json = piece.data.and_then(|range| json_of(&held[range]));
+        let place = json.as_mut().and_then(|json| new_text(dialect, json));
+        let new = place.and_then(|place| match place.take() {
+            Value::String(new) if !new.is_empty() => {
+                *place = "".into();
+                Some(new)
+            }
+            _ => None,
+        });
+        match (new, json) {
+            (Some(new), Some(json)) => {
+                text.push_str(&new);
+                rest.extend(piece_bytes(dialect, &piece.name, &json));
+            }
+            _ => rest.extend_from_slice(&held[piece.bytes]),
+        }
+    }
+    (text, rest)
+}
+
+/// The text of a piece, in the dialects whose last piece may have one.
+fn new_text(dialect: Dialect, piece: &mut Value) -> Option<&mut Value> {
+    let place = match dialect {
+        Dialect::ChatCompletions => "/choices/0/delta/content",
+        Dialect::Completions => "/choices/0/text",
+        Dialect::OllamaChat => "/message/content",
+        Dialect::OllamaGenerate => "/response",
+        Dialect::Messages | Dialect::Responses => return None,
+    };
+    piece.pointer_mut(place)
+}
+
+/// Whether all pieces of a stream share members, such as the reply's name.
+pub(super) const fn shares_members(dialect: Dialect) -> bool {
+    !matches!(dialect, Dialect::Messages | Dialect::Responses)
+}
+
+/// The members that all pieces share, out of one of them.
+pub(super) fn shared_of(piece: &Value) -> Map<String, Value> {
+    const SHARED: [&str; 5] = ["id", "created", "created_at", "model", "system_fingerprint"];
+    let named = SHARED.into_iter().filter_map(|name| {
+        let value = piece.get(name)?;
+        Some((name.to_owned(), value.clone()))
+    });
+    named.collect()
+}
+
+/// A piece of text, or of a thought, before the events that end the reply; nothing where the stream has no place for it.
+pub(super) fn piece(
+    dialect: Dialect,
+    shared: &Map<String, Value>,
+    held: &[u8],
+    kind: PartKind,
+    text: &str,
+) -> Vec<u8> {
+    let is_thought = kind == PartKind::Reasoning;
+    if !shares_members(dialect) {
+        let mut ends = pieces(dialect, ResponseForm::Stream, held).into_iter();
+        let event = ends.find_map(|end| {
+            let json = json_of(&held[end.data?])?;
+            text_event(&end.name, &json, text)
+        });
+        return event.filter(|_| !is_thought).unwrap_or_default();
+    }
+    let mut piece = shared.clone();
+    let mut put = |name: &str, value: Value| piece.insert(name.to_owned(), value);
+    match dialect {
+        Dialect::ChatCompletions => {
+            let field = if is_thought {
+                "reasoning_content"
+            } else {
+                "content"
+            };
+            let choice = json!({"index": 0, "delta": { field: text }, "finish_reason": null});
+            put("object", "chat.completion.chunk".into());
+            put("choices", json!([choice]));
+        }
+        Dialect::OllamaChat => {
+            let message = match is_thought {
+                true => json!({"role": "assistant", "content": "", "thinking": text}),
+                false => json!({"role": "assistant", "content": text}),
+            };
+            put("message", message);
+            put("done", false.into());
+        }
+        _ if is_thought => return Vec::new(),
+        Dialect::Completions => {
+            put("object", "text_completion".into());
+            let choice = json!({"index": 0, "text": text, "finish_reason": null});
+            put("choices", json!([choice]));
+        }
+        _ => {
+            put("response", text.into());
+            put("done", false.into());
+        }
+    }
+    piece_bytes(dialect, "", &Value::Object(piece))
 }
 
 /// A piece of text, before the event that ends the text.
@@ -178,37 +352,45 @@ pub(super) fn message_item(id: &str, text: &str) -> Value {
     json!({"id": format!("msg_{id}"), "type": "message", "role": "assistant", "status": "completed", "content": [part]})
 }
 
-/// Adds the text to what one of the last events of a response repeats of it.
-fn append_to_event(json: &mut Value, text: &str) -> Option<()> {
-    match json["type"].as_str()? {
-        "response.output_text.done" => append(&mut json["text"], text),
-        "response.content_part.done" => append(&mut json["part"]["text"], text),
-        "response.output_item.done" => append(last_text(&mut json["item"]["content"])?, text),
-        "response.completed" => append(
-            last_text_of_body(Dialect::Responses, &mut json["response"])?,
-            text,
-        ),
+/// What one of the last events of a response repeats of its text.
+fn repeated_text(json: &mut Value) -> Option<&mut Value> {
+    let kind = json["type"].as_str()?.to_owned();
+    match &*kind {
+        "response.output_text.done" => json.get_mut("text"),
+        "response.content_part.done" => json.pointer_mut("/part/text"),
+        "response.output_item.done" => last_text(json.pointer_mut("/item/content")?),
+        "response.completed" => last_text_of_body(Dialect::Responses, json.get_mut("response")?),
         _ => None,
     }
 }
 
-fn append(place: &mut Value, text: &str) -> Option<()> {
-    let whole = [place.as_str()?, text].concat();
-    *place = whole.into();
-    Some(())
-}
-
 /// The model's last text in a whole body.
 fn last_text_of_body(dialect: Dialect, body: &mut Value) -> Option<&mut Value> {
+    let content = |message: &mut Value| -> Option<()> {
+        // A message that called tools may have had none.
+        message
+            .as_object_mut()?
+            .entry("content")
+            .or_insert(Value::Null);
+        Some(())
+    };
     match dialect {
-        Dialect::Messages => last_text(&mut body["content"]),
+        Dialect::Messages => last_text(body.get_mut("content")?),
         Dialect::Responses => {
-            let items = body["output"].as_array_mut()?.iter_mut().rev();
+            let items = body.get_mut("output")?.as_array_mut()?.iter_mut().rev();
             let mut messages = items.filter(|item| item["type"] == "message");
-            last_text(&mut messages.next()?["content"])
+            last_text(messages.next()?.get_mut("content")?)
         }
-        Dialect::OllamaChat => Some(&mut body["message"]["content"]),
-        Dialect::ChatCompletions | Dialect::Completions | Dialect::OllamaGenerate => None,
+        Dialect::ChatCompletions => {
+            content(body.pointer_mut("/choices/0/message")?)?;
+            body.pointer_mut("/choices/0/message/content")
+        }
+        Dialect::OllamaChat => {
+            content(body.get_mut("message")?)?;
+            body.pointer_mut("/message/content")
+        }
+        Dialect::Completions => body.pointer_mut("/choices/0/text"),
+        Dialect::OllamaGenerate => body.get_mut("response"),
     }
 }
 
@@ -256,6 +438,37 @@ pub(super) fn events(held: &[u8]) -> Vec<Event> {
     events
 }
 
+/// What a reply consists of: events, lines of JSON, or one body.
+fn pieces(dialect: Dialect, form: ResponseForm, held: &[u8]) -> Vec<Event> {
+    let whole = |bytes: Range<usize>| Event {
+        data: Some(bytes.clone()),
+        bytes,
+        name: String::new(),
+    };
+    if form == ResponseForm::Whole {
+        return vec![whole(0..held.len())];
+    }
+    if !dialect.streams_json_lines() {
+        return events(held);
+    }
+    let mut start = 0;
+    let lines = held.split_inclusive(|byte| *byte == b'\n');
+    let lines = lines.map(|line| {
+        let bytes = start..start + line.len();
+        start = bytes.end;
+        whole(bytes)
+    });
+    lines.collect()
+}
+
+fn piece_bytes(dialect: Dialect, name: &str, json: &Value) -> Vec<u8> {
+    match name {
+        _ if dialect.streams_json_lines() => format!("{json}\n").into_bytes(),
+        "" => format!("data: {json}\n\n").into_bytes(),
+        name => event_bytes(name, json),
+    }
+}
+
 pub(super) fn event_bytes(name: &str, json: &Value) -> Vec<u8> {
     format!("event: {name}\ndata: {json}\n\n").into_bytes()
 }
@@ -285,6 +498,33 @@ mod tests {
             said += &decoder.end_message().text;
             assert_eq!(said, expected, "{}", String::from_utf8_lossy(&read));
             assert!(decoder.is_finished(), "{dialect:?}");
+            // Another round goes on in the same reply, whatever the pieces.
+            let mut rounds = ResponseRounds::new(form, dialect);
+            let mut read = rounds.push(reply.as_bytes());
+            read.extend(rounds.say_for_model(" I "));
+            read.extend(rounds.next_round());
+            for bytes in reply.as_bytes().chunks(piece) {
+                read.extend(rounds.push(bytes));
+            }
+            read.extend(rounds.last_bytes());
+            let mut decoder = ReplyDecoder::new(dialect);
+            let mut said = decoder.push(&read).text;
+            said += &decoder.end_message().text;
+            let said_once = expected.strip_suffix(" [tslp] STALE").unwrap_or_default();
+            assert_eq!(
+                said,
+                format!("{said_once} I {said_once}"),
+                "{dialect:?} {}",
+                String::from_utf8_lossy(&read)
+            );
+            assert!(decoder.is_finished(), "{dialect:?}");
+            let costs = decoder.server_usage().map(|it| it.completion_tokens);
+            assert_eq!(
+                costs,
+                Some(Some(6)),
+                "{dialect:?} {}",
+                String::from_utf8_lossy(&read)
+            );
             // What isn't told anything is passed on byte for byte.
             let mut rounds = ResponseRounds::new(form, dialect);
             let mut read = rounds.push(reply.as_bytes());
@@ -294,42 +534,69 @@ mod tests {
     }
 
     #[test]
-    fn a_line_follows_the_text_in_each_chats_dialect() {
+    fn more_follows_the_text_in_each_dialect() {
         let messages = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[]}}\n\n\
             event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n\
             event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n\
             event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n\
             event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hello\"}}\n\n\
             event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n\
-            event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n\
+            event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\n\
             event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
         let responses = "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n\
             event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"item_id\":\"i\",\"output_index\":0,\"content_index\":0,\"delta\":\"Hello\"}\n\n\
             event: response.output_text.done\ndata: {\"type\":\"response.output_text.done\",\"item_id\":\"i\",\"output_index\":0,\"content_index\":0,\"text\":\"Hello\"}\n\n\
             event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hello\"}]}}\n\n\
-            event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hello\"}]}]}}\n\n";
+            event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hello\"}]}],\"usage\":{\"output_tokens\":3}}}\n\n";
         let ollama = "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"Hel\"},\"done\":false}\n\
-            {\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"lo\"},\"done\":true,\"done_reason\":\"stop\"}\n";
+            {\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"lo\"},\"done\":true,\"done_reason\":\"stop\",\"eval_count\":3}\n";
+        let generate = ollama
+            .replace(
+                "\"message\":{\"role\":\"assistant\",\"content\":",
+                "\"response\":",
+            )
+            .replace("\"},\"done\"", "\",\"done\"");
+        let chat = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"},\"finish_reason\":null}]}\n\n\
+            data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"lo\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":3}}\n\n\
+            data: [DONE]\n\n";
+        let completions = chat
+            .replace("\"delta\":{\"content\":", "\"text\":")
+            .replace("\"},\"finish", "\",\"finish");
         let said = "Hello [tslp] STALE";
         for (dialect, stream) in [
             (Dialect::Messages, messages),
             (Dialect::Responses, responses),
             (Dialect::OllamaChat, ollama),
+            (Dialect::OllamaGenerate, &generate),
+            (Dialect::ChatCompletions, chat),
+            (Dialect::Completions, &completions),
         ] {
             check(dialect, ResponseForm::Stream, stream, said);
         }
         let whole = [
             (
                 Dialect::Messages,
-                r#"{"id":"m","role":"assistant","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}"#,
+                r#"{"id":"m","role":"assistant","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn","usage":{"output_tokens":3}}"#,
             ),
             (
                 Dialect::Responses,
-                r#"{"id":"r","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"}]}]}"#,
+                r#"{"id":"r","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hello"}]}],"usage":{"output_tokens":3}}"#,
             ),
             (
                 Dialect::OllamaChat,
-                r#"{"model":"m","message":{"role":"assistant","content":"Hello"},"done":true,"done_reason":"stop"}"#,
+                r#"{"model":"m","message":{"role":"assistant","content":"Hello"},"done":true,"done_reason":"stop","eval_count":3}"#,
+            ),
+            (
+                Dialect::OllamaGenerate,
+                r#"{"model":"m","response":"Hello","done":true,"done_reason":"stop","eval_count":3}"#,
+            ),
+            (
+                Dialect::ChatCompletions,
+                r#"{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}],"usage":{"completion_tokens":3}}"#,
+            ),
+            (
+                Dialect::Completions,
+                r#"{"id":"c","choices":[{"index":0,"text":"Hello","finish_reason":"stop"}],"usage":{"completion_tokens":3}}"#,
             ),
         ];
         for (dialect, body) in whole {

@@ -1,26 +1,23 @@
-//! One response to the client, whose end waits until the engine has judged it. Of a chat completion there may be several rounds: the model asks for tools, gets their results, and
-//! goes on.
+//! One response to the client, whose end waits until the engine has judged it. There may be several rounds: the model asks for
+//! tools, gets their results, and goes on.
 //!
-//! Until a round turns out not to be the last, every byte is passed on as it came. A stream's last events are kept back
-//! until it is known whether another round follows, and so is a whole body. From the second round on each piece gets the
-//! first one's id, and the usage of all rounds is summed. Calls of the client's own tools are kept back until the engine
-//! has judged them: a client can't use one before it is complete.
+//! Until a round turns out not to be the last, every byte is passed on as it came. A stream's last events are kept back until it is
+//! known whether another round follows, and so is a whole body. What is said after the first round, by the engine or by the model, is
+//! more text of the same reply: a stream's further pieces, and the kept end repeats the whole text, where it repeats any, with the
+//! usage of all rounds. Calls of the client's own tools are kept back until the engine has judged them: a client can't use one
+//! before it is complete.
 
 use serde_json::{Map, Value, json};
+use tslp_core::event::{PartKind, ServerUsage};
 
 use super::dialect::Dialect;
 use super::ending;
 pub use super::ending::ResponseForm;
 use super::held_calls::{self, DeniedCalls};
+use super::reply::{DecodedPiece, ReplyDecoder};
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
 const HELD_BYTES_MAX: usize = 1 << 20;
-
-/// Names that all pieces of a response share.
-const SHARED: [&str; 4] = ["id", "created", "model", "system_fingerprint"];
-
-/// Figures of usage that are summed.
-const SUMMED: [&str; 3] = ["prompt_tokens", "completion_tokens", "total_tokens"];
 
 /// The response so far.
 #[derive(Debug)]
@@ -29,7 +26,8 @@ pub struct ResponseRounds {
     dialect: Dialect,
     /// Whether the block that came last is text, where blocks say what they are.
     in_text: bool,
-    /// Bytes that weren't passed on: half an event, then those from the first call or from the round's end on; or a whole body.
+    /// Bytes of the first round that weren't passed on: half an event, then those from the first call or from the round's end on; or
+    /// a whole body.
     held: Vec<u8>,
     /// Bytes of it that were scanned.
     looked_at: usize,
@@ -37,16 +35,50 @@ pub struct ResponseRounds {
     has_calls: bool,
     /// Whether the round's last events have begun.
     ends: bool,
-    /// Rounds before this one.
-    past: u32,
-    /// Whether this round is over, and all of its text was passed on.
-    is_closed: bool,
-    /// The members that all pieces share, from the first one.
+    /// The members that all pieces share, from the first one, where pieces have any.
     shared: Map<String, Value>,
-    /// Usage of the rounds before.
-    usage: Map<String, Value>,
-    /// Text of the rounds before, and what was said between them, of a whole body.
+    /// What was said after the first round's text.
     said: String,
+    /// The rounds after the first one.
+    later: Option<LaterRounds>,
+}
+
+/// The rounds after the first one.
+#[derive(Debug)]
+struct LaterRounds {
+    /// Reads the one that is under way.
+    decoder: ReplyDecoder,
+    /// What those that are over cost.
+    usage: ServerUsage,
+    /// Why the last one ended.
+    finish_reason: Option<String>,
+}
+
+impl LaterRounds {
+    fn new(dialect: Dialect) -> Self {
+        Self {
+            decoder: ReplyDecoder::new(dialect),
+            usage: ServerUsage::default(),
+            finish_reason: None,
+        }
+    }
+
+    /// The round that was under way is over.
+    fn end_round(&mut self) {
+        let dialect = self.decoder.dialect();
+        let decoder = std::mem::replace(&mut self.decoder, ReplyDecoder::new(dialect));
+        let usage = decoder.server_usage().unwrap_or_default();
+        for (sum, more) in [
+            (&mut self.usage.prompt_tokens, usage.prompt_tokens),
+            (&mut self.usage.completion_tokens, usage.completion_tokens),
+        ] {
+            *sum = match (*sum, more) {
+                (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+                (sum, more) => sum.or(more),
+            };
+        }
+        self.finish_reason = decoder.into_parts().1;
+    }
 }
 
 impl ResponseRounds {
@@ -61,11 +93,9 @@ impl ResponseRounds {
             looked_at: 0,
             has_calls: false,
             ends: false,
-            past: 0,
-            is_closed: false,
             shared: Map::new(),
-            usage: Map::new(),
             said: String::new(),
+            later: None,
         }
     }
 
@@ -98,19 +128,20 @@ impl ResponseRounds {
     /// Whether there was a round before this one.
     #[must_use]
     pub const fn is_continued(&self) -> bool {
-        self.past > 0
+        self.later.is_some()
     }
 
     /// Bytes that are kept back.
     #[must_use]
-    pub const fn held_bytes(&self) -> usize {
-        self.held.len()
+    pub fn held_bytes(&self) -> usize {
+        let later = self.later.as_ref();
+        self.held.len() + later.map_or(0, |later| later.decoder.kept_bytes())
     }
 
     /// Whether there is more than what is kept back.
     #[must_use]
-    pub const fn is_too_long(&self) -> bool {
-        self.held.len() > HELD_BYTES_MAX
+    pub fn is_too_long(&self) -> bool {
+        self.held_bytes() > HELD_BYTES_MAX
     }
 
     /// Everything that was kept back, as it came.
@@ -121,65 +152,41 @@ impl ResponseRounds {
 
     /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
+        if let Some(later) = &mut self.later {
+            let piece = later.decoder.push(data);
+            self.ends = later.decoder.is_finished();
+            return self.pass_on(piece);
+        }
         self.held.extend_from_slice(data);
-        if self.dialect != Dialect::ChatCompletions {
-            return self.pass_until_end();
-        }
-        if self.form == ResponseForm::Whole || self.ends {
-            return Vec::new();
-        }
-        let mut passed = 0;
-        while let Some(length) = event_length(&self.held[self.looked_at..]) {
-            let event = &self.held[self.looked_at..self.looked_at + length];
-            if self.shared.is_empty()
-                && let Some(json) = data_of(event)
-            {
-                self.shared = shared_of(&json);
-            }
-            // The last events carry the finish reason and the usage, which another round would make false: they wait.
-            self.ends = is_last(event);
-            if self.ends {
-                break;
-            }
-            self.has_calls |= has_calls(event);
-            self.looked_at += length;
-            // A call may still be kept back, and what follows it waits too, so that the order stays.
-            if !self.has_calls {
-                passed = self.looked_at;
-            }
-        }
-        debug_assert!(passed <= self.looked_at && self.looked_at <= self.held.len());
-        self.looked_at -= passed;
-        let rest = self.held.split_off(passed);
-        let events = std::mem::replace(&mut self.held, rest);
-        if self.is_continued() {
-            self.events_renamed(&events)
-        } else {
-            events
-        }
-    }
-
-    /// Passes on all but the events that say what the whole reply was, in a dialect whose replies have one round.
-    fn pass_until_end(&mut self) -> Vec<u8> {
         if self.form == ResponseForm::Whole {
             return Vec::new();
         }
         let mut passed = 0;
         while let Some(length) = self.next_event(self.looked_at) {
             let event = &self.held[self.looked_at..self.looked_at + length];
+            if self.shared.is_empty() && ending::shares_members(self.dialect) {
+                let json = data_of(event).or_else(|| body_of(event));
+                self.shared = json.as_ref().map(ending::shared_of).unwrap_or_default();
+            }
             if let Some(is_text) = ending::opens_text(self.dialect, event) {
                 self.in_text = is_text;
             }
+            // The last events say what the whole reply was, which another round would make false: they wait.
             self.ends = match self.ends {
                 true => !ending::resumes(self.dialect, event),
                 false => ending::begins(self.dialect, event),
             };
-            self.has_calls |= held_calls::opens_call(self.dialect, event);
+            self.has_calls |= match self.dialect {
+                Dialect::ChatCompletions => has_calls(event),
+                _ => held_calls::opens_call(self.dialect, event),
+            };
             self.looked_at += length;
+            // A call may still be kept back, and what follows it waits too, so that the order stays.
             if !self.ends && !self.has_calls {
                 passed = self.looked_at;
             }
         }
+        debug_assert!(passed <= self.looked_at && self.looked_at <= self.held.len());
         self.looked_at -= passed;
         let rest = self.held.split_off(passed);
         std::mem::replace(&mut self.held, rest)
@@ -188,27 +195,20 @@ impl ResponseRounds {
     /// The length of the event at a place of what is kept back; a line of JSON is one.
     fn next_event(&self, at: usize) -> Option<usize> {
         let rest = &self.held[at..];
-        match self.dialect {
-            Dialect::OllamaChat => memchr::memchr(b'\n', rest).map(|end| end + 1),
-            _ => event_length(rest),
+        match self.dialect.streams_json_lines() {
+            true => memchr::memchr(b'\n', rest).map(|end| end + 1),
+            false => event_length(rest),
         }
     }
 
-    /// Says something in the model's place, after all that it said in this round; in a dialect whose replies have one round
-    /// nothing where the reply has no text.
+    /// Says something in the model's place, after all that it said in this round; nothing where a stream ends with no text.
     pub fn say_for_model(&mut self, text: &str) -> Vec<u8> {
-        if self.dialect != Dialect::ChatCompletions {
-            let ending = ending::with_text(self.dialect, self.form, &self.held, text);
-            if let Some(held) = ending.filter(|_| self.in_text) {
-                self.held = held;
-            }
-            return Vec::new();
-        }
-        // What the model said last in this round comes first.
         let mut passed = self.close_round();
-        match self.form {
-            ResponseForm::Stream => passed.extend(self.text_event(text)),
-            ResponseForm::Whole => self.said.push_str(text),
+        if self.in_text {
+            passed.extend(self.pass_on(DecodedPiece {
+                text: text.to_owned(),
+                parts: Vec::new(),
+            }));
         }
         passed
     }
@@ -234,7 +234,7 @@ impl ResponseRounds {
                 let pieces =
                     StreamEvents(&held).flat_map(|event| without_calls(event, denied, is_left));
                 for piece in pieces {
-                    if self.held.is_empty() && !is_last(&piece) {
+                    if self.held.is_empty() && !ending::begins(self.dialect, &piece) {
                         passed.extend(piece)
                     } else {
                         self.held.extend(piece)
@@ -249,130 +249,75 @@ impl ResponseRounds {
     /// Another round follows.
     pub fn next_round(&mut self) -> Vec<u8> {
         let passed = self.close_round();
-        let usage = match self.form {
-            ResponseForm::Whole => body_of(&self.held).and_then(|body| usage_of(&body)),
-            ResponseForm::Stream => {
-                let events = StreamEvents(&self.held);
-                events
-                    .filter_map(data_of)
-                    .filter_map(|json| usage_of(&json))
-                    .last()
-            }
-        };
-        if let Some(usage) = usage {
-            self.usage = self.summed_usage(usage);
+        match &mut self.later {
+            Some(later) => later.end_round(),
+            None => self.later = Some(LaterRounds::new(self.dialect)),
         }
-        // The reason why the model stopped isn't the response's: it was to wait for its tools.
-        self.held.clear();
-        self.past += 1;
-        self.looked_at = 0;
-        self.has_calls = false;
         self.ends = false;
-        self.is_closed = false;
         passed
     }
 
     /// No round follows: returns the client's remaining bytes.
     #[must_use]
     pub fn last_bytes(mut self) -> Vec<u8> {
-        let mut passed = Vec::new();
-        if self.is_closed || self.is_continued() {
-            passed = self.close_round();
-            let held = std::mem::take(&mut self.held);
-            passed.extend(match self.form {
-                ResponseForm::Stream => self.events_renamed(&held),
-                ResponseForm::Whole => self.joined_body(&held),
-            });
-        } else {
-            passed.append(&mut self.held);
+        if self.later.is_none() && self.said.is_empty() {
+            return self.held;
         }
-        passed
-    }
-
-    /// Passes on the text that is among the round's last events; of a whole body, takes it.
-    fn close_round(&mut self) -> Vec<u8> {
-        // Several texts may be said after a round, each of which closes it.
-        if std::mem::replace(&mut self.is_closed, true) {
-            return Vec::new();
-        }
-        let held = std::mem::take(&mut self.held);
-        if self.form == ResponseForm::Whole {
-            if let Some(body) = body_of(&held) {
-                if self.shared.is_empty() {
-                    self.shared = shared_of(&body);
-                }
-                let text = &body["choices"][0]["message"]["content"];
-                self.said.push_str(text.as_str().unwrap_or(""));
-            }
-            self.held = held;
-            return Vec::new();
-        }
-        let mut passed = Vec::new();
-        for event in StreamEvents(&held) {
-            let text = data_of(event).map(|json| json["choices"][0]["delta"]["content"].clone());
-            match text.as_ref().and_then(Value::as_str) {
-                Some(text) if !text.is_empty() => passed.extend(self.text_event(text)),
-                _ => {}
-            }
-            self.held.extend(without_text(event));
-        }
-        passed
-    }
-
-    /// A piece of text as an event.
-    fn text_event(&self, text: &str) -> Vec<u8> {
-        let mut chunk = self.shared.clone();
-        chunk.insert("object".into(), "chat.completion.chunk".into());
-        let delta = json!({ "content": text });
-        let choice = json!({ "index": 0, "delta": delta, "finish_reason": null });
-        chunk.insert("choices".into(), json!([choice]));
-        event_of(&Value::Object(chunk))
-    }
-
-    /// Events of a later round as pieces of the same response.
-    fn events_renamed(&self, events: &[u8]) -> Vec<u8> {
-        let mut written = Vec::with_capacity(events.len());
-        for event in StreamEvents(events) {
-            match data_of(event) {
-                Some(Value::Object(mut chunk)) => {
-                    self.share_identity(&mut chunk);
-                    written.extend(event_of(&Value::Object(chunk)));
-                }
-                _ => written.extend_from_slice(event),
-            }
-        }
-        written
-    }
-
-    /// A later round's body as the whole response.
-    fn joined_body(&self, held: &[u8]) -> Vec<u8> {
-        let Some(Value::Object(mut body)) = body_of(held) else {
-            return held.to_vec();
+        let mut passed = self.close_round();
+        let mut addition = ending::Addition {
+            text: &self.said,
+            ..ending::Addition::default()
         };
-        self.share_identity(&mut body);
-        let mut body = Value::Object(body);
-        body["choices"][0]["message"]["content"] = self.said.as_str().into();
-        body.to_string().into_bytes()
+        if let Some(later) = &mut self.later {
+            later.end_round();
+            addition.usage = later.usage;
+            addition.finish_reason = later.finish_reason.as_deref();
+        }
+        passed.extend(ending::completed(
+            self.dialect,
+            self.form,
+            &self.held,
+            &addition,
+        ));
+        passed
     }
 
-    fn share_identity(&self, piece: &mut Map<String, Value>) {
-        for (name, value) in &self.shared {
-            piece.insert(name.clone(), value.clone());
+    /// Passes on the text that is among the round's last events.
+    fn close_round(&mut self) -> Vec<u8> {
+        if let Some(later) = &mut self.later {
+            let piece = later.decoder.end_message();
+            return self.pass_on(piece);
         }
-        if let Some(Value::Object(usage)) = piece.get("usage").cloned() {
-            piece.insert("usage".into(), Value::Object(self.summed_usage(usage)));
+        if self.form == ResponseForm::Whole {
+            return Vec::new();
+        }
+        let (text, held) = ending::without_text(self.dialect, &self.held);
+        self.held = held;
+        match text.is_empty() {
+            true => Vec::new(),
+            false => self.piece(PartKind::OtherText, &text),
         }
     }
 
-    fn summed_usage(&self, mut usage: Map<String, Value>) -> Map<String, Value> {
-        for name in SUMMED {
-            let of = |usage: &Map<String, Value>| usage.get(name).and_then(Value::as_u64);
-            if let Some(past) = of(&self.usage) {
-                let sum = past.saturating_add(of(&usage).unwrap_or(0));
-                usage.insert(name.into(), sum.into());
+    /// More of the reply, as the model's own.
+    fn pass_on(&mut self, more: DecodedPiece) -> Vec<u8> {
+        self.said.push_str(&more.text);
+        let mut passed = Vec::new();
+        if self.form == ResponseForm::Stream {
+            let parts = more.parts.iter();
+            let thoughts = parts.filter(|(kind, ..)| *kind == PartKind::Reasoning);
+            for (kind, _, thought) in thoughts {
+                passed.extend(self.piece(*kind, thought));
+            }
+            if !more.text.is_empty() {
+                passed.extend(self.piece(PartKind::OtherText, &more.text));
             }
         }
-        usage
+        passed
+    }
+
+    fn piece(&self, kind: PartKind, text: &str) -> Vec<u8> {
+        ending::piece(self.dialect, &self.shared, &self.held, kind, text)
     }
 }
 
@@ -532,47 +477,8 @@ fn event_of(json: &Value) -> Vec<u8> {
     format!("data: {json}\n\n").into_bytes()
 }
 
-/// Whether a round's last events begin with this one: it says why the model stopped, or that the stream is over. A text
-/// holds no such bytes, since its quotes are escaped.
-fn is_last(event: &[u8]) -> bool {
-    const REASON: &[u8] = b"\"finish_reason\"";
-    let says_why = || {
-        let at = event.windows(REASON.len()).position(|it| it == REASON)?;
-        let rest = event[at + REASON.len()..].trim_ascii_start();
-        let value = rest.strip_prefix(b":")?.trim_ascii_start();
-        value.first().map(|first| *first == b'"')
-    };
-    let mut lines = event.split(|byte| *byte == b'\n');
-    lines.any(|line| line.starts_with(b"data:") && line.ends_with(b"[DONE]"))
-        || event.ends_with(b"[DONE]\r\n\r\n")
-        || says_why() == Some(true)
-}
-
-/// One of the last events without its text, which was passed on.
-fn without_text(event: &[u8]) -> Vec<u8> {
-    match data_of(event) {
-        Some(mut json) if json["choices"][0]["delta"]["content"].is_string() => {
-            json["choices"][0]["delta"] = json!({});
-            event_of(&json)
-        }
-        _ => event.to_vec(),
-    }
-}
-
 fn body_of(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes).ok()
-}
-
-fn usage_of(piece: &Value) -> Option<Map<String, Value>> {
-    piece["usage"].as_object().cloned()
-}
-
-fn shared_of(piece: &Value) -> Map<String, Value> {
-    let named = SHARED.into_iter().filter_map(|name| {
-        let value = piece.get(name)?;
-        Some((name.to_owned(), value.clone()))
-    });
-    named.collect()
 }
 
 #[cfg(test)]
@@ -606,7 +512,7 @@ mod tests {
             let choice = &json["choices"][0];
             text.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
             finished += u32::from(choice["finish_reason"].is_string());
-            usage.extend(usage_of(&json).map(Value::Object));
+            usage.extend(json.get("usage").filter(|it| it.is_object()).cloned());
         }
         ids.dedup();
         (text, ids, finished, usage, done)
@@ -638,7 +544,11 @@ mod tests {
         let last = "data: {\"id\":\"a\",\"choices\":[{\"delta\":{\"content\":\"two\"},\"finish_reason\": \"stop\"}]}\n\n";
         out.extend(rounds.push(chunk("a", "one ").as_bytes()));
         out.extend(rounds.push(last.as_bytes()));
-        out.extend(rounds.push(ending("a", 5).as_bytes()));
+        let (_, usage) = ending("a", 5)
+            .split_once("\n\n")
+            .map(|(stop, rest)| (stop.len(), rest.to_owned()))
+            .unwrap();
+        out.extend(rounds.push(usage.as_bytes()));
         out.extend(rounds.say_for_model(" three"));
         out.extend(rounds.next_round());
         let second = chunk("b", " four") + &ending("b", 7);

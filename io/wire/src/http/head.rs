@@ -26,6 +26,7 @@ pub const fn reason_phrase(status: u16) -> &'static str {
     match status {
         200 => "OK",
         204 => "No Content",
+        304 => "Not Modified",
         400 => "Bad Request",
         401 => "Unauthorized",
         403 => "Forbidden",
@@ -160,12 +161,15 @@ pub fn write_own_response(
     } = answer;
     let status = *status;
     write_status_line(out, status, reason_phrase(status));
-    // RFC 9110 §8.6: a 204 states no length.
-    if status != 204 {
+    // RFC 9110 §8.6: a 204 states no length, and a 304 at most that of what it stands for.
+    let is_empty = matches!(status, 204 | 304);
+    if !is_empty {
         write_field(out, "content-type", content_type.as_bytes());
         write_number_field(out, "content-length", body.len() as u64);
     }
-    write_field(out, "cache-control", b"no-store");
+    if extra.iter().all(|(name, _)| *name != "cache-control") {
+        write_field(out, "cache-control", b"no-store");
+    }
     // A browser must not take a page's text, in which there may be code, for a script.
     write_field(out, "x-content-type-options", b"nosniff");
     for (name, value) in extra {
@@ -173,7 +177,7 @@ pub fn write_own_response(
     }
     write_persistence_field(out, to.version, to.persistence);
     out.extend_from_slice(b"\r\n");
-    if to.content == ResponseContent::Whole && status != 204 {
+    if to.content == ResponseContent::Whole && !is_empty {
         out.extend_from_slice(body);
     }
 }

@@ -1,0 +1,134 @@
+//! Goals, and what a conversation that begins anew is told while there is one (docs/memory.md).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use tslp_core::delimiter;
+use tslp_core::event::{Event, GoalChanged, NoticeIssued, Recorded};
+use tslp_core::first_words;
+use tslp_core::goal::{self, GoalChange};
+use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::limits::BYTES_PER_TOKEN;
+use tslp_core::message::Role;
+use tslp_core::reason::Reason;
+use tslp_core::request::Request;
+use tslp_projections::goal::lines;
+use tslp_projections::state::StateView;
+
+use crate::prompt_facts::RecordedSight;
+
+/// Most tokens of what is told, its delimiters left out.
+const RECOVERY_TOKENS_MAX: usize = 100;
+
+/// Opens what a conversation that begins anew is told.
+const RECOVERY_OPEN: &str = "[SESSION RECOVERY: READ-ONLY]";
+/// Closes it.
+const RECOVERY_CLOSE: &str = "[END SESSION RECOVERY]";
+
+/// Carries out what the user says of the goal.
+#[must_use]
+pub fn change_goal(view: &StateView<'_>, ids: (EpisodeId, SessionId), said: &str) -> Vec<Event> {
+    let answer = |reason| Event::NoticeIssued(NoticeIssued::new(ids, reason, None));
+    let (change, text) = match goal::parse_goal(said) {
+        Ok(said) => said,
+        Err(reason) => return Vec::from([answer(reason)]),
+    };
+    let current = view.state.goal().text();
+    let is_moot = match change {
+        GoalChange::Set => current == Some(text.as_str()),
+        GoalChange::Next | GoalChange::Question | GoalChange::Done => current.is_none(),
+    };
+    if is_moot {
+        return Vec::from([answer(Reason::NothingToDo)]);
+    }
+    let changed = Event::GoalChanged(GoalChanged { change, text });
+    Vec::from([changed, answer(Reason::GoalChanged)])
+}
+
+/// Whether a conversation isn't told of the goal because of what is on record of its prompt: it is a subagent's, whose task is the
+/// model's to say, or the prompt itself says what the goal is.
+#[must_use]
+pub fn leaves_nothing_to_tell(recorded: &Recorded) -> bool {
+    match &recorded.event {
+        Event::AuthorFound(found) => found.opens_subagent,
+        Event::NoticeIssued(notice) => notice.reason == Reason::GoalChanged,
+        _ => false,
+    }
+}
+
+/// Tells a conversation that begins what the work is for, if there is a goal, and a client's hook hasn't told it.
+#[must_use]
+pub fn tell(
+    view: &StateView<'_>,
+    ids: (EpisodeId, SessionId),
+    request: &Request,
+    seen: Option<&RecordedSight>,
+) -> Vec<Event> {
+    if view.state.goal().text().is_none() {
+        return Vec::new();
+    }
+    // The record lacks messages that were known before, so it says itself whether the conversation began.
+    let begins = match seen {
+        Some(seen) => seen.noticed.contains(&(Reason::GoalTold, None)),
+        None => opens_conversation(view, ids, request),
+    };
+    let told = NoticeIssued::new(ids, Reason::GoalTold, None);
+    let told = begins.then_some(Event::NoticeIssued(told));
+    told.into_iter().collect()
+}
+
+/// Whether nothing was said before in the conversation.
+fn opens_conversation(
+    view: &StateView<'_>,
+    (episode, session): (EpisodeId, SessionId),
+    request: &Request,
+) -> bool {
+    let is_answer = |role| matches!(role, Role::Assistant | Role::Tool);
+    let says_it = |text: &String| text.contains(RECOVERY_OPEN);
+    let mut messages = request.messages.iter();
+    let mut episodes = view.state.episodes().iter();
+    !messages.any(|it| is_answer(it.role) || it.parts.iter().any(says_it))
+        && !episodes.any(|row| row.session == session && row.episode != episode)
+}
+
+/// What a conversation is told of the work: whole lines, the most useful first. `None` if there is no goal.
+pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option<String> {
+    view.state.goal().text()?;
+    let rows: Vec<_> = view.state.goal().rows().collect();
+    let said = lines(rows.into_iter());
+    let mut left = RECOVERY_TOKENS_MAX * BYTES_PER_TOKEN;
+    let mut told = Vec::new();
+    for line in said.chain(last_work(view, session)) {
+        if line.len() < left {
+            left -= line.len() + 1;
+            told.push(line);
+        }
+    }
+    let told = delimiter::defused(&told.join("\n")).into_owned();
+    Some(format!("{RECOVERY_OPEN}\n{told}\n{RECOVERY_CLOSE}"))
+}
+
+/// What was asked last in another conversation, and which of its changes were refused.
+fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
+    let mut sessions: Vec<SessionId> = view.state.episodes().iter().map(|it| it.session).collect();
+    sessions.retain(|session| ![SessionId(0), begun].contains(session));
+    let Some(session) = sessions.last().copied() else {
+        return Vec::new();
+    };
+    let exchanges = view.state.sessions().recent_exchanges(session);
+    let asked = exchanges.iter().rev().find_map(|exchange| {
+        let texts = exchange.user.iter();
+        let mut words = texts.filter_map(|content| {
+            let text = view.artifact_content(*content)?;
+            Some(first_words::first_words(&String::from_utf8_lossy(&text)))
+        });
+        words.find(|words| !words.is_empty())
+    });
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(asked.map(|words| format!("Asked last: {words}")));
+    let refused = view.state.sessions().refused_files(session).into_iter();
+    let refused = refused.filter(|path| !view.state.scope().off().is_off(path.as_str()));
+    lines.extend(refused.map(|path| format!("In flight: a change of {path} was refused")));
+    lines
+}

@@ -1,0 +1,74 @@
+//! `/overview`: the proxy and what its systems hold, for the page (docs/page.md).
+
+use std::ops::ControlFlow;
+
+use serde_json::{Value, json};
+use tslp_projections::guardian::{GrantRow, ToolCallRow, ToolSessionRow};
+use tslp_projections::rules::RuleRow;
+use tslp_projections::scope::ScopeRow;
+use tslp_projections::stale::StaleRow;
+use tslp_projections::usage::UsageRow;
+use tslp_store::ledger::LedgerReader;
+use tslp_store::startup::StartError;
+
+use super::state::EntityState;
+use super::{DiagnosedSubject, mark_unverified, row_object, status, vouched};
+use crate::evidence::moments::utc_moment;
+use tslp_projections::row::{Row, StoredRow};
+
+/// Tokens of what is said of the work under way.
+const STATUS_TOKENS_MAX: usize = 2000;
+
+/// Most rows of one kind, the last ones.
+const ROWS_MAX: usize = 200;
+
+/// What the ledger and the tables say of the proxy as a whole.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartError> {
+    let reader = subject.readers.open()?;
+    let flaw = vouched::flaw_of_tables(subject, &reader)?;
+    let mut stale = Vec::new();
+    reader.visit_rows(&mut |row: StaleRow| {
+        if stale.len() == ROWS_MAX {
+            return ControlFlow::Break(());
+        }
+        let disk = row.disk_holds.as_str();
+        if EntityState::is_stale_word(disk) {
+            stale.push(json!({ "disk": disk, "entity": row.entity.to_string() }));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut usage = rows::<UsageRow>(&reader)?;
+    for row in &mut usage {
+        if let Some(day) = row["day"].as_i64() {
+            row["day"] = utc_moment(day)[..10].into();
+        }
+    }
+    let work = status::read_status(subject)?.page;
+    let mut json = json!({
+        "calls": rows::<ToolCallRow>(&reader)?,
+        "grants": rows::<GrantRow>(&reader)?,
+        "head": reader.head()?.seq.0,
+        "ledger_bytes": reader.bytes_on_disk(),
+        "recovery": work.recovery_block(),
+        "rules": rows::<RuleRow>(&reader)?,
+        "safe_mode": subject.safe_mode_reason(),
+        "scope": rows::<ScopeRow>(&reader)?,
+        "sessions": rows::<ToolSessionRow>(&reader)?,
+        "stale": stale,
+        "status": work.lines(STATUS_TOKENS_MAX),
+        "upstream": subject.upstream.as_ref().map(ToString::to_string),
+        "usage": usage,
+        "workspace": subject.workspace.to_string_lossy(),
+    });
+    mark_unverified(&mut json, flaw.as_deref());
+    Ok(json)
+}
+
+fn rows<R: StoredRow + Row + Clone>(reader: &LedgerReader) -> Result<Vec<Value>, StartError> {
+    let rows = reader.rows::<R>()?;
+    let shown = rows.len().saturating_sub(ROWS_MAX);
+    Ok(rows[shown..].iter().map(row_object).collect())
+}

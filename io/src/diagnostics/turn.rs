@@ -1,0 +1,404 @@
+//! `/turn` and `/sent`: one turn for the page, with its texts, and what the model received in it (docs/page.md).
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use serde_json::{Value, json};
+use tslp_core::artifact::Transition;
+use tslp_core::entity::EntityId;
+use tslp_core::event::{Event, EventKind};
+use tslp_core::gate::{self, GateReport};
+use tslp_core::hash::{ArtifactHash, SliceHash};
+use tslp_core::ids::{EpisodeId, VersionId};
+use tslp_core::reason::Reason;
+use tslp_core::slice::Span;
+use tslp_projections::episodes::EpisodeRow;
+use tslp_projections::proposals::ProposalRow;
+use tslp_projections::stale::StaleRow;
+use tslp_projections::state_map::{FormerVersionRow, StateMapRow};
+use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::startup::StartError;
+
+use super::{DiagnosedSubject, mark_unverified, missing, vouched};
+use crate::channel::TurnQuery;
+use crate::evidence::describe::{self, outcome_words};
+use crate::sent_prompts::{NotShown, last_sent};
+
+/// Bytes of a text that are sent unless the whole is asked for.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// Most texts of ours that are looked for in a prompt, the last ones.
+const OWN_TEXTS_MAX: usize = 256;
+
+/// Fields of requests that models read, in their order.
+const READ_FIELDS: [&str; 6] = [
+    "tools",
+    "system",
+    "instructions",
+    "messages",
+    "input",
+    "prompt",
+];
+
+/// Characters that are shown of a difference.
+const EXCERPT_CHARACTERS: usize = 160;
+
+/// A version's code: where it lies.
+#[derive(Clone)]
+struct Code {
+    slice: SliceHash,
+    source: ArtifactHash,
+    spans: Vec<Span>,
+    episode: EpisodeId,
+}
+
+/// A turn: prompt, judged code with what it was judged against, what was shown and withheld, calls, reply, and all its events.
+/// `None` if it isn't one of the last.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub(super) fn turn_json(
+    subject: &DiagnosedSubject,
+    wanted: TurnQuery,
+) -> Result<Option<Value>, StartError> {
+    let reader = subject.readers.open()?;
+    let flaw = vouched::flaw_of_tables(subject, &reader)?;
+    let Some(row) = reader.find_row::<EpisodeRow>((wanted.episode,))? else {
+        return Ok(None);
+    };
+    let mut events = Vec::new();
+    reader.read_without(&[EventKind::Content], row.seq, &mut |stored, event| {
+        if stored.episode == wanted.episode {
+            events.push((stored, event));
+        }
+    })?;
+    let texts = Texts {
+        reader: &reader,
+        wanted,
+    };
+    let mut turn = json!({ "episode": wanted.episode.0 });
+    let mut captured = None;
+    let mut versions: BTreeMap<VersionId, Code> = BTreeMap::new();
+    let mut judged = Vec::new();
+    let mut lists: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for (stored, event) in &events {
+        if !matches!(event, Event::ReplySegment(_)) {
+            let said = json!({
+                "kind": event.name(),
+                "seq": stored.seq.0,
+                "text": describe::sentence(event),
+            });
+            lists.entry("events").or_default().push(said);
+        }
+        match event {
+            Event::PromptReceived(prompt) => {
+                turn["prompt"] = prompt
+                    .messages
+                    .iter()
+                    .map(|message| {
+                        let mut text = texts.of(message.content);
+                        text["role"] = message.role.as_str().into();
+                        text
+                    })
+                    .collect();
+            }
+            Event::ArtifactCaptured(capture) => captured = Some(capture.artifact),
+            Event::ArtifactResolved(resolved) => {
+                let Some(source) = captured.take() else {
+                    continue;
+                };
+                versions.extend(resolved.versions.iter().map(|version| {
+                    let code = Code {
+                        slice: version.slice,
+                        source,
+                        spans: version.spans.clone(),
+                        episode: wanted.episode,
+                    };
+                    (version.id, code)
+                }));
+            }
+            Event::PromotionRefused(refused) => judged.push(Judged {
+                state: "refused",
+                entity: &refused.entity,
+                version: refused.version,
+                reason: refused.report.conclusion.unwrap_or(Reason::GrantMissing),
+                report: Some(&refused.report),
+            }),
+            Event::Transitioned(moved) if moved.transition != Transition::Supersede => {
+                judged.push(Judged {
+                    state: match moved.transition {
+                        Transition::Promote => "true",
+                        Transition::Discard => "dropped",
+                        _ => "removed",
+                    },
+                    entity: &moved.entity,
+                    version: moved.version,
+                    reason: moved.cause,
+                    report: moved.report.as_ref(),
+                });
+            }
+            Event::PromptComposed(composed) => {
+                let hydrated = composed.hydrated.iter().map(|it| {
+                    let mut shown = said_of(Some(&it.entity), it.reason);
+                    shown["tokens"] = it.tokens.into();
+                    shown
+                });
+                lists.entry("hydrated").or_default().extend(hydrated);
+                let dropped = composed.dropped.iter();
+                let dropped = dropped.map(|it| said_of(Some(&it.entity), it.reason));
+                lists.entry("dropped").or_default().extend(dropped);
+            }
+            Event::PromptAmended(amended) => {
+                let withheld = amended.withheld.iter();
+                let withheld =
+                    withheld.map(|it| said_of(Some(&it.entity), Reason::NoLongerCurrent));
+                lists.entry("withheld").or_default().extend(withheld);
+            }
+            Event::NoticeIssued(notice) => lists
+                .entry("notices")
+                .or_default()
+                .push(said_of(notice.entity.as_ref(), notice.reason)),
+            Event::ActionJudged(_) | Event::ToolRan(_) => lists
+                .entry("actions")
+                .or_default()
+                .push(describe::sentence(event).into()),
+            Event::ReplyPart(part) => {
+                let mut text = texts.of(part.content);
+                text["kind"] = part.kind.as_str().into();
+                lists.entry("parts").or_default().push(text);
+            }
+            Event::ReplyEnded(reply) => {
+                let calls = reply.tool_calls.iter().map(|call| {
+                    let mut text = texts.of(call.arguments);
+                    text["name"] = call.name.as_str().into();
+                    text
+                });
+                lists.entry("tool_calls").or_default().extend(calls);
+                let pieces = reply.segments.iter().filter_map(|it| texts.bytes(*it));
+                turn["reply"] = texts.cut(&pieces.flatten().collect::<Vec<u8>>());
+                turn["outcome"] = outcome_words(reply.outcome).into();
+            }
+            _ => {}
+        }
+    }
+    let judged = judged.iter().map(|it| it.json(&texts, &versions));
+    turn["versions"] = judged.collect::<Result<Value, LedgerError>>()?;
+    for (name, list) in lists {
+        turn[name] = list.into();
+    }
+    mark_unverified(&mut turn, flaw.as_deref());
+    Ok(Some(turn))
+}
+
+/// Something that an event says of an entity.
+fn said_of(entity: Option<&EntityId>, reason: Reason) -> Value {
+    json!({
+        "entity": entity.map(ToString::to_string),
+        "meaning": reason.meaning(),
+        "reason": reason.code(),
+    })
+}
+
+/// What became of a version.
+struct Judged<'e> {
+    state: &'static str,
+    entity: &'e EntityId,
+    version: VersionId,
+    reason: Reason,
+    report: Option<&'e GateReport>,
+}
+
+impl Judged<'_> {
+    fn json(
+        &self,
+        texts: &Texts<'_>,
+        of_turn: &BTreeMap<VersionId, Code>,
+    ) -> Result<Value, LedgerError> {
+        let reader = texts.reader;
+        let mut truths = Vec::new();
+        reader.visit_rows_from(self.entity.path.as_str(), &mut |row: FormerVersionRow| {
+            if row.entity.path != self.entity.path {
+                return ControlFlow::Break(());
+            }
+            if row.entity == *self.entity {
+                truths.push(Code {
+                    slice: row.artifact,
+                    source: row.source,
+                    spans: row.spans,
+                    episode: row.episode,
+                });
+            }
+            ControlFlow::Continue(())
+        })?;
+        let now = reader.find_row::<StateMapRow>((self.entity.clone(),))?;
+        truths.extend(now.map(|row| Code {
+            slice: row.artifact,
+            source: row.source,
+            spans: row.spans,
+            episode: row.episode,
+        }));
+        let own = match of_turn.get(&self.version) {
+            Some(code) => Some(code.clone()),
+            // It was proposed in an earlier turn.
+            None => reader
+                .find_row::<ProposalRow>((self.version,))?
+                .map(|row| Code {
+                    slice: row.artifact,
+                    source: row.source,
+                    spans: row.spans,
+                    episode: row.episode,
+                }),
+        };
+        let is_own = |truth: &&Code| own.as_ref().is_some_and(|own| own.slice == truth.slice);
+        let until = texts.wanted.episode;
+        let earlier = truths.iter().filter(|truth| truth.episode <= until);
+        // The last that was true and isn't this one: a later one isn't what it was judged against.
+        let truth = earlier.filter(|truth| !is_own(truth)).next_back();
+        let own = match self.state {
+            "removed" => None,
+            _ => own,
+        };
+        let mut json = said_of(Some(self.entity), self.reason);
+        json["state"] = self.state.into();
+        json["proposed"] = own.map_or(Value::Null, |code| texts.code(&code));
+        json["truth"] = truth.map_or(Value::Null, |code| texts.code(code));
+        json["truth_from"] = truth.map(|code| code.episode.0).into();
+        let stale = reader.find_row::<StaleRow>((self.entity.clone(),))?;
+        json["disk"] = stale.map(|row| row.disk_holds.as_str()).into();
+        let rules = self.report.into_iter().flat_map(|it| &it.verdicts);
+        json["rules"] = rules
+            .map(|it| {
+                json!({
+                    "is_needed": gate::is_needed(it.rule),
+                    "meaning": it.rule.meaning(),
+                    "met": it.met,
+                    "needed": it.needed,
+                    "rule": it.rule.code(),
+                    "seen": it.seen,
+                })
+            })
+            .collect();
+        Ok(json)
+    }
+}
+
+/// The texts of a turn, cut unless they are wanted whole.
+struct Texts<'r> {
+    reader: &'r LedgerReader,
+    wanted: TurnQuery,
+}
+
+impl Texts<'_> {
+    fn bytes(&self, artifact: ArtifactHash) -> Option<Vec<u8>> {
+        self.reader.artifact(artifact).ok().flatten()
+    }
+
+    /// `null` as the text says that the Vault doesn't hold it.
+    fn of(&self, artifact: ArtifactHash) -> Value {
+        match self.bytes(artifact) {
+            Some(bytes) => self.cut(&bytes),
+            None => json!({ "text": null }),
+        }
+    }
+
+    fn code(&self, code: &Code) -> Value {
+        let text = missing::code_text(code.source, &code.spans, &|it| self.bytes(it));
+        match text {
+            Some(text) => self.cut(text.as_bytes()),
+            None => json!({ "text": null }),
+        }
+    }
+
+    fn cut(&self, bytes: &[u8]) -> Value {
+        let is_cut = !self.wanted.is_whole && bytes.len() > TEXT_BYTES_MAX;
+        let shown = if is_cut {
+            &bytes[..TEXT_BYTES_MAX]
+        } else {
+            bytes
+        };
+        let mut json = json!({ "text": String::from_utf8_lossy(shown) });
+        if is_cut {
+            json["bytes"] = bytes.len().into();
+        }
+        json
+    }
+}
+
+/// The request that the model received in a turn, the texts of tslp's own in it, and how much of it is that of the turn before.
+///
+/// # Errors
+/// See [`NotShown`].
+pub(super) fn sent_json(subject: &DiagnosedSubject, wanted: TurnQuery) -> Result<Value, NotShown> {
+    let reader = subject.readers.open()?;
+    let Some((_, body)) = last_sent(&reader, Some(wanted.episode))? else {
+        return Err(NotShown::NotRecorded(wanted.episode));
+    };
+    let texts = Texts {
+        reader: &reader,
+        wanted,
+    };
+    let mut before: Option<EpisodeRow> = None;
+    let own_row = reader.find_row::<EpisodeRow>((wanted.episode,))?;
+    for row in reader.rows::<EpisodeRow>()? {
+        let is_same = own_row
+            .as_ref()
+            .is_some_and(|own| own.session == row.session);
+        if is_same && row.episode < wanted.episode {
+            before = Some(row);
+        }
+    }
+    let before = match before {
+        Some(row) => last_sent(&reader, Some(row.episode))?,
+        None => None,
+    };
+    let mut own_texts = Vec::new();
+    reader.read_back(EventKind::PromptAmended, &mut |episode, event| {
+        if let Event::PromptAmended(amended) = event
+            && episode <= wanted.episode
+        {
+            own_texts.extend(amended.injected.map(|injected| injected.text));
+        }
+        match own_texts.len() < OWN_TEXTS_MAX {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    let body_text = String::from_utf8_lossy(&body);
+    let own_texts = own_texts.into_iter().filter_map(|text| {
+        let text = String::from_utf8(texts.bytes(text)?).ok()?;
+        let quoted = json!(text).to_string();
+        let quoted = &quoted[1..quoted.len() - 1];
+        (!text.is_empty() && body_text.contains(quoted)).then_some(text)
+    });
+    let own_texts: std::collections::BTreeSet<String> = own_texts.collect();
+    let same = before.map(|(episode, earlier)| first_difference(episode, &earlier, &body));
+    Ok(json!({
+        "body": texts.cut(&body),
+        "bytes": body.len(),
+        "episode": wanted.episode.0,
+        "ours": own_texts,
+        "same_as_before": same,
+    }))
+}
+
+/// How far two prompts are alike, by what the model reads in its order: JSON's spaces tell it nothing.
+fn first_difference(episode: EpisodeId, earlier: &[u8], later: &[u8]) -> Value {
+    let [earlier, later] = [earlier, later].map(|body| {
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        let parts = READ_FIELDS.iter().filter_map(|field| request.get(field));
+        parts.map(ToString::to_string).collect::<String>()
+    });
+    let both = earlier.bytes().zip(later.bytes());
+    let same = both.take_while(|(one, other)| one == other).count();
+    let excerpt = |text: &str| {
+        let rest = String::from_utf8_lossy(&text.as_bytes()[same..]);
+        rest.chars().take(EXCERPT_CHARACTERS).collect::<String>()
+    };
+    let mut json = json!({ "bytes": same, "episode": episode.0, "of": later.len() });
+    // Where only something was added, nothing differs: the list's end gives way to its next message.
+    if earlier.trim_end_matches(']').len() > same {
+        json["was"] = excerpt(&earlier).into();
+        json["is"] = excerpt(&later).into();
+    }
+    json
+}

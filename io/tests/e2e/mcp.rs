@@ -1,0 +1,189 @@
+//! `tslp mcp`: the protocol on standard input and output, in both of its eras.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Places, Tslp, prompt};
+use crate::upstream::Upstream;
+
+/// The newest protocol with a handshake, and the one without.
+const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+
+/// A client of `tslp mcp`.
+struct Client {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    era: &'static str,
+    asked: u64,
+}
+
+impl Client {
+    fn start(places: &Places, era: &'static str) -> Self {
+        let mut command = places.in_workspace(&["mcp"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut client = Self {
+            input: child.stdin.take().unwrap(),
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            era,
+            asked: 0,
+        };
+        if era == ERAS[0] {
+            let client_info = json!({"name": "test", "version": "1"});
+            let begun = client.ask(
+                "initialize",
+                &json!({"protocolVersion": era, "capabilities": {}, "clientInfo": client_info}),
+            );
+            assert_eq!(begun["result"]["protocolVersion"], era, "{begun}");
+            assert_eq!(begun["result"]["serverInfo"]["name"], "tslp");
+            client
+                .say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        } else {
+            let found = client.ask("server/discover", &json!({}));
+            let versions = found["result"]["supportedVersions"].as_array().unwrap();
+            assert!(versions.contains(&json!(era)), "{found}");
+        }
+        client
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.input, "{line}").unwrap();
+    }
+
+    /// Asks, and reads on to the answer.
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        let mut params = params.clone();
+        if self.era == ERAS[1] {
+            // Each request describes itself.
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": self.era,
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        let asked = json!({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params});
+        self.say(&asked.to_string());
+        loop {
+            let mut line = String::new();
+            let read = self.output.read_line(&mut line).unwrap();
+            assert_ne!(read, 0, "no answer to {asked}");
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == self.asked {
+                return answer;
+            }
+        }
+    }
+
+    fn read_state(&mut self) -> Value {
+        let answer = self.ask(
+            "tools/call",
+            &json!({"name": "read_state", "arguments": {}}),
+        );
+        answer["result"].clone()
+    }
+
+    /// The user's words that a prompt is made into.
+    fn prompt(&mut self, name: &str) -> String {
+        let answer = self.ask("prompts/get", &json!({ "name": name }));
+        let message = &answer["result"]["messages"][0];
+        assert_eq!(message["role"], "user", "{answer}");
+        message["content"]["text"].as_str().unwrap().to_owned()
+    }
+
+    fn leave(mut self) {
+        drop(self.input);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn clients_of_both_eras_read_the_state_and_change_nothing() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    for era in ERAS {
+        let mut client = Client::start(&places, era);
+        let nothing = client.read_state();
+        assert_eq!(
+            nothing["content"][0]["text"], "Nothing was asked yet.",
+            "{era}"
+        );
+        client.leave();
+    }
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say("It is.");
+    tslp.chat(&prompt("Is the parser fast?"));
+    tslp.at_rest();
+    let log = || {
+        let output = places.in_workspace(&["log", "--json"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let before = log();
+    assert!(before.contains("prompt_received"));
+    for era in ERAS {
+        let mut client = Client::start(&places, era);
+        let tools = client.ask("tools/list", &json!({}));
+        let prompts = client.ask("prompts/list", &json!({}));
+        let names = |list: &Value| -> Vec<String> {
+            let named = list.as_array().unwrap().iter();
+            named
+                .map(|it| it["name"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(names(&tools["result"]["tools"]), ["read_state"]);
+        assert_eq!(names(&prompts["result"]["prompts"]), ["status", "stop"]);
+        let schema = tools["result"]["tools"].to_string().len()
+            + prompts["result"]["prompts"].to_string().len();
+        assert!(schema <= 2048, "the schema has {schema} bytes");
+
+        let state = client.read_state();
+        let text = state["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("Asked last: Is the parser fast?"), "{text}");
+        assert_eq!(client.prompt("status"), text);
+
+        for (method, name) in [("tools/call", "accept"), ("prompts/get", "accept")] {
+            let refused = client.ask(method, &json!({ "name": name }));
+            assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        }
+        client.leave();
+    }
+    assert_eq!(log(), before);
+}
+
+#[test]
+fn a_stop_that_a_client_offers_as_a_command_stops_as_its_users_words() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut client = Client::start(&places, ERAS[0]);
+    let words = client.prompt("stop");
+    let halt = || places.cli_json(&["guardian", "status"]).1;
+    let before = halt();
+    upstream.will_say("Stopped.");
+    tslp.chat(&prompt(&words));
+    tslp.at_rest();
+    assert_ne!(halt(), before);
+    client.leave();
+}
+
+#[test]
+fn what_is_no_request_ends_nothing() {
+    let places = Places::new();
+    let mut client = Client::start(&places, ERAS[0]);
+    let long = format!(
+        "{{\"jsonrpc\": \"2.0\", \"method\": \"{}\"}}",
+        "x".repeat(10 << 20)
+    );
+    for line in ["garbage", "{", "[]", "{\"id\": {}}", "\u{1}", "", &long] {
+        client.say(line);
+        assert_eq!(
+            client.read_state()["content"][0]["text"],
+            "Nothing was asked yet.",
+            "{:.20}",
+            line
+        );
+    }
+    client.leave();
+}

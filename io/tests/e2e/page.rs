@@ -1,0 +1,684 @@
+//! The page to look at (docs/page.md): its files over HTTP, and the real page in a real browser, if there is one.
+//!
+//! `TSLP_SCREENSHOTS=DIR` keeps the pictures of docs/page.md.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::{env, fs};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, user};
+use crate::upstream::Upstream;
+
+/// Where a browser of Debian's is.
+const BROWSER: &str = "/usr/bin/chromium";
+
+/// The page's files may weigh so much together.
+const PAGE_BYTES_MAX: usize = 100_000;
+
+/// The ring without its bounds: gate A refuses it.
+const RING_LOST: &str = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
+
+/// Settings that a model is asked to simplify.
+const SETTINGS: &str = r#"LIMIT = 64
+
+
+def deep_mapping(base, changes, *, depth=0):
+    """Merges changes into base, mappings into mappings."""
+    if depth > LIMIT:
+        raise RecursionError("mappings nest too deep")
+    merged = dict(base)
+    for key, value in changes.items():
+        if value is None:
+            merged.pop(key, None)
+            continue
+        known = merged.get(key)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[key] = deep_mapping(known, value, depth=depth + 1)
+        else:
+            merged[key] = value
+    return merged
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return parse(file.read())
+"#;
+
+/// What models make of it.
+const DEEP_MAPPING_LOST: &str = r#"def deep_mapping(base, changes, *, depth=0):
+    """Merges changes into base, mappings into mappings."""
+    merged = dict(base)
+    for key, value in changes.items():
+        known = merged.get(key)
+        merged[key] = value
+    return merged
+"#;
+
+fn python(code: &str) -> String {
+    format!("```python:src/settings.py\n{code}```\n")
+}
+
+/// A browser with one tab, which is told what to do over a pipe (the DevTools protocol).
+struct Browser {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    calls: u64,
+    tab: String,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// `None`, and a line that says so, on a machine without one.
+    #[expect(clippy::print_stderr, reason = "who runs the tests has to know")]
+    fn start() -> Option<Self> {
+        if !fs::exists(BROWSER).unwrap() {
+            eprintln!("skipped: there is no {BROWSER}; `.ci/run` installs it");
+            return None;
+        }
+        let profile = tempfile::tempdir().unwrap();
+        let line = format!(
+            "exec {BROWSER} --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --remote-debugging-pipe \
+             --user-data-dir=\"$1\" about:blank 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null"
+        );
+        let mut child = Command::new("sh")
+            .args(["-c", &line, "sh"])
+            .arg(profile.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut browser = Self {
+            to: child.stdin.take().unwrap(),
+            from: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            calls: 0,
+            tab: String::new(),
+            _profile: profile,
+        };
+        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        let session = browser.call("Target.attachToTarget", attach);
+        session["sessionId"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut browser.tab);
+        browser.size(1280, 860);
+        Some(browser)
+    }
+
+    fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.calls += 1;
+        let mut call = json!({ "id": self.calls, "method": method, "params": parameters });
+        if !self.tab.is_empty() {
+            call["sessionId"] = json!(self.tab);
+        }
+        self.to.write_all(call.to_string().as_bytes()).unwrap();
+        self.to.write_all(b"\0").unwrap();
+        loop {
+            let mut answer = Vec::new();
+            let read = self.from.read_until(0, &mut answer).unwrap();
+            assert!(read > 0, "the browser ended at {method}");
+            answer.pop();
+            let mut answer: Value = serde_json::from_slice(&answer).unwrap();
+            if answer["id"] == self.calls {
+                assert!(answer.get("error").is_none(), "{method}: {answer}");
+                return answer["result"].take();
+            }
+        }
+    }
+
+    /// The value of a script's expression, awaited.
+    fn value(&mut self, expression: &str) -> Value {
+        let parameters =
+            json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
+        let mut result = self.call("Runtime.evaluate", parameters);
+        assert!(
+            result.get("exceptionDetails").is_none(),
+            "{expression}: {result}"
+        );
+        result["result"]["value"].take()
+    }
+
+    /// Waits until an expression holds.
+    fn until(&mut self, expression: &str) {
+        eventually(|| (self.value(expression) == true).then_some(()));
+    }
+
+    fn go(&mut self, address: &str) {
+        self.call("Page.navigate", json!({ "url": address }));
+        self.until(
+            "document.readyState === 'complete' && !!document.querySelector('main')?.dataset.view",
+        );
+    }
+
+    /// A view of the page, drawn.
+    fn view(&mut self, path: &str) -> String {
+        self.value(&format!("location.hash = '#/{path}'"));
+        self.until(&format!(
+            "document.querySelector('main').dataset.view === '{path}'"
+        ));
+        self.text()
+    }
+
+    fn text(&mut self) -> String {
+        let text = self.value("document.body.innerText");
+        text.as_str().unwrap().to_owned()
+    }
+
+    fn key(&mut self, key: &str, code: u32) {
+        for kind in ["keyDown", "keyUp"] {
+            let mut press = json!({ "type": kind, "key": key, "windowsVirtualKeyCode": code });
+            if kind == "keyDown" && (key.len() == 1 || key == "Enter") {
+                press["text"] = json!(if key == "Enter" { "\r" } else { key });
+            }
+            self.call("Input.dispatchKeyEvent", press);
+        }
+    }
+
+    fn size(&mut self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    fn scheme(&mut self, scheme: &str) {
+        let feature = json!({ "name": "prefers-color-scheme", "value": scheme });
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": [feature] }),
+        );
+    }
+
+    /// Keeps a picture, where somebody wants them.
+    fn picture(&mut self, name: &str) {
+        let Ok(folder) = env::var("TSLP_SCREENSHOTS") else {
+            return;
+        };
+        let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        let mut decoder = Command::new("base64")
+            .arg("-d")
+            .stdin(Stdio::piped())
+            .stdout(fs::File::create(format!("{folder}/{name}.png")).unwrap())
+            .spawn()
+            .unwrap();
+        let text = shot["data"].as_str().unwrap();
+        decoder
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
+        assert!(decoder.wait().unwrap().success());
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let close = json!({ "id": 0, "method": "Browser.close" });
+        let _ = self.to.write_all(format!("{close}\0").as_bytes());
+        let mut rest = Vec::new();
+        let _ = self.from.read_to_end(&mut rest);
+        self.child.wait().unwrap();
+    }
+}
+
+fn address(tslp: &Tslp<'_>) -> String {
+    format!("http://{}", tslp.address)
+}
+
+/// The columns of background and text of an element, as a browser draws them.
+const CONTRASTS: &str = "(() => {
+  const lum = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const rgb = s => (s.match(/[\\d.]+/g) ?? []).map(Number);
+  const back = el => { for (; el; el = el.parentElement) { const c = rgb(getComputedStyle(el).backgroundColor); if (c.length === 3 || c[3] > 0) return c.slice(0, 3); } return [255, 255, 255]; };
+  const bad = [];
+  for (const el of document.querySelectorAll('body *')) {
+    if (![...el.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !el.checkVisibility()) continue;
+    const [a, b] = [lum(rgb(getComputedStyle(el).color).slice(0, 3)), lum(back(el))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) bad.push(`${el.tagName}.${el.className}: ${el.textContent.slice(0, 30)} ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+  }
+  return bad;
+})()";
+
+/// What axe-core finds serious; `TSLP_AXE` is the path of its `axe.min.js`, which `.ci/run` takes from npm.
+const AXE_SERIOUS: &str = "axe.run().then(found => found.violations.filter(it => ['serious', 'critical'].includes(it.impact)) \
+  .map(it => `${it.id}: ${it.nodes[0].html.slice(0, 160)}`))";
+
+/// What everybody needs to find their way: each control and picture has a name, each id is there once, headings begin with one.
+const NAMELESS: &str = "[...document.querySelectorAll('a,button,input,[role=img],[role=listbox],[role=region]')].filter(el => el.checkVisibility() \
+  && !(el.textContent.trim() || el.getAttribute('aria-label') || el.labels?.length)).map(el => el.outerHTML.slice(0, 80)) \
+  .concat([...document.querySelectorAll('[id]')].filter(el => document.querySelectorAll('#' + CSS.escape(el.id)).length > 1).map(el => el.id))";
+
+#[test]
+fn the_root_is_the_page_for_browsers_and_what_it_was_for_clients() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    assert_eq!(tslp.page("/")["status"], "ok");
+    let browser = ("accept", "text/html,application/xhtml+xml");
+    let page = tslp.request("GET", "/", &[browser], b"");
+    assert_eq!(page.status(), 200);
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
+    let policy = page.header("content-security-policy").unwrap().to_owned();
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'self'"),
+        "{policy}"
+    );
+    assert!(!policy.contains("unsafe"), "{policy}");
+    let tag = page.header("etag").unwrap().to_owned();
+    let known = tslp.request("GET", "/", &[browser, ("if-none-match", &tag)], b"");
+    assert_eq!((known.status(), known.body.len()), (304, 0));
+    let html = String::from_utf8(page.body.clone()).unwrap();
+    assert!(
+        !html.contains("style=") && !html.contains("<script>"),
+        "nothing is inline"
+    );
+    let files = ["/page/style.css", "/page/app.js", "/page/parts.js"];
+    let sizes = files.map(|path| tslp.get(path).body.len());
+    assert!(html.len() + sizes.iter().sum::<usize>() < PAGE_BYTES_MAX);
+    for foreign in [
+        ("origin", "http://evil.example"),
+        ("sec-fetch-site", "cross-site"),
+        ("host", "evil.example"),
+    ] {
+        for path in [
+            "/",
+            "/turn?episode=1",
+            "/sent?episode=1",
+            "/overview",
+            "/events",
+        ] {
+            let refused = tslp.request("GET", path, &[browser, foreign], b"");
+            assert!(
+                matches!(refused.status(), 403 | 421 | 400),
+                "{foreign:?} {path}: {refused:?}"
+            );
+        }
+    }
+    assert_eq!(tslp.request("POST", "/overview", &[], b"").status(), 405);
+    tslp.stop();
+}
+
+#[test]
+fn open_opens_the_running_proxys_page() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let open = |opener: &str| {
+        let programs = places.path("programs");
+        fs::create_dir_all(&programs).unwrap();
+        let program = programs.join(if cfg!(target_os = "macos") {
+            "open"
+        } else {
+            "xdg-open"
+        });
+        fs::write(&program, format!("#!/bin/sh\n{opener}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = places.in_workspace(&["open"]);
+        let output = command.env("PATH", &programs).output().unwrap();
+        let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), texts)
+    };
+    let (code, [_, error]) = open("exit 0");
+    assert_eq!(code, Some(1));
+    assert!(
+        error.contains("no proxy runs for this workspace"),
+        "{error}"
+    );
+    let tslp = Tslp::start(&places, &upstream);
+    let page = format!("{}/\n", address(&tslp));
+    let opened = places.path("opened");
+    let (code, [said, _]) = open(&format!("echo \"$1\" > '{}'", opened.display()));
+    assert_eq!((code, &said), (Some(0), &page));
+    assert_eq!(fs::read_to_string(opened).unwrap(), page);
+    // Without a browser, the address is said all the same.
+    let (code, [said, error]) = open("exit 3");
+    assert_eq!((code, said), (Some(0), page));
+    assert!(error.contains("no browser could be opened"), "{error}");
+    tslp.stop();
+}
+
+#[test]
+fn with_a_token_the_page_comes_without_and_what_it_shows_doesnt() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::with(
+        &places,
+        &upstream.url,
+        &["--token", "s3cret-enough-to-be-one"],
+    );
+    let browser = ("accept", "text/html");
+    assert_eq!(tslp.request("GET", "/", &[browser], b"").status(), 200);
+    assert_eq!(tslp.get("/page/app.js").status(), 200);
+    for path in [
+        "/overview",
+        "/turn?episode=1",
+        "/sent?episode=1",
+        "/entity?name=a.c",
+        "/events",
+    ] {
+        assert_eq!(tslp.get(path).status(), 401, "{path}");
+    }
+    let Some(mut chromium) = Browser::start() else {
+        return;
+    };
+    chromium.call("Page.navigate", json!({ "url": address(&tslp) }));
+    chromium.until("document.activeElement?.id === 'token'");
+    chromium.value("document.activeElement.value = 's3cret-enough-to-be-one'; document.forms[0].requestSubmit()");
+    chromium.until("document.body.innerText.includes('Nothing has happened yet')");
+    assert_eq!(
+        chromium.value("localStorage.length + sessionStorage.length + document.cookie.length"),
+        0
+    );
+}
+
+#[test]
+fn a_turn_says_what_was_proposed_what_is_true_and_which_rule_refused() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("fine");
+    talk.ask(&fenced("src/ring.c", RING));
+    // In another conversation, which is shown what is true.
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say(fenced("src/ring.c", RING_LOST));
+    talk.ask("simplify ring_put");
+    tslp.ended(2);
+    let before = tslp.page("/overview")["head"].clone();
+    let turn = tslp.page("/turn?episode=2");
+    let refused = &turn["versions"][0];
+    assert_eq!(
+        (&refused["entity"], &refused["state"]),
+        (&json!(RING_PUT), &json!("refused"))
+    );
+    assert_eq!(refused["truth"]["text"], RING.trim_end());
+    assert_eq!(refused["proposed"]["text"], RING_LOST.trim_end());
+    let rules = refused["rules"].as_array().unwrap();
+    let unmet = rules
+        .iter()
+        .any(|rule| rule["met"] == false && rule["is_needed"] == true);
+    assert!(unmet, "{rules:?}");
+    assert_eq!(turn["prompt"][0]["text"], "simplify ring_put");
+    let sent = tslp.page("/sent?episode=2");
+    let body: Value = serde_json::from_str(sent["body"]["text"].as_str().unwrap()).unwrap();
+    upstream.next();
+    assert_eq!(
+        body,
+        upstream.next().json(),
+        "it is what the model server got"
+    );
+    let ours = sent["ours"].as_array().unwrap();
+    assert!(
+        ours[0].as_str().unwrap().contains("CURRENT STATE"),
+        "{ours:?}"
+    );
+    let entity = tslp.page(&format!("/entity?name={RING_PUT}"));
+    let code: String = entity["code"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it[1].as_str().unwrap())
+        .collect();
+    assert_eq!(code, RING.trim_end());
+    assert!(
+        entity["code"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(["keyword", "return"]))
+    );
+    let found = tslp.page("/state?contains=RING_P");
+    assert_eq!(
+        found["entities"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .collect::<Vec<_>>(),
+        [RING_PUT]
+    );
+    assert_eq!(tslp.page("/state?contains=nosuch")["entities"], json!({}));
+    assert_eq!(tslp.get("/turn?episode=99").status(), 404);
+    assert_eq!(
+        tslp.page("/overview")["head"],
+        before,
+        "looking records nothing"
+    );
+    tslp.stop();
+}
+
+#[test]
+fn the_page_shows_a_session_as_it_happens() {
+    let Some(mut chromium) = Browser::start() else {
+        return;
+    };
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    chromium.go(&address(&tslp));
+    let first = chromium.text();
+    assert!(
+        first.contains("Nothing has happened yet.") && first.contains("OPENAI_BASE_URL"),
+        "{first}"
+    );
+    assert!(chromium.view("truth").contains("Truth"));
+    chromium.until("document.body.innerText.includes('Nothing is true yet')");
+    assert!(chromium.view("turns").contains("No prompt has come yet"));
+
+    // A paste appears without reloading.
+    upstream.will_say("fine");
+    places.write("src/settings.py", SETTINGS);
+    talk.ask(&format!("Here are our settings\n{}", python(SETTINGS)));
+    chromium.until("document.querySelectorAll('.turn').length === 1 && document.body.innerText.includes('✓ src/settings.py::deep_mapping')");
+
+    // A refused edit stands next to the truth, lost lines marked, with the rule.
+    // In another conversation, which is shown what is true.
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say(python(DEEP_MAPPING_LOST));
+    talk.ask("Make deep_mapping simpler, please.");
+    chromium.until("document.body.innerText.includes('✕ src/settings.py::deep_mapping lost')");
+    chromium.picture("turns");
+    let turn = chromium.view("turn/2");
+    for part in [
+        "What is true",
+        "What the model proposed",
+        "tslp confirm src/settings.py::deep_mapping",
+        "needs",
+    ] {
+        assert!(turn.contains(part), "{part}: {turn}");
+    }
+    assert_eq!(
+        chromium.value(
+            "[...document.querySelectorAll('.side.lost .text')].map(it => it.textContent.trim())"
+        ),
+        json!([
+            "if depth > LIMIT:",
+            "raise RecursionError(\"mappings nest too deep\")",
+            "if value is None:",
+            "merged.pop(key, None)",
+            "continue",
+            "if isinstance(known, dict) and isinstance(value, dict):",
+            "merged[key] = deep_mapping(known, value, depth=depth + 1)",
+            "else:",
+            "merged[key] = value"
+        ])
+    );
+    chromium.picture("refused");
+    chromium.view("now");
+    chromium.until("document.querySelector('h2').textContent.includes('1 was refused')");
+
+    // What the model saw, ours in colour.
+    chromium.view("sent/2");
+    assert!(
+        chromium
+            .value("document.querySelectorAll('pre .ours').length")
+            .as_u64()
+            > Some(0)
+    );
+    chromium.picture("sent");
+
+    // The client has written the refused edit all the same: the page says that the file holds it.
+    let (before, after) = (
+        SETTINGS.find("def deep").unwrap(),
+        SETTINGS.find("\n\ndef load").unwrap(),
+    );
+    let held = [&SETTINGS[..before], DEEP_MAPPING_LOST, &SETTINGS[after..]].concat();
+    places.write("src/settings.py", &held);
+    upstream.will_say("64");
+    talk.ask("What is LIMIT?");
+    tslp.ended(3);
+    let now = chromium.view("now");
+    assert!(
+        now.contains("lost 8 lines, and your file holds it")
+            && now.contains("1 was refused, and your file holds it"),
+        "{now}"
+    );
+    chromium.picture("now");
+    assert!(chromium.view("turn/2").contains("tslp undo --episode 2"));
+
+    // A file that is edited outside turns STALE, with a diff against it.
+    places.write(
+        "src/settings.py",
+        &SETTINGS.replace("return merged", "return base"),
+    );
+    upstream.will_say("yes");
+    talk.ask("is deep_mapping fine?");
+    tslp.ended(4);
+    let entity = "entity/src%2Fsettings.py%3A%3Adeep_mapping";
+    let shown = chromium.view(entity);
+    assert!(
+        shown.contains("STALE")
+            && shown.contains("What your file holds")
+            && shown.contains("return base"),
+        "{shown}"
+    );
+    chromium.picture("truth");
+
+    // Both schemes, each view: contrast and names.
+    let axe = env::var("TSLP_AXE").map(|path| fs::read_to_string(path).unwrap());
+    let axe = axe.ok();
+    for scheme in ["light", "dark"] {
+        chromium.scheme(scheme);
+        for view in ["now", "turns", "turn/2", "sent/2", entity, "systems"] {
+            chromium.view(view);
+            assert_eq!(chromium.value(CONTRASTS), json!([]), "{scheme} {view}");
+            assert_eq!(chromium.value(NAMELESS), json!([]), "{view}");
+            if let Some(axe) = &axe {
+                chromium.value(&format!("{axe};0"));
+                assert_eq!(chromium.value(AXE_SERIOUS), json!([]), "{scheme} {view}");
+            }
+        }
+    }
+    chromium.view("turn/2");
+    chromium.picture("refused-dark");
+    chromium.scheme("light");
+    chromium.size(390, 844);
+    for view in ["now", "turns", "turn/2", "sent/2", entity, "systems"] {
+        chromium.view(view);
+        assert_eq!(
+            chromium.value("document.documentElement.scrollWidth <= innerWidth"),
+            true,
+            "{view} fits a phone"
+        );
+    }
+    chromium.size(1280, 860);
+
+    // By keyboard alone.
+    chromium.key("2", 50);
+    chromium
+        .until("location.hash === '#/turns' && document.querySelectorAll('.turn').length === 4");
+    chromium.key("/", 191);
+    chromium.until("document.activeElement.id === 'filter'");
+    for letter in "refused".chars() {
+        chromium.key(&letter.to_string(), u32::from(letter.to_ascii_uppercase()));
+    }
+    chromium.until("document.querySelectorAll('.turn').length === 1");
+    chromium.key("Escape", 27);
+    chromium.key("j", 74);
+    chromium.until("document.activeElement.classList.contains('turn')");
+    chromium.key("Enter", 13);
+    chromium.until("document.querySelector('main').dataset.view === 'turn/2'");
+    tslp.stop();
+}
+
+#[test]
+fn hostile_text_is_shown_as_text() {
+    let Some(mut chromium) = Browser::start() else {
+        return;
+    };
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let hostile = "<img src=x onerror=\"document.title='owned'\"> </script><script>document.title='owned'</script> \u{202e}gnorw \u{1b}[31mred\u{1b}[0m nul\u{0}nul";
+    let path = "src/<img src=x onerror=alert(1)>.c";
+    let line = "x".repeat(1 << 20);
+    upstream.will_say(hostile);
+    let prompt =
+        format!("{hostile}\n```c\n// file: {path}\nint f(void) {{ return 1; }}\n```\n{line}");
+    tslp.chat(&json!({ "model": hostile, "messages": [user(&prompt)] }));
+    tslp.ended(1);
+    chromium.go(&address(&tslp));
+    for view in ["now", "turns", "turn/1", "sent/1", "truth", "systems"] {
+        chromium.view(view);
+        let owned = chromium.value(
+            "document.title === 'owned' || !!document.querySelector('main img, main script')",
+        );
+        assert_eq!(owned, false, "{view}");
+    }
+    let turn = chromium.view("turn/1");
+    assert!(
+        turn.contains("<img src=x")
+            && turn.contains("\\u{202e}gnorw")
+            && turn.contains("\\u{1b}[31m"),
+        "{turn}"
+    );
+    assert!(turn.len() < 400_000, "a long line is cut");
+    chromium.value("[...document.querySelectorAll('button.more')].find(it => it.textContent.startsWith('Show all')).click()");
+    chromium.until("document.body.textContent.length > (1 << 20)");
+    tslp.stop();
+}
+
+/// Files and functions of a large tree.
+const LARGE: (usize, usize) = (60, 100);
+
+#[test]
+fn a_large_truth_is_filtered_by_the_server_and_windowed_by_the_page() {
+    let Some(mut chromium) = Browser::start() else {
+        return;
+    };
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let (files, functions) = LARGE;
+    for file in 0..files {
+        let mut code = String::new();
+        for function in 0..functions {
+            let _ = writeln!(
+                code,
+                "int f{file}_{function}(void) {{ return {function}; }}"
+            );
+        }
+        upstream.will_say("ok");
+        tslp.say(&fenced(&format!("src/m{file:02}.c"), &code));
+    }
+    chromium.go(&address(&tslp));
+    chromium.view("truth");
+    chromium.until("document.querySelectorAll('#tree .row').length > 20");
+    assert!(
+        chromium
+            .value("document.querySelectorAll('#tree .row').length")
+            .as_u64()
+            < Some(120)
+    );
+    // To the end, page by page.
+    chromium.until("(() => { const t = document.getElementById('tree'); t.scrollTop = t.scrollHeight; return [...t.querySelectorAll('.row')].some(it => it.textContent === 'f59_99'); })()");
+    assert!(
+        chromium
+            .value("document.querySelectorAll('#tree .row').length")
+            .as_u64()
+            < Some(120)
+    );
+    chromium.value("(() => { const f = document.getElementById('filter'); f.focus(); f.value = 'f12_7'; f.dispatchEvent(new Event('input')); })()");
+    chromium.until("[...document.querySelectorAll('#tree .row')].map(it => it.textContent).join() === 'src/m12.c,f12_7,f12_70,f12_71,f12_72,f12_73,f12_74,f12_75,f12_76,f12_77,f12_78,f12_79'");
+    tslp.stop();
+}

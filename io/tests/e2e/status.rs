@@ -1,0 +1,278 @@
+//! What is going on, without a model: `tslp status`, and what a conversation that begins anew is told of it.
+
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::agents::{called, calls, request};
+use crate::harness::{Places, RING, RING_BETTER, Tslp, fenced, prompt, user};
+use crate::upstream::Upstream;
+
+/// What `tslp hook` answers; standard input stays open behind the question, as some clients leave it.
+fn hook_answer(places: &Places, question: &str) -> Value {
+    let mut command = places.in_workspace(&["hook"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // A process that reads no more of it is no failure.
+    let _ = input.write_all(question.as_bytes());
+    let mut answer = String::new();
+    let mut output = child.stdout.take().unwrap();
+    output.read_to_string(&mut answer).unwrap();
+    drop(input);
+    assert!(child.wait().unwrap().success(), "{question}");
+    serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
+}
+
+fn begun(places: &Places, source: &str) -> Value {
+    let question = json!({"hook_event_name": "SessionStart", "source": source, "session_id": "s", "unknown": [1]});
+    hook_answer(places, &question.to_string())
+}
+
+/// An agent works on a task; each step is a command line with its output.
+fn work(tslp: &Tslp<'_>, upstream: &Upstream, task: &str, steps: &[(&str, &str)]) {
+    let mut messages = vec![user(task)];
+    for (line, output) in steps {
+        let arguments = json!({ "command": line });
+        upstream.will(calls("bash", &arguments));
+        tslp.chat(&request(&messages));
+        messages.extend(called("bash", &arguments, output));
+    }
+    upstream.will_say("Done.");
+    tslp.chat(&request(&messages));
+    tslp.at_rest();
+}
+
+const PASSED: &str = "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored\n";
+const FAILED: &str = "running 2 tests\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n\nerror: test failed, to rerun pass `--lib`\n";
+
+#[test]
+fn the_last_runs_are_read_from_the_agents_own_results() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let (code, page) = places.cli_json(&["status"]);
+    assert_eq!((code, &page["asked"]), (0, &Value::Null));
+    let task = "Make the parser faster.\nIt is slow with long lines.";
+    let built = (
+        "cargo build 2>&1 | tail -3",
+        "    Finished `dev` profile in 0.5s\n",
+    );
+    work(&tslp, &upstream, task, &[built, ("cargo test", FAILED)]);
+    let (_, page) = places.cli_json(&["status"]);
+    assert_eq!(page["asked"]["words"], "Make the parser faster.");
+    assert_eq!(page["build"]["passed"], true);
+    assert_eq!(page["build"]["command"], built.0);
+    assert_eq!(page["test"]["passed"], false);
+    assert!(
+        page["test"]["summary"]
+            .as_str()
+            .unwrap()
+            .contains("1 failed")
+    );
+    assert_eq!(page["unfinished"], true);
+    assert_eq!(tslp.page("/recent?missing_lines=true")["status"], page);
+
+    let told = begun(&places, "clear");
+    let block = told["hookSpecificOutput"]["additionalContext"]
+        .as_str()
+        .unwrap();
+    assert_eq!(told["hookSpecificOutput"]["hookEventName"], "SessionStart");
+    for said in [
+        "[SESSION RECOVERY: READ-ONLY]\nAsked last: Make the parser faster.\n",
+        "Last test run: `cargo test`: FAILED (test result: FAILED. 1 passed; 1 failed",
+        "\n[END SESSION RECOVERY]",
+    ] {
+        assert!(block.contains(said), "{block}");
+    }
+    assert!(block.len() <= 300 + 60, "{block}");
+
+    // The same without a proxy, and after it was killed.
+    tslp.kill();
+    assert_eq!(begun(&places, "startup"), told);
+    let tslp = Tslp::start(&places, &upstream);
+    work(
+        &tslp,
+        &upstream,
+        "Mend the test.",
+        &[("cargo test", PASSED)],
+    );
+    let (_, page) = places.cli_json(&["status"]);
+    assert_eq!(
+        (&page["test"]["passed"], &page["unfinished"]),
+        (&json!(true), &json!(false))
+    );
+    // What is finished is nothing to a new conversation.
+    assert_eq!(begun(&places, "clear"), json!({}));
+    tslp.stop();
+}
+
+#[test]
+fn a_refused_change_is_in_flight_and_a_place_is_where_disk_holds_it() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let code = fenced("src/ring.c", RING);
+    upstream.will_say("Fine.");
+    tslp.chat(&prompt(&format!("{code}Please make ring_put count.")));
+    upstream.will_say(fenced("src/ring.c", RING_BETTER));
+    tslp.chat(&prompt(
+        "Please make ring_put in src/ring.c count, all of it.",
+    ));
+    tslp.at_rest();
+    let changed = || places.cli_json(&["status"]).1["changed"].clone();
+    assert_eq!(changed(), json!([]), "disk doesn't hold it yet");
+    places.write("src/ring.c", &format!("\n\n{RING_BETTER}"));
+    let lines = RING_BETTER.lines().count();
+    let place = format!("src/ring.c:3-{} ring_put", lines + 2);
+    assert_eq!(changed()[0]["place"], place);
+
+    let emptied = "int ring_put(struct ring *r, int value) {\n    return 0;\n}\n";
+    upstream.will_say(fenced("src/ring.c", emptied));
+    tslp.chat(&prompt("Say something about src/ring.c."));
+    tslp.at_rest();
+    let (_, page) = places.cli_json(&["status"]);
+    assert_eq!(
+        page["in_flight"][0]["entity"], "src/ring.c::ring_put",
+        "{page}"
+    );
+    assert_eq!(page["unfinished"], true);
+    // What is off is in no status: a model reads it.
+    places.cli_json(&["off", "src/ring.c"]);
+    let (_, page) = places.cli_json(&["status"]);
+    assert_eq!(
+        (&page["in_flight"], &page["changed"]),
+        (&json!([]), &json!([]))
+    );
+    tslp.stop();
+}
+
+#[test]
+fn a_hook_says_nothing_where_it_knows_nothing() {
+    let places = Places::new();
+    assert_eq!(begun(&places, "startup"), json!({}));
+    for event in [
+        "PreCompact",
+        "PostCompact",
+        "Stop",
+        "SessionEnd",
+        "Whatever",
+    ] {
+        let question = json!({"hook_event_name": event, "reason": "clear"}).to_string();
+        assert_eq!(hook_answer(&places, &question), json!({}), "{event}");
+        assert_eq!(
+            hook_answer(&places, &(question + "\n{\"more\":")),
+            json!({})
+        );
+    }
+    let upstream = Upstream::start();
+    let tslp = Tslp::start(&places, &upstream);
+    work(
+        &tslp,
+        &upstream,
+        "Mend it.",
+        &[("make test", "make: *** [test] Error 1\n")],
+    );
+    tslp.stop();
+    let task = "Mend the scanner, please.";
+    let tslp = Tslp::start(&places, &upstream);
+    work(&tslp, &upstream, task, &[]);
+    work(&tslp, &upstream, "Go on.", &[]);
+    tslp.stop();
+    let told = begun(&places, "startup").to_string();
+    let asked = format!("Asked last: Go on. (before: {task})");
+    assert!(told.contains(&asked), "{told}");
+    std::fs::write(places.data.join("ledger.db"), b"no ledger").unwrap();
+    assert_eq!(begun(&places, "startup"), json!({}));
+}
+
+#[test]
+fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let told = |text: &str| {
+        upstream.will_say("Yes.");
+        tslp.chat(&prompt(text));
+        let seen = upstream.next().text();
+        seen.matches("[SESSION RECOVERY: READ-ONLY]").count()
+    };
+    assert_eq!(told("Hello."), 0);
+    let (code, page) = places.cli_json(&["goal", "next: measure"]);
+    assert_eq!(
+        (code, &page["targets"][0]["outcome"]),
+        (1, &json!("nothing_to_do"))
+    );
+    let (code, page) = places.cli_json(&["goal", "Make", "it", "fast"]);
+    assert_eq!((code, &page["targets"][0]["done"]), (0, &json!(true)));
+    places.cli_json(&["goal", "question: how fast?"]);
+    upstream.will_say("Yes.");
+    tslp.chat(&prompt("What is left?"));
+    let seen = upstream.next().text();
+    let block = "[SESSION RECOVERY: READ-ONLY]\\nGoal: Make it fast\\nQuestion: how fast?\\nAsked last: Hello.\\n[END SESSION RECOVERY]";
+    assert!(seen.contains(block), "{seen}");
+    // The conversation goes on: what was shown stands where it was, and nothing is said again.
+    let messages = [
+        user("What is left?"),
+        json!({"role": "assistant", "content": "Yes."}),
+        user("And now?"),
+    ];
+    upstream.will_say("Yes.");
+    tslp.chat(&json!({"model": "m", "messages": messages}));
+    let seen = upstream.next().text();
+    assert_eq!(seen.matches("[SESSION RECOVERY").count(), 1, "{seen}");
+    let (_, page) = places.cli_json(&["status"]);
+    assert_eq!(page["goal"][0]["text"], "Make it fast");
+    assert_eq!(page["unfinished"], true);
+    // What a client's hook has told isn't told again.
+    let context = begun(&places, "clear")["hookSpecificOutput"]["additionalContext"].clone();
+    let context = context.as_str().unwrap().to_owned();
+    assert!(context.contains("Goal: Make it fast"), "{context}");
+    assert_eq!(told(&format!("<note>\n{context}\n</note>\nGo on.")), 1);
+    places.cli_json(&["goal", "done"]);
+    assert_eq!(told("Something else."), 0);
+    tslp.at_rest();
+    tslp.stop();
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
+}
+
+#[test]
+fn the_state_of_then_is_byte_for_byte_what_was_shown_then() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let shown = |arguments: &[&str]| {
+        let mut command = places.in_workspace(&["state"]);
+        let output = command.args(arguments).output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
+    };
+    let mut then = Vec::new();
+    for code in [RING, RING_BETTER] {
+        upstream.will_say("Fine.");
+        tslp.chat(&prompt(&format!(
+            "{}Note ring_put.",
+            fenced("src/ring.c", code)
+        )));
+        tslp.at_rest();
+        let (_, log) = places.cli_json(&["log", "--limit", "1"]);
+        let seq = log["seq"]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{log}"))
+            .to_string();
+        then.push((seq, shown(&["--json"]), shown(&[])));
+    }
+    assert_ne!(then[0].1, then[1].1);
+    for (seq, json, text) in then {
+        assert_eq!(shown(&["--at", &seq, "--json"]), json);
+        assert_eq!(shown(&["--at", &seq]), text);
+        assert_eq!(json.0, Some(0));
+    }
+    assert_eq!(shown(&["--at", "9999"]).0, Some(1));
+    tslp.stop();
+}

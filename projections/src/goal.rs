@@ -1,0 +1,118 @@
+//! What the user says that the work is for.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use core::fmt;
+
+use tslp_core::event::{Event, GoalChanged, Recorded};
+use tslp_core::goal::{GOAL_NOTES_MAX, GoalChange};
+use tslp_core::ids::{Seq, SessionId, UnixMillis};
+
+use crate::changes::Changes;
+use crate::row::{EventAt, Keeps, UnfitRow};
+
+row! {
+    /// `goal`: the goal, and what was said of it, in order; nothing if there is none.
+    pub struct GoalRow in table "goal", version 1;
+    key {
+        /// The event that says it.
+        seq: Seq,
+    }
+    values {
+        /// What it is.
+        what: GoalChange,
+        /// The text.
+        text: String,
+        /// The conversation in which it was said; 0 is a terminal.
+        said_in: SessionId,
+        /// When it was said.
+        at_ms: UnixMillis,
+    }
+}
+
+/// The goal; there is one at most.
+#[derive(Default)]
+pub struct Goal {
+    rows: BTreeMap<Seq, GoalRow>,
+}
+
+impl Goal {
+    /// Folds one event in.
+    pub fn apply(&mut self, recorded: &Recorded, changes: &mut Changes) {
+        let Event::GoalChanged(GoalChanged { change, text }) = &recorded.event else {
+            return;
+        };
+        let begins = matches!(change, GoalChange::Set | GoalChange::Done);
+        let oldest = || {
+            let mut notes = self.rows.values().filter(|row| row.what != GoalChange::Set);
+            let oldest = notes.next().map(|row| row.seq);
+            oldest.filter(|_| notes.count() + 1 >= GOAL_NOTES_MAX)
+        };
+        let oldest = oldest();
+        self.rows.retain(|seq, _| {
+            let ends = begins || oldest == Some(*seq);
+            if ends {
+                changes.remove::<GoalRow>(|| (*seq,));
+            }
+            !ends
+        });
+        if *change != GoalChange::Done {
+            let row = GoalRow {
+                seq: recorded.seq,
+                what: *change,
+                text: text.clone(),
+                said_in: recorded.session,
+                at_ms: recorded.at,
+            };
+            changes.put(|| row.clone());
+            self.rows.insert(recorded.seq, row);
+        }
+    }
+
+    /// The goal first, then what was said of it, in order; nothing if there is none.
+    pub fn rows(&self) -> impl Iterator<Item = &GoalRow> {
+        self.rows.values()
+    }
+
+    /// The goal's text, if there is one.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        let mut rows = self.rows.values();
+        let goal = rows.find(|row| row.what == GoalChange::Set);
+        goal.map(|row| row.text.as_str())
+    }
+}
+
+/// The lines that say what the work is for: the goal, then the newest of what was said of it.
+pub fn lines<'r>(
+    rows: impl DoubleEndedIterator<Item = &'r GoalRow>,
+) -> impl Iterator<Item = String> {
+    let (mut goal, mut notes) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
+    for GoalRow { what, text, .. } in rows.rev() {
+        match what {
+            GoalChange::Set => goal.push(alloc::format!("Goal: {text}")),
+            GoalChange::Next => notes.push(alloc::format!("Next: {text}")),
+            GoalChange::Question => notes.push(alloc::format!("Question: {text}")),
+            GoalChange::Done => {}
+        }
+    }
+    goal.into_iter().chain(notes)
+}
+
+impl Keeps<GoalRow> for Goal {
+    fn visit_rows(&self, visit: &mut dyn FnMut(GoalRow)) {
+        self.rows.values().cloned().for_each(visit);
+    }
+
+    fn restore_row(&mut self, row: GoalRow, _: EventAt<'_>) -> Result<(), UnfitRow> {
+        self.rows.insert(row.seq, row);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows = self.rows.values();
+        rows.try_for_each(|row| writeln!(f, "{} {}", row.what, row.text))
+    }
+}
