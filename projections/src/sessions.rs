@@ -487,7 +487,9 @@ impl Sessions {
         {
             // What the user says in a terminal takes back what conversations were told of a refusal.
             let sessions = self.sessions.iter();
-            let told = sessions.filter(|(_, session)| session.refused.contains_key(&entity.path));
+            let told = sessions.filter(|(id, session)| {
+                **id != SessionId(0) && session.refused.contains_key(&entity.path)
+            });
             for session in told.map(|(id, _)| *id).collect::<Vec<_>>() {
                 self.add_notice(
                     &NoticeIssued {
