@@ -426,8 +426,11 @@ mod tests {
         }
     }
 
-    /// How a server makes a prompt fit, silently: the tokens that it reads of one that doesn't.
-    const CUTS: [(&str, fn(&Conversation, u32) -> u32); 5] = [
+    /// The tokens that a server reads of a prompt that is longer than a window.
+    type Cut = fn(&Conversation, u32) -> u32;
+
+    /// How servers make a prompt fit, silently.
+    const CUTS: [(&str, Cut); 5] = [
         // Ollama's runner until 0.40, and llama.cpp's truncation: whole halves of the window go.
         ("half", |_, window| window / 2 + 2),
         // Ollama's chat: the oldest messages but the system's.

@@ -251,9 +251,9 @@ impl Judged<'_> {
         };
         let is_own = |truth: &&Code| own.as_ref().is_some_and(|own| own.slice == truth.slice);
         let until = texts.wanted.episode;
-        let earlier = truths.iter().filter(|truth| truth.episode <= until);
+        let mut earlier = truths.iter().filter(|truth| truth.episode <= until);
         // The last that was true and isn't this one: a later one isn't what it was judged against.
-        let truth = earlier.filter(|truth| !is_own(truth)).next_back();
+        let truth = earlier.rfind(|truth| !is_own(truth));
         let own = match self.state {
             "removed" => None,
             _ => own,

@@ -126,10 +126,8 @@ fn complete(dialect: Dialect, form: ResponseForm, json: &mut Value, addition: &A
             .into();
     }
     if let Some(word) = addition.finish_reason {
-        let places = FINISH_REASONS.into_iter();
-        let place = places
-            .filter(|place| json.pointer(place).is_some_and(Value::is_string))
-            .next();
+        let mut places = FINISH_REASONS.into_iter();
+        let place = places.find(|place| json.pointer(place).is_some_and(Value::is_string));
         if let Some(place) = place.and_then(|place| json.pointer_mut(place)) {
             *place = word.into();
         }
