@@ -518,7 +518,7 @@ impl EngineThread {
         let last = sent.messages.last().map(|last| last.bytes.clone());
         let tools = match (sent.rounds, sent.conversation, last) {
             (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
-                let reply = ToolReply::new(session, sent.dialect, sent.body, last);
+                let reply = ToolReply::new(session, sent.body, last);
                 Some(Box::new(reply))
             }
             _ => None,

@@ -422,10 +422,7 @@ fn assemble(
     notices: &[NoticeIssued],
     told: &[String],
 ) -> (String, Event) {
-    let shown = hydration.hydrated.iter().map(|it| &it.entity);
-    let named = shown.chain(hydration.dropped.iter().map(|it| &it.entity));
-    let paths = named.map(|entity| entity.path.as_str()).collect();
-    let memory = records::memory_block(view, prompt, &paths, told);
+    let memory = records::memory_block(view, prompt, &hydration, told);
     let mut sections: Vec<String> = memory.into_iter().chain(hydration.blocks).collect();
     let mut shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
     let (outside, other): (Vec<_>, Vec<_>) = notices

@@ -92,21 +92,32 @@ fn opens_conversation(
         && !episodes.any(|row| row.session == session && row.episode != episode)
 }
 
-/// What a conversation is told of the work: whole lines, the most useful first. `None` if there is no goal.
+/// What a conversation is told of the work. `None` if there is no goal.
 pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option<String> {
     view.state.goal().text()?;
     let rows: Vec<_> = view.state.goal().rows().collect();
     let said = lines(rows.into_iter());
-    let mut left = RECOVERY_TOKENS_MAX * BYTES_PER_TOKEN;
-    let mut told = Vec::new();
-    for line in said.chain(last_work(view, session)) {
-        if line.len() < left {
-            left -= line.len() + 1;
-            told.push(line);
-        }
-    }
+    Some(block_of(said.chain(last_work(view, session))))
+}
+
+/// The block that tells a conversation of the work, out of lines of which the most useful come first.
+#[must_use]
+pub fn block_of(lines: impl Iterator<Item = String>) -> String {
+    let told = lines_within(lines, RECOVERY_TOKENS_MAX);
     let told = delimiter::defused(&told.join("\n")).into_owned();
-    Some(format!("{RECOVERY_OPEN}\n{told}\n{RECOVERY_CLOSE}"))
+    format!("{RECOVERY_OPEN}\n{told}\n{RECOVERY_CLOSE}")
+}
+
+/// Whole lines, as many as so many tokens hold.
+#[must_use]
+pub fn lines_within(lines: impl Iterator<Item = String>, tokens_max: usize) -> Vec<String> {
+    let mut left = tokens_max * BYTES_PER_TOKEN;
+    let fitting = lines.filter(|line| {
+        let fits = line.len() < left;
+        left -= if fits { line.len() + 1 } else { 0 };
+        fits
+    });
+    fitting.collect()
 }
 
 /// What was asked last in another conversation, and which of its changes were refused.

@@ -18,13 +18,16 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lo
     if let Some(lost) = lost {
         said.push_str(&delimiter::defused(&missing_code_text(lost)));
     }
-    format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
+    within_delimiters(&said)
 }
 
 /// The whole notice about an edit that doesn't match; `text` says what it must have meant.
 #[must_use]
 pub(crate) fn meant_lines(text: &str) -> String {
-    let said = delimiter::defused(text);
+    within_delimiters(&delimiter::defused(text))
+}
+
+fn within_delimiters(said: &str) -> String {
     format!("{NOTICE_OPEN}\n{said}\n{NOTICE_CLOSE}")
 }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::str;
 
 use super::code_reader;
-use super::hydrate;
+use super::hydrate::{self, Hydration};
 use super::prompt_facts::Prompt;
 use tslp_core::delimiter::{MEMORY_CLOSE, MEMORY_OPEN};
 use tslp_core::event::{Event, NoticeIssued, RecordChanged, Verb};
@@ -117,13 +117,13 @@ fn stands(view: &StateView<'_>, path: &RelPath, quotation: &str) -> bool {
     places.len() == 1
 }
 
-/// The block of records for a prompt in which `paths` are shown or named. `told` are texts of ours that the conversation holds
+/// The block of records for a prompt of whose `hydration` files are shown or named. `told` are texts of ours that the conversation holds
 /// already, in order: what they say as it is now isn't said again, and what they say and isn't so any more is taken back, once.
 #[must_use]
 pub(super) fn memory_block(
     view: &StateView<'_>,
     prompt: &Prompt<'_>,
-    paths: &BTreeSet<&str>,
+    hydration: &Hydration,
     told: &[String],
 ) -> Option<String> {
     let records = view.state.records();
@@ -131,6 +131,9 @@ pub(super) fn memory_block(
     if records.all().next().is_none() && told.is_empty() {
         return None;
     }
+    let shown = hydration.hydrated.iter().map(|it| &it.entity);
+    let named = shown.chain(hydration.dropped.iter().map(|it| &it.entity));
+    let paths: BTreeSet<&str> = named.map(|entity| entity.path.as_str()).collect();
     let keys = named_keys(prompt);
     let mut left = MEMORY_TOKENS_MAX * BYTES_PER_TOKEN;
     let mut sections: [(&str, Vec<String>); 3] = [
@@ -213,7 +216,8 @@ fn named_keys<'r>(prompt: &Prompt<'r>) -> BTreeSet<&'r str> {
 /// Of each key the last line that was told of it.
 fn last_told(texts: &[String]) -> BTreeMap<String, &str> {
     let mut told = BTreeMap::new();
-    for text in texts {
+    // Most of what was told holds no block of records.
+    for text in texts.iter().filter(|text| text.contains(MEMORY_OPEN)) {
         let mut is_memory = false;
         for line in text.lines() {
             match line {

@@ -8,15 +8,14 @@ use tslp_core::event::{EventKind, History, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
-use tslp_core::scope::{OffRules, ScopeChange};
 use tslp_projections::audits::AuditRow;
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::row::outcome_word;
-use tslp_projections::scope::ScopeRow;
 
 use super::DiagnosedSubject;
 use super::missing::{self, MissingCode, RefusedProposal};
 use super::price::{self, CacheBreak, PromptPrice};
+use super::status::off_rules;
 use super::vouched::{self, VouchedPage};
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
@@ -151,11 +150,7 @@ fn last_episodes(
         Some(from) => entries_since(reader, Seq(from.max(1)), flaw)?,
         None => EpisodeEntries::default(),
     };
-    let scope: Vec<ScopeRow> = reader.rows()?;
-    let scope = scope
-        .into_iter()
-        .filter(|row| row.rule != ScopeChange::Lock);
-    let scope: OffRules = scope.map(|row| (row.rule, row.pattern)).collect();
+    let scope = off_rules(reader)?;
     let rule_of = |entry: &EpisodeEntry| {
         let is_off = matches!(entry.reason, Reason::OffByUser | Reason::OffInMessage);
         let entity = entry.entity.as_ref().filter(|_| is_off)?;

@@ -6,16 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::capture;
-use tslp_core::delimiter;
 use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolCallRef};
 use tslp_core::guardian::{CallPart, CommandTable, builds_and_tests, call_parts};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis, VersionId};
-use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::Role;
 use tslp_core::reason::Reason;
 use tslp_core::scope::{OffRules, ScopeChange};
+use tslp_decide::goal::{block_of, lines_within};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
@@ -34,9 +33,6 @@ use crate::evidence::replies::prompt_words;
 
 /// Most tokens of a status.
 pub const STATUS_TOKENS_MAX: usize = 150;
-
-/// Most tokens of a recovery block.
-pub const RECOVERY_TOKENS_MAX: usize = 100;
 
 /// The last episodes that a status is made of.
 const EPISODES_READ: usize = 64;
@@ -176,7 +172,7 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
 }
 
 /// The rules by which files go to no model: they are in no status, either, since a model reads it.
-fn off_rules(reader: &LedgerReader) -> Result<OffRules, LedgerError> {
+pub(super) fn off_rules(reader: &LedgerReader) -> Result<OffRules, LedgerError> {
     let rules = reader.rows::<ScopeRow>()?.into_iter();
     let rules = rules.filter(|row| matches!(row.rule, ScopeChange::Off | ScopeChange::On));
     Ok(rules.map(|row| (row.rule, row.pattern)).collect())
@@ -411,14 +407,7 @@ impl Status {
     /// The status for people and models, the most useful first: whole lines, as many as fit.
     #[must_use]
     pub fn lines(&self, tokens_max: usize) -> Vec<String> {
-        let mut left = tokens_max * BYTES_PER_TOKEN;
-        let mut lines = self.all_lines();
-        lines.retain(|line| {
-            let fits = line.len() < left;
-            left -= if fits { line.len() + 1 } else { 0 };
-            fits
-        });
-        lines
+        lines_within(self.all_lines().into_iter(), tokens_max)
     }
 
     fn all_lines(&self) -> Vec<String> {
@@ -488,13 +477,8 @@ impl Status {
     /// What a conversation that begins anew is told, if the last work is unfinished.
     #[must_use]
     pub fn recovery_block(&self) -> Option<String> {
-        let lines = self
-            .is_unfinished()
-            .then(|| self.lines(RECOVERY_TOKENS_MAX))?;
-        Some(format!(
-            "[SESSION RECOVERY: READ-ONLY]\n{}\n[END SESSION RECOVERY]",
-            delimiter::defused(&lines.join("\n"))
-        ))
+        let is_told = self.is_unfinished();
+        is_told.then(|| block_of(self.all_lines().into_iter()))
     }
 }
 

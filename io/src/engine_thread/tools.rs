@@ -74,7 +74,6 @@ pub(super) struct ToolReply {
     body: Arc<Vec<u8>>,
     /// The place of its last message.
     last: Range<usize>,
-    dialect: Dialect,
     /// The round under way, from 1.
     round: u32,
     /// The round's offset in the reply's text.
@@ -138,17 +137,11 @@ const SHOWN_LINE_BYTES_MAX: usize = 200;
 
 impl ToolReply {
     /// The reply to a prompt whose last message stands at `last` of its body.
-    pub(super) const fn new(
-        session: SessionId,
-        dialect: Dialect,
-        body: Arc<Vec<u8>>,
-        last: Range<usize>,
-    ) -> Self {
+    pub(super) const fn new(session: SessionId, body: Arc<Vec<u8>>, last: Range<usize>) -> Self {
         Self {
             session,
             body,
             last,
-            dialect,
             round: 1,
             round_from: 0,
             past: Vec::new(),
@@ -701,14 +694,15 @@ impl EngineThread {
             return;
         };
         let model = &running.addressee.model;
+        let dialect = running.decoder.dialect();
         let has_tool_role =
-            reply.dialect == Dialect::ChatCompletions && !tools.without_tool_role.contains(model);
+            dialect == Dialect::ChatCompletions && !tools.without_tool_role.contains(model);
         let tell_as = match has_tool_role {
             true => TellAs::ToolMessages,
             false => TellAs::UserMessage,
         };
         let last = reply.last.clone();
-        let body = next_body(reply.dialect, &reply.body, last, &reply.past, tell_as);
+        let body = next_body(dialect, &reply.body, last, &reply.past, tell_as);
         self.wiring.to_loop.send(ToLoop::NextRound {
             exchange,
             request: ModelRequest {
