@@ -316,7 +316,9 @@ impl<'v> MentionScanner<'v> {
         }
         let state_map = self.view.state.state_map();
         let named = state_map.entities_named(last_component(symbol), 4 * MENTION_CANDIDATES_MAX);
-        let mut fitting = named.into_iter().filter(|it| it.symbol_str() == Some(symbol));
+        let mut fitting = named
+            .into_iter()
+            .filter(|it| it.symbol_str() == Some(symbol));
         if let (Some(entity), None) = (fitting.next(), fitting.next()) {
             push_new(&mut self.found.symbols, entity);
         }
