@@ -36,18 +36,6 @@ impl Class {
             Self::FsMutate | Self::Package | Self::Network | Self::System | Self::Unknown => None,
         }
     }
-
-    /// The capability that a denial names for a class that no tool may have.
-    #[must_use]
-    pub const fn missing_capability(self) -> &'static str {
-        match self {
-            Self::FsMutate => "FS_WRITE",
-            Self::Package => "PACKAGE_EXEC",
-            Self::Network => "a NET_* token",
-            Self::System => "PROCESS_KILL or more",
-            Self::Read | Self::Build | Self::Shell | Self::Unknown => "a known class",
-        }
-    }
 }
 
 stored_words! {

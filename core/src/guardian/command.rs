@@ -115,21 +115,8 @@ pub enum SplitError {
 }
 
 impl SplitError {
-    /// What the first character of a word that isn't plain means to a shell. A tilde is plain after a letter or a digit, as
-    /// in `HEAD~1`.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        let mut before = ' ';
-        word.chars().find_map(|character| {
-            let is_plain = character == '~' && before.is_ascii_alphanumeric();
-            before = character;
-            Self::of_unquoted(character).filter(|_| !is_plain)
-        })
-    }
-
     /// What a character outside of quotes means to a shell, unless it is a plain one.
-    #[must_use]
-    pub const fn of_unquoted(character: char) -> Option<Self> {
+    pub(super) const fn of_unquoted(character: char) -> Option<Self> {
         Some(match character {
             'a'..='z' | 'A'..='Z' | '0'..='9' => return None,
             '_' | '@' | '%' | '+' | '=' | ':' | ',' | '.' | '/' | '-' | '^' => return None,

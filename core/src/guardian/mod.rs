@@ -30,7 +30,7 @@ pub use command_table::{ClassifiedCommand, CommandTable};
 pub use grant::{ACTION_MINUTES, GrantStanding, GrantToken, minutes_after};
 pub use jail::{Jail, PathTrespass, absolute_path, is_within};
 pub use line::{JudgedCommand, JudgedLine, LineContext, judge_line};
-pub use mode::{Hindrance, Mode};
+pub use mode::Mode;
 pub use profile::ToolProfile;
 pub use shell::split;
 
@@ -198,11 +198,9 @@ impl fmt::Display for DenialCause {
                 };
                 write!(f, "the grant of {capability} {why}")
             }
-            Self::ClassDenied(class) => write!(
-                f,
-                "class {class} needs {}; none is granted to tools",
-                class.missing_capability()
-            ),
+            Self::ClassDenied(class) => {
+                write!(f, "no tool may do what is of class {class}, whatever is granted")
+            }
             Self::ProgramNotListed => f.write_str("the profile doesn't list the program"),
             Self::BudgetExhausted => f.write_str("no builds are left in the budget"),
             Self::NotAllowed => f.write_str("no rule allows it"),

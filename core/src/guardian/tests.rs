@@ -87,12 +87,12 @@ fn each_step_denies_by_itself() {
     check(
         "curl x",
         &ready,
-        "class COMMAND-CLASS-VIOLATION: class NETWORK needs a NET_* token; none is granted to tools",
+        "class COMMAND-CLASS-VIOLATION: no tool may do what is of class NETWORK, whatever is granted",
     );
     check(
         "nosuch",
         &ready,
-        "class COMMAND-CLASS-VIOLATION: class UNKNOWN needs a known class; none is granted to tools",
+        "class COMMAND-CLASS-VIOLATION: no tool may do what is of class UNKNOWN, whatever is granted",
     );
 }
 

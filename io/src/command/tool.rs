@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tslp_core::guardian::{
-    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, SimpleCommand, SplitError,
+    Capability, Door, Join, JudgedCommand, JudgedLine, Mode, SimpleCommand, SplitError,
     Step, ToolProfile,
 };
 use tslp_tools::guardian::profile_file;
@@ -133,9 +133,9 @@ impl JudgedRequest {
         let tested = sandbox
             .self_test(&scope.self_test_plan(WorkspaceLayer::ReadOnly))
             .and_then(|()| sandbox.self_test(&scope.self_test_plan(WorkspaceLayer::Scratch)));
-        let hindrances: &[Hindrance] = match tested {
-            Ok(()) => &[],
-            Err(_) => &[Hindrance::SandboxUnavailable],
+        let mode = match tested {
+            Ok(()) => Mode::Ready,
+            Err(_) => Mode::SafeMode,
         };
         let granted = line
             .allow
@@ -148,7 +148,7 @@ impl JudgedRequest {
                     None => ToolProfile::built_in(),
                 },
                 door: Door::Operator,
-                mode: Mode::under_hindrances(hindrances),
+                mode,
                 now: SystemClock.now(),
                 granted: granted.collect(),
             },

@@ -14,7 +14,7 @@ use tslp_core::event::{
     ToolRan,
 };
 use tslp_core::guardian::{
-    self, CallPart, Class, Decision, Door, Hindrance, Jail, Join, JudgedLine, LineContext, Mode,
+    self, CallPart, Class, Decision, Door, Jail, Join, JudgedLine, LineContext, Mode,
     SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
@@ -37,7 +37,7 @@ use super::{EngineThread, take_said};
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::config::settings::ToolsChoice;
 use crate::tool_loop::calls::{WrittenCall, calls_in};
-use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
+use crate::tool_loop::results::{CallResult, PastRound, next_body};
 use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
 use crate::tool_loop::{ToolLoopConfig, boundary_before};
 
@@ -53,8 +53,6 @@ pub(super) struct ToolLoop {
     tested_at: UnixMillis,
     /// The rules in force, once they are needed.
     rules: Option<RulesInForce>,
-    /// Models whose servers don't take messages of the role `tool`.
-    without_tool_role: BTreeSet<Option<String>>,
 }
 
 /// The rules in force.
@@ -181,7 +179,6 @@ impl EngineThread {
             tested: None,
             tested_at: UnixMillis(0),
             rules: None,
-            without_tool_role: BTreeSet::new(),
         }));
         self
     }
@@ -237,12 +234,6 @@ impl EngineThread {
             (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
                 self.begin_calls(exchange)
             }
-            // Some servers answer 500 where their template takes no such role.
-            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 400..=500 })
-                if reply.round > 1 =>
-            {
-                self.tell_otherwise(exchange)
-            }
             (ReplyPhase::Speaking, _) => false,
         }
     }
@@ -288,23 +279,6 @@ impl EngineThread {
         if self.is_tested() {
             self.make_waiting_calls(exchange);
         }
-        true
-    }
-
-    /// Asks again with the results in a user message, because the model server refuses messages of the role `tool`.
-    fn tell_otherwise(&mut self, exchange: ExchangeId) -> bool {
-        let (Some(tools), Some(running)) = (&mut self.tools, self.running.get_mut(&exchange))
-        else {
-            return false;
-        };
-        // Once for each model: what is refused in a user message, too, has another reason.
-        let is_chat = running.decoder.dialect() == Dialect::ChatCompletions;
-        let model = running.addressee.model.clone();
-        if !is_chat || !tools.without_tool_role.insert(model) {
-            return false;
-        }
-        running.decoder = ReplyDecoder::new(running.decoder.dialect());
-        self.ask_on(exchange);
         true
     }
 
@@ -378,15 +352,11 @@ impl EngineThread {
         let mode = match &self.tools {
             None => Mode::SafeMode,
             Some(tools) if tools.config.run == ToolsChoice::Off => Mode::SafeMode,
+            Some(_) if is_breached => Mode::OpPreserve,
+            Some(tools) if tools.tested.is_none() && tools.jobs.is_none() => Mode::Boot,
             Some(tools) => {
                 let is_invalid = tools.rules.as_ref().is_some_and(|rules| rules.is_invalid);
-                let breach = is_breached.then_some(Hindrance::SandboxBreach);
-                let breach: Vec<Hindrance> = breach.into_iter().collect();
-                let known = match (&tools.tested, &tools.jobs) {
-                    (None, None) => Mode::Boot,
-                    (tested, _) => mode_of_test(tested.as_ref(), is_invalid),
-                };
-                known.max(Mode::under_hindrances(&breach))
+                mode_of_test(tools.tested.as_ref(), is_invalid)
             }
         };
         if self.mode != Some(mode) {
@@ -681,35 +651,17 @@ impl EngineThread {
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
         reply.round_from = running.reply.text.len();
         running.usage_of_first = running.usage_of_first.or(running.decoder.server_usage());
-        running.decoder = ReplyDecoder::new(running.decoder.dialect());
-        self.ask_on(exchange);
-    }
-
-    /// Sends what the next round is asked for with.
-    fn ask_on(&mut self, exchange: ExchangeId) {
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get(&exchange)) else {
-            return;
-        };
-        let Some(reply) = &running.tools else {
-            return;
-        };
-        let model = &running.addressee.model;
         let dialect = running.decoder.dialect();
-        let has_tool_role =
-            dialect == Dialect::ChatCompletions && !tools.without_tool_role.contains(model);
-        let tell_as = match has_tool_role {
-            true => TellAs::ToolMessages,
-            false => TellAs::UserMessage,
-        };
+        running.decoder = ReplyDecoder::new(dialect);
         let last = reply.last.clone();
-        let body = next_body(dialect, &reply.body, last, &reply.past, tell_as);
-        self.wiring.to_loop.send(ToLoop::NextRound {
-            exchange,
-            request: ModelRequest {
-                model: model.clone(),
-                body: Arc::new(body),
-            },
-        });
+        let body = next_body(dialect, &reply.body, last, &reply.past);
+        let request = ModelRequest {
+            model: running.addressee.model.clone(),
+            body: Arc::new(body),
+        };
+        self.wiring
+            .to_loop
+            .send(ToLoop::NextRound { exchange, request });
     }
 
     /// Records a verdict on each command line that a reply has the client run, if that is wanted and wasn't done.
@@ -963,14 +915,12 @@ fn is_recent(tested_at: UnixMillis, now: UnixMillis) -> bool {
 
 /// The Guardian's mode, by the last test of the sandbox and the profile.
 fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
-    let mut hindrances = Vec::new();
     match tested {
-        None => hindrances.push(Hindrance::Attesting),
-        Some(Err(_)) => hindrances.push(Hindrance::SandboxUnavailable),
-        Some(Ok(())) => {}
+        _ if is_policy_invalid => Mode::SafeMode,
+        None => Mode::Attest,
+        Some(Err(_)) => Mode::SafeMode,
+        Some(Ok(())) => Mode::Ready,
     }
-    hindrances.extend(is_policy_invalid.then_some(Hindrance::ProfileInvalid));
-    Mode::under_hindrances(&hindrances)
 }
 
 /// The paths that a line's commands name.
