@@ -36,6 +36,12 @@ impl Class {
             Self::FsMutate | Self::Package | Self::Network | Self::System | Self::Unknown => None,
         }
     }
+
+    /// Whether it counts as a build: it runs the workspace's own code.
+    #[must_use]
+    pub const fn is_build(self) -> bool {
+        matches!(self, Self::Build | Self::Shell)
+    }
 }
 
 stored_words! {

@@ -2,11 +2,11 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::stored::stored_words;
+use crate::stored::{Archive, Load, Store, stored_words};
 
 /// Longest command line that is looked at; people and models write a few hundred bytes.
 pub const LINE_BYTES_MAX: usize = 8 << 10;
@@ -31,14 +31,13 @@ stored_words! {
 }
 
 /// One program with its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SimpleCommand {
     /// How it goes on from the one before.
     pub join: Join,
     /// Its words without their quotes; the first names the program.
     pub words: Vec<String>,
-    /// Its bytes in the line.
-    pub span: Range<usize>,
 }
 
 impl SimpleCommand {

@@ -23,7 +23,6 @@ use super::{CommandFailure, acting, diagnosed_subject, has_ledger, print_page, r
 use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
-use crate::config::settings::ToolsChoice;
 use crate::diagnostics::row_object;
 use crate::door::client::RunningProxy;
 use crate::evidence::moments::utc_moment;
@@ -38,7 +37,7 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     let GuardianCommand::Status { flags, output } = command;
     let (config, _) = read_config(&flags.0)?;
     let tools = ToolLoopConfig::from_config(&config);
-    let tested = match tools.filter(|tools| tools.run == ToolsChoice::On) {
+    let tested = match tools.filter(ToolLoopConfig::runs) {
         Some(tools) => test_enforcement(&tools.scope),
         None => Err("tools are off (`tools.run`)".to_owned()),
     };

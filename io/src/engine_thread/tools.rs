@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
-use std::io::PipeWriter;
+use std::io::{self, PipeWriter};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use tslp_core::delimiter;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
-    ToolRan,
+    ActionJudged, ActionRequested, CallId, LinkSeen, ToolCallRef, ToolOutcome, ToolRan,
 };
 use tslp_core::guardian::{
     self, CallPart, Class, Decision, Door, Jail, Join, JudgedLine, LineContext, Mode,
@@ -26,19 +25,16 @@ use tslp_decide::reply::SegmentExtent;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
 use tslp_tools::guardian::profile_file;
-use tslp_tools::sandbox::{
-    ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
-};
+use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::held_calls::{ALL_CALLS, DeniedCalls};
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::{EngineThread, take_said};
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
-use crate::config::settings::ToolsChoice;
 use crate::tool_loop::calls::{WrittenCall, calls_in};
 use crate::tool_loop::results::{CallResult, PastRound, next_body};
-use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
+use crate::tool_loop::worker::{self, ToolJob, ToolRun};
 use crate::tool_loop::{ToolLoopConfig, boundary_before};
 
 /// The engine's state for tools.
@@ -191,7 +187,7 @@ impl EngineThread {
         can_go_on: bool,
         tells_user: bool,
     ) -> RoundsAllowed {
-        let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
+        let runs = |tools: &ToolLoop| tools.config.runs();
         // A bare prompt's client has no tools.
         let is_chat = !dialect.is_bare_prompt();
         if can_go_on && self.tools.as_deref().is_some_and(runs) {
@@ -252,7 +248,7 @@ impl EngineThread {
             return false;
         };
         // Most replies hold no fence of a tool; their last text is recorded with their end.
-        let is_likely = tools.config.shell_fences
+        let is_likely = tools.config.tools.shell_fences
             || running.reply.text[from..].contains("tool")
             || running.reply.tail.contains("tool");
         if !is_likely {
@@ -263,7 +259,11 @@ impl EngineThread {
             return false;
         };
         let text = &running.reply.text[from..];
-        let calls = calls_in(text, tools.config.shell_fences, tools.config.calls);
+        let calls = calls_in(
+            text,
+            tools.config.tools.shell_fences,
+            tools.config.tools.calls,
+        );
         let text = text.to_owned();
         let Some(reply) = running.tools.as_mut().filter(|_| !calls.is_empty()) else {
             return false;
@@ -351,7 +351,7 @@ impl EngineThread {
         }
         let mode = match &self.tools {
             None => Mode::SafeMode,
-            Some(tools) if tools.config.run == ToolsChoice::Off => Mode::SafeMode,
+            Some(tools) if !tools.config.runs() => Mode::SafeMode,
             Some(_) if is_breached => Mode::OpPreserve,
             Some(tools) if tools.tested.is_none() && tools.jobs.is_none() => Mode::Boot,
             Some(tools) => {
@@ -401,7 +401,7 @@ impl EngineThread {
             return;
         };
         let round = reply.round;
-        let limit = &tools.config;
+        let limit = &tools.config.tools;
         let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = limit.time.saturating_sub(spent);
         // Before it is split and judged: what is on record is what was judged, and what is run.
@@ -422,7 +422,7 @@ impl EngineThread {
             Ok(commands) => commands,
             Err(flaw) => return self.decide_call(exchange, line, Err(flaw), Vec::new()),
         };
-        let paths = paths_of(&commands, &limit.scope.tool_jail(), &rules.profile);
+        let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
         match reply.calls_in_progress() {
@@ -503,7 +503,7 @@ impl EngineThread {
             return;
         };
         let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
-        let left = tools.config.time.saturating_sub(spent);
+        let left = tools.config.tools.time.saturating_sub(spent);
         let under_way = |stop| RunningTool {
             call,
             line: line.clone(),
@@ -512,7 +512,7 @@ impl EngineThread {
         };
         let planned = tools.config.scope.plan_line(judged);
         let planned = planned.map_err(|error| error.to_string());
-        let piped = stop_pipe().map_err(|error| error.to_string());
+        let piped = io::pipe().map_err(|error| error.to_string());
         let (plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
             Ok(both) => both,
             Err(why) => {
@@ -525,7 +525,7 @@ impl EngineThread {
         let mut plan = plan;
         plan.limits = SandboxLimits {
             time: plan.limits.time.min(left),
-            output_bytes_kept: tools.config.output_bytes,
+            output_bytes_kept: tools.config.tools.output_bytes,
             ..plan.limits
         };
         if let Some(working) = reply.calls_in_progress() {
@@ -552,7 +552,12 @@ impl EngineThread {
         let output = redact::without_credentials(&raw);
         let ran = ToolRan {
             call,
-            outcome: recorded_outcome(&outcome.ended),
+            outcome: match outcome.ended.clone() {
+                ToolOutcome::NotStarted(why) => {
+                    ToolOutcome::NotStarted(redact::without_credentials(&why).into_owned())
+                }
+                ended => ended,
+            },
             output: None,
             redacted: *output != *raw,
             bytes: outcome.output.bytes,
@@ -632,10 +637,10 @@ impl EngineThread {
             text: working.text,
             results: working.results,
         });
-        let is_used_up = reply.round > tools.config.rounds
+        let is_used_up = reply.round > tools.config.tools.rounds
             || reply
                 .began
-                .is_some_and(|began| began.elapsed() >= tools.config.time);
+                .is_some_and(|began| began.elapsed() >= tools.config.tools.time);
         let halt = self.engine.tool_session(reply.session).halt;
         if is_used_up || halt.is_some() {
             running.tools = None;
@@ -764,7 +769,6 @@ impl EngineThread {
         let commands = parts.into_iter().map(|(part, text)| SimpleCommand {
             join: Join::First,
             words: vec![part.as_str().to_owned(), text],
-            span: 0..0,
         });
         // Neither the sandbox nor the disk has a part in it.
         let asker = CallOrigin {
@@ -817,10 +821,7 @@ impl EngineThread {
             round: asker.round,
             text: ArtifactHash::of(b""),
             flaw,
-            commands: commands
-                .into_iter()
-                .map(|SimpleCommand { join, words, .. }| RequestedCommand { join, words })
-                .collect(),
+            commands,
             mode: asker.mode,
             scope: ArtifactHash::of(b""),
             links,
@@ -893,7 +894,7 @@ impl EngineThread {
             is_invalid,
         };
         if let Some(tools) = &mut self.tools {
-            let on_disk = tools.config.policy.as_ref();
+            let on_disk = tools.config.tools.policy.as_ref();
             let on_disk = on_disk.map(std::fs::read_to_string);
             let differs = on_disk.is_some_and(|on_disk| on_disk.ok() != text);
             if differs {
@@ -932,10 +933,8 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> B
     };
     let context = LineContext {
         profile,
-        door: Door::Bridge,
         mode: Mode::Ready,
         now: UnixMillis(0),
-        goal: None,
         grants: &[],
         builds: 0,
         jail,
@@ -963,27 +962,6 @@ fn denial_text(judged: &ActionJudged) -> String {
         }
     }
     why.join("; ")
-}
-
-fn recorded_outcome(ended: &RunEnd) -> ToolOutcome {
-    match ended {
-        RunEnd::Exited(status) => ToolOutcome::Exited(*status),
-        RunEnd::Signalled(signal) => ToolOutcome::Signalled(*signal),
-        RunEnd::TimedOut => ToolOutcome::TimedOut,
-        RunEnd::Limit(bound) => ToolOutcome::Limit(
-            match bound {
-                ResourceBound::Memory => "memory",
-                ResourceBound::Processes => "processes",
-                ResourceBound::Output => "output",
-            }
-            .into(),
-        ),
-        RunEnd::NotStarted(why) => {
-            ToolOutcome::NotStarted(redact::without_credentials(why).into_owned())
-        }
-        RunEnd::Breach(what) => ToolOutcome::Breach(what.clone()),
-        RunEnd::Stopped => ToolOutcome::Stopped,
-    }
 }
 
 fn whole_millis(time: std::time::Duration) -> u64 {

@@ -126,12 +126,7 @@ impl PastRound {
 /// The body that the next round is asked for with: the first one's, byte for byte, with messages after its last one, which
 /// stands at `last`. A prompt that is one text goes on as text; only the model of a conversation is given messages instead.
 #[must_use]
-pub fn next_body(
-    dialect: Dialect,
-    body: &[u8],
-    last: Range<usize>,
-    past: &[PastRound],
-) -> Vec<u8> {
+pub fn next_body(dialect: Dialect, body: &[u8], last: Range<usize>, past: &[PastRound]) -> Vec<u8> {
     let (before, rest) = body.split_at(last.end);
     let is_text = before.ends_with(b"\"");
     let mut next = before.to_vec();
