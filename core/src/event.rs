@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 pub use action::{
-    ActionJudged, ActionRequested, CallId, CapabilityChanged, Denial, GrantChange, LinkSeen,
-    PolicyApproved, RequestedCommand, ToolOutcome, ToolRan,
+    ActionJudged, ActionRequested, CallId, CapabilityChanged, GrantChange, LinkSeen,
+    PolicyApproved, ToolOutcome, ToolRan,
 };
 
 use rkyv::rancor::{Fallible, Source};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tslp_core::guardian::{Hindrance, Mode};
+use tslp_core::guardian::Mode;
 use tslp_core::redact;
 use tslp_wire::chat::dialect::{Dialect, ErrorShape};
 use tslp_wire::http::error::Refusal;
@@ -432,14 +432,14 @@ impl MainLoop {
     /// The process lives either way; whether it takes prompts is the status.
     fn health_page(&self) -> Vec<u8> {
         let failure = self.durability.failure();
-        let is_damaged = failure.map(|_| Hindrance::LedgerDamaged);
-        let hindrances: Vec<Hindrance> = is_damaged.into_iter().collect();
-        let known = match self.mode {
+        let mode = match self.mode {
+            // A damaged ledger is kept as it is.
+            _ if failure.is_some() => Mode::OpPreserve,
             // How far the sandbox's test is says little where no model answers.
             Mode::Boot | Mode::Attest | Mode::Ready if self.upstream_is_down => Mode::NoAiProvider,
             known => known,
         };
-        let mode = known.max(Mode::under_hindrances(&hindrances)).as_str();
+        let mode = mode.as_str();
         let status = match failure {
             None => serde_json::json!({ "mode": mode, "status": "ok" }),
             Some(reason) => {

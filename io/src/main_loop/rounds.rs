@@ -84,13 +84,8 @@ impl MainLoop {
             return;
         };
         if let Some(continued) = &mut reply.continued {
-            // A round that was refused is asked for anew.
-            if !continued.is_refused() {
-                let passed = continued.rounds.next_round();
-                write_body(out, call.downstream, &passed);
-            }
-            // Until its own head comes, the new round isn't refused.
-            continued.status = 200;
+            let passed = continued.rounds.next_round();
+            write_body(out, call.downstream, &passed);
         }
         self.budget.goes_on(id, body.len() as u64);
         reply.end_handling = ReplyEndHandling::NotYet;
