@@ -142,6 +142,10 @@ struct ReplyUnderWay {
     reply: Reply,
     addressee: AuditedModel,
     costs: CostPair,
+    /// How the client calls itself.
+    user_agent: String,
+    /// How long the prompt was kept until it went on; known once the reply has ended.
+    added: Duration,
     /// Tool calls whose path was looked at already.
     calls_looked_at: usize,
     /// Tool calls that are on record although the reply is still coming.
@@ -279,6 +283,7 @@ impl EngineThread {
                 dialect,
                 exchange,
                 session_name,
+                user_agent,
                 retry,
                 authorization,
                 body,
@@ -294,13 +299,25 @@ impl EngineThread {
                 };
                 self.worked_bytes += body.len();
                 self.handle_prompt(exchange, envelope, authorization, body);
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.user_agent = user_agent;
+                }
             }
             ToEngine::ReplyBytes {
                 exchange,
                 bytes,
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
-            ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
+            ToEngine::ReplyEnd {
+                exchange,
+                ending,
+                added,
+            } => {
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.added = added;
+                }
+                self.reply_end(exchange, ending);
+            }
             ToEngine::OneRound(exchange) => {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
@@ -529,6 +546,8 @@ impl EngineThread {
             reply: Reply::default(),
             addressee: sent.addressee,
             costs,
+            user_agent: String::new(),
+            added: Duration::ZERO,
             calls_looked_at: 0,
             calls_recorded: 0,
             touched: BTreeMap::new(),
@@ -766,6 +785,9 @@ impl EngineThread {
                 sent: running.costs.sent,
                 server,
                 reply_bytes,
+                user_agent: running.user_agent,
+                added_micros: u32::try_from(running.added.as_micros()).ok(),
+                window: self.windows.window_of(&model),
             });
         } else {
             self.prompt_costs.forget(exchange);
