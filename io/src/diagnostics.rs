@@ -4,10 +4,12 @@
 
 pub mod disk_now;
 pub mod doctor;
+pub(crate) mod guardian;
 pub mod missing;
 mod overview;
 pub mod price;
 pub mod recent;
+pub(crate) mod records;
 pub mod runs;
 pub mod state;
 pub mod status;

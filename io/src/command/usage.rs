@@ -8,10 +8,10 @@ use tslp_core::ids::UnixMillis;
 use tslp_projections::rules::RuleRow;
 use tslp_projections::usage::UsageRow;
 
-use super::guardian::setting;
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::cli::OutputFormat;
 use crate::config::layers::WrittenFlags;
+use crate::diagnostics::guardian::setting;
 use crate::diagnostics::row_object;
 use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;

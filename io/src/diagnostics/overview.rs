@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tslp_projections::guardian::{GrantRow, ToolCallRow, ToolSessionRow};
+use tslp_projections::guardian::ToolSessionRow;
 use tslp_projections::rules::RuleRow;
 use tslp_projections::scope::ScopeRow;
 use tslp_projections::stale::StaleRow;
@@ -11,6 +11,8 @@ use tslp_projections::usage::UsageRow;
 use tslp_store::ledger::LedgerReader;
 use tslp_store::startup::StartError;
 
+use super::guardian::GuardianTables;
+use super::records::{read_records, records_json};
 use super::state::EntityState;
 use super::{DiagnosedSubject, mark_unverified, row_object, status, vouched};
 use crate::evidence::moments::utc_moment;
@@ -47,11 +49,14 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
         }
     }
     let work = status::read_status(subject)?.page;
+    let guardian = GuardianTables::read(&reader)?;
     let mut json = json!({
-        "calls": rows::<ToolCallRow>(&reader)?,
-        "grants": rows::<GrantRow>(&reader)?,
+        "budgets": guardian.budgets_json(),
+        "calls": guardian.calls_json(),
+        "grants": guardian.grants_json(),
         "head": reader.head()?.seq.0,
         "ledger_bytes": reader.bytes_on_disk(),
+        "records": records_json(&read_records(&reader)?),
         "recovery": work.recovery_block(),
         "rules": rows::<RuleRow>(&reader)?,
         "safe_mode": subject.safe_mode_reason(),
