@@ -102,6 +102,7 @@ kinds! {
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        38 => ContextCleared,
         39 => RecordChanged,
     }
     past {
