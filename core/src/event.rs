@@ -217,6 +217,8 @@ events! {
         GoalChanged = "goal_changed",
         /// The user keeps a statement for the project, or keeps it no longer.
         RecordChanged = "record_changed",
+        /// What a conversation held so far goes to no model any more.
+        ContextCleared = "context_cleared",
     }
 }
 
@@ -674,6 +676,8 @@ stored_words! {
         Note = "note",
         /// Keep it no longer.
         Forget = "forget",
+        /// Leave out what the conversation held so far.
+        Clear = "clear",
     }
 }
 
@@ -700,6 +704,7 @@ impl Verb {
             | Self::Goal
             | Self::Note
             | Self::Forget
+            | Self::Clear
             | Self::Unknown => false,
         }
     }
@@ -1261,6 +1266,27 @@ pub struct RecordChanged {
     pub path: String,
     /// The code that stands there.
     pub quotation: String,
+}
+
+/// Where a cleared conversation begins: the older messages that its client sends along go to no model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct ContextCut {
+    /// How many messages there are in the conversation up to its first one that is kept, system messages left out.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
+    pub position: u32,
+    /// That message.
+    pub message: MessageKey,
+    /// The model's last reply before it, if the conversation had one.
+    pub reply: Option<MessageKey>,
+}
+
+/// The user clears a conversation's context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct ContextCleared {
+    /// Where it begins from now on; `None`: with the user's next prompt.
+    pub cut: Option<ContextCut>,
 }
 
 /// A prompt on record that another one begins like.

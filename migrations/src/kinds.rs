@@ -101,6 +101,7 @@ kinds! {
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        38 => ContextCleared,
         39 => RecordChanged,
         41 => PromptMeasured,
     }

@@ -282,7 +282,8 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::WorkCounted(_)
         | Event::ScopeChanged(_)
         | Event::GoalChanged(_)
-        | Event::RecordChanged(_) => None,
+        | Event::RecordChanged(_)
+        | Event::ContextCleared(_) => None,
     }
 }
 

@@ -68,6 +68,10 @@ pub fn sentence(event: &Event) -> String {
             session => format!("{} {} in {session}", event.change, event.pattern),
         },
         Event::GoalChanged(event) => format!("{} {}", event.change, event.text),
+        Event::ContextCleared(event) => match event.cut {
+            None => "the conversation begins anew with its next prompt".to_owned(),
+            Some(cut) => format!("the conversation begins anew with message {}", cut.position),
+        },
         Event::RecordChanged(event) => match event.statement.as_str() {
             "" => format!("#{} kept no longer", event.key),
             statement => format!("{} #{}: {statement}", event.kind, event.key),

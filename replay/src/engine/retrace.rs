@@ -366,6 +366,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     seen.withheld.clone_from(&amended.withheld);
                     seen.nothing_new &= amended.injected.is_none();
                 }
+                Event::ContextCleared(cleared) => seen.cut = cleared.cut.or(seen.cut),
                 Event::NoticeIssued(notice) => {
                     seen.noticed.push((notice.reason, notice.entity.clone()));
                 }
