@@ -18,6 +18,7 @@ pub mod authorship;
 pub mod code_reader;
 pub mod compose;
 pub mod direct;
+pub mod draft;
 pub mod found_code;
 pub mod found_edit;
 pub mod goal;
