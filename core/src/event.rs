@@ -219,6 +219,8 @@ events! {
         RecordChanged = "record_changed",
         /// What a conversation held so far goes to no model any more.
         ContextCleared = "context_cleared",
+        /// Gate A refuses a reply's code before the client has it, and the reply is asked for once more, or was.
+        DraftRefused = "draft_refused",
     }
 }
 
@@ -1218,6 +1220,31 @@ pub struct WorkCounted {
     pub builds: u32,
     /// Test runs.
     pub tests: u32,
+}
+
+/// Gate A refuses a reply's code before the client has it (docs/repair.md). The first reply is asked for once more; if the second is
+/// no better, it is refused likewise, and the first one is the reply.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct DraftRefused {
+    /// The reply's text, as it was recorded.
+    pub segments: Vec<ArtifactHash>,
+    /// Its calls of the client's tools.
+    pub tool_calls: Vec<ToolCallRef>,
+    /// What keeps its code out, and of a second reply what it lacks of the first one's.
+    pub refused: Vec<DraftFault>,
+    /// What the prompt goes on with when the reply is asked for once more; `None` for the second one.
+    pub told: Option<ArtifactHash>,
+}
+
+/// Why code of a reply is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct DraftFault {
+    /// The entity.
+    pub entity: EntityId,
+    /// The rule of gate A that isn't met; [`Reason::OmittedByUpdate`] where the second reply doesn't define it.
+    pub reason: Reason,
 }
 
 /// The user brings another model's answer, which is judged as a model's.

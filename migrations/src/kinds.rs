@@ -96,6 +96,7 @@ kinds! {
         25 => CapabilityChanged,
         26 => RulesInForce,
         28 => AuthorFound,
+        30 => DraftRefused,
         31 => ScopeChanged,
         33 => WorkCounted,
         34 => ReplyImported,
