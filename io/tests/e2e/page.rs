@@ -748,8 +748,12 @@ fn code_with(tslp: &Tslp<'_>, talk: &mut Talk<'_>, text: &str, reply: Option<&st
     };
     let home = places.path("home");
     fs::create_dir_all(&home).unwrap();
+    // Without a repository it calls files by their names from the first one's folder on.
+    let mut git = Command::new("git");
+    let git = git.args(["init", "--quiet"]).current_dir(&places.workspace);
+    assert!(git.status().unwrap().success());
     let arguments = "--model openai/qwen2.5-coder:7b --edit-format whole --no-show-model-warnings --no-check-update --no-show-release-notes \
-                     --no-git --no-auto-lint --no-pretty --no-detect-urls --no-suggest-shell-commands --map-tokens 0 --yes-always src/settings.py --message";
+                     --no-gitignore --no-auto-commits --no-dirty-commits --no-auto-lint --no-pretty --no-detect-urls --no-suggest-shell-commands --map-tokens 0 --yes-always src/settings.py --message";
     let output = Command::new(aider)
         .args(arguments.split_whitespace())
         .arg(text)
@@ -805,6 +809,7 @@ fn what_a_client_does_over_an_hour_is_told_in_sentences() {
     let now = chromium.text();
     for part in [
         "src/settings.py::deep_mapping",
+        "1 was refused, and your file holds it",
         "lost 8 lines",
         "See it next to the truth (turn 3)",
         "of the window",
