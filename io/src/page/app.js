@@ -67,6 +67,11 @@ async function showNow() {
       link(`turn/${it.turn.episode_id}`, `See it next to the truth (turn ${it.turn.episode_id})`)));
   }
   const stale = definitions(over.stale);
+  const told = new Set(refused.map(it => it.entity));
+  const holding = stale.filter(it => it.disk === 'refused');
+  for (const it of holding.filter(it => !told.has(it.entity)).slice(0, 12)) {
+    findings.push(finding('bad', entityLink(it.entity), ' was refused earlier, ', h('strong', {}, 'and your file holds that change'), '.'));
+  }
   const others = stale.filter(it => it.disk !== 'refused');
   for (const it of others.slice(0, 12)) {
     findings.push(finding('warn', entityLink(it.entity), ' is STALE: your file holds something that nobody told the proxy of.'));
@@ -79,8 +84,10 @@ async function showNow() {
     ['mode', [health.mode, h('span', { class: 'soft note' }, MODES[health.mode] ?? '')], health.status === 'ok' ? '' : 'bad'],
     ['model server', over.upstream ?? 'the built-in demo', 'small'],
     ['last prompt', last?.price ? fullness(last) : '–', ''],
+    ['cost of the last hour', cost(lately), ''],
     ['refused in the last hour', refused.length, refused.length ? 'bad' : ''],
-    ['STALE', stale.length, stale.length ? 'bad' : 'good'],
+    ['refused code in your files', holding.length, holding.length ? 'bad' : 'good'],
+    ['changed by others', others.length, others.length ? 'bad' : 'good'],
   ];
   return [h('h2', {}, sentence),
     prompts.length === 0 ? welcome() : null,
@@ -90,6 +97,12 @@ async function showNow() {
     h('dl', { class: 'facts' }, facts.map(([name, value, kind]) => h('div', {}, h('dt', {}, name), h('dd', { class: kind }, value)))),
     prompts.length ? [h('h3', {}, 'The last prompts'), chart(prompts.slice(0, 60).reverse())] : null];
 }
+
+const cost = list => {
+  const [all, anew] = [tokensOf, anewOf].map(of => list.reduce((sum, turn) => sum + of(turn), 0));
+  const breaks = list.filter(turn => turn.cache_break).length;
+  return [count(all, 'token'), h('span', { class: 'soft note' }, `${anew.toLocaleString('en')} of them read anew; ${breaks ? `the cache broke ${count(breaks, 'time')}` : 'the cache held'}`)];
+};
 
 const MODES = {
   BOOT: 'ready; no tool was needed yet', ATTEST: 'the sandbox for tools is being tested', READY: 'ready, tools too', NO_AI_PROVIDER: 'the model server can’t be reached',
@@ -159,10 +172,12 @@ function passes(turn, text) {
   return text.toLowerCase().split(/\s+/).filter(Boolean).every(word => {
     if (word === 'refused') return refusedOf(turn).length > 0;
     if (word === 'true') return trueOf(turn).length > 0;
+    if (word === 'cache') return Boolean(turn.cache_break);
     if (word === 'withheld') return turn.withheld.length > 0;
     if (word === 'today') return turn.at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-    const [, key, value] = word.match(/^(file|client|model|reason|session):(.*)$/) ?? [];
+    const [, key, value] = word.match(/^(turn|file|client|model|reason|session):(.*)$/) ?? [];
     if (key === 'file') return turn.entities.some(name => name.toLowerCase().includes(value));
+    if (key === 'turn') return String(turn.episode_id) === value;
     if (key === 'client') return (turn.client ?? '').toLowerCase().includes(value);
     if (key === 'model') return turn.model.toLowerCase().includes(value);
     if (key === 'session') return String(turn.session_id) === value;
@@ -205,7 +220,7 @@ async function showTurns() {
   } });
   draw();
   return [h('h2', {}, 'Turns'), h('div', { class: 'tools' }, h('label', {}, h('span', { class: 'soft' }, 'Filter '), field)),
-    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, today, file:, client:, model:, reason:, session:'), list];
+    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, cache, today, turn:, file:, client:, model:, reason:, session:'), list];
 }
 
 const textOf = (part, whole) => part?.text === null || part === undefined ? h('p', { class: 'soft' }, 'not on record')
