@@ -2,6 +2,7 @@
 //!
 //! They hold a read-only connection and nothing else of the ledger: reporting is all they can do.
 
+mod coloured;
 pub mod disk_now;
 pub mod doctor;
 pub(crate) mod guardian;

@@ -20,6 +20,9 @@ use crate::evidence::moments::utc_moment;
 /// Calls that people are shown; the JSON of the command has all that are kept.
 const CALLS_SHOWN: usize = 30;
 
+/// Rows of usage that the page shows, the last ones.
+const USAGE_SHOWN: usize = 200;
+
 /// Rows of the Guardian's tables.
 #[derive(Default)]
 pub(crate) struct GuardianTables {
@@ -176,6 +179,12 @@ impl GuardianTables {
         bounded.collect()
     }
 
+    /// What models read, wrote and cost.
+    pub(crate) fn usage_json(&self) -> Value {
+        let shown = self.usage.len().saturating_sub(USAGE_SHOWN);
+        usage_json(&self.usage[shown..], &self.prices)
+    }
+
     /// The last grants and until when they hold.
     pub(crate) fn grants_json(&self) -> Value {
         let grants = self.grants.iter().map(|row| {
@@ -202,6 +211,17 @@ impl GuardianTables {
         });
         calls.collect()
     }
+}
+
+/// What models read, wrote and cost, a row for each day, model and conversation.
+pub(crate) fn usage_json(rows: &[UsageRow], prices: &Prices) -> Value {
+    let rows = rows.iter().map(|row| {
+        let mut object = row_object(row);
+        object["day"] = json!(format!("{:.10}", utc_moment(row.day.0)));
+        object["cost"] = Counter::Money.shown(row.cost(prices)).into();
+        object
+    });
+    rows.collect()
 }
 
 /// What is counted, how much of it was done, and of how much, if that is bounded.

@@ -21,7 +21,7 @@ use tslp_projections::state_map::{FormerVersionRow, StateMapRow};
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
-use super::why::coloured;
+use super::coloured::coloured;
 use super::{DiagnosedSubject, mark_unverified, missing, vouched};
 use crate::channel::TurnQuery;
 use crate::evidence::describe::{self, outcome_words};

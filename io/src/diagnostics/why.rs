@@ -15,6 +15,7 @@ use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_store::startup::StartError;
 
 use super::DiagnosedSubject;
+use super::coloured::coloured;
 use super::missing;
 use super::state::{self, EntityState};
 use super::turn::Judged;
@@ -207,24 +208,6 @@ fn last_true(
         ControlFlow::Continue(())
     })?;
     Ok(last)
-}
-
-/// The code in pieces, each with its colour or none.
-pub(super) fn coloured(path: &RelPath, code: &str) -> Vec<(&'static str, String)> {
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    for (range, colour) in tslp_grammars::colours(path, code.as_bytes()) {
-        let (Some(plain), Some(text)) = (code.get(at..range.start), code.get(range.clone())) else {
-            continue;
-        };
-        if !plain.is_empty() {
-            pieces.push(("", plain.to_owned()));
-        }
-        pieces.push((colour, text.to_owned()));
-        at = range.end;
-    }
-    pieces.push(("", code[at..].to_owned()));
-    pieces
 }
 
 fn now_line(now: &EntityState) -> String {

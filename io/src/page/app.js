@@ -14,8 +14,13 @@ const link = (to, ...text) => h('a', { href: `#/${to}` }, ...text);
 const entityLink = name => h('a', { href: `#/entity/${encodeURIComponent(name)}`, class: 'mono' }, name);
 const words = turn => turn.words || (turn.episode_id ? '(no words)' : 'on the command line');
 const stateOf = (turn, state) => turn.artifact_states.filter(it => it.state === state);
-const refusedOf = turn => stateOf(turn, 'PROPOSED');
-const trueOf = turn => stateOf(turn, 'AUTHORITATIVE');
+// What became of a file as a whole follows from its definitions, if any is named.
+const definitions = list => {
+  const files = new Set(list.filter(it => it.entity?.includes('::')).map(it => it.entity.split('::')[0]));
+  return list.filter(it => !files.has(it.entity));
+};
+const refusedOf = turn => definitions(stateOf(turn, 'PROPOSED'));
+const trueOf = turn => definitions(stateOf(turn, 'AUTHORITATIVE'));
 const lostOf = it => it.missing_lines ? it.missing_lines.lines.length + it.missing_lines.more : 0;
 const shortReason = code => code.toLowerCase().replaceAll('_', ' ');
 
@@ -61,9 +66,13 @@ async function showNow() {
       disk.get(it.entity) === 'refused' ? h('strong', {}, ', and your file holds it') : '', '. ',
       link(`turn/${it.turn.episode_id}`, `See it next to the truth (turn ${it.turn.episode_id})`)));
   }
-  // A file differs as a whole where a definition of it does: that is said of the definition.
-  const said = new Set(over.stale.filter(it => it.entity.includes('::')).map(it => it.entity.split('::')[0]));
-  const others = over.stale.filter(it => it.disk !== 'refused' && !said.has(it.entity));
+  const stale = definitions(over.stale);
+  const told = new Set(refused.map(it => it.entity));
+  const holding = stale.filter(it => it.disk === 'refused');
+  for (const it of holding.filter(it => !told.has(it.entity)).slice(0, 12)) {
+    findings.push(finding('bad', entityLink(it.entity), ' was refused earlier, ', h('strong', {}, 'and your file holds that change'), '.'));
+  }
+  const others = stale.filter(it => it.disk !== 'refused');
   for (const it of others.slice(0, 12)) {
     findings.push(finding('warn', entityLink(it.entity), ' is STALE: your file holds something that nobody told the proxy of.'));
   }
@@ -72,11 +81,13 @@ async function showNow() {
   }
   const last = prompts[0];
   const facts = [
-    ['mode', health.mode, health.status === 'ok' ? '' : 'bad'],
+    ['mode', [health.mode, h('span', { class: 'soft note' }, MODES[health.mode] ?? '')], health.status === 'ok' ? '' : 'bad'],
     ['model server', over.upstream ?? 'the built-in demo', 'small'],
     ['last prompt', last?.price ? fullness(last) : '–', ''],
+    ['cost of the last hour', cost(lately), ''],
     ['refused in the last hour', refused.length, refused.length ? 'bad' : ''],
-    ['STALE', over.stale.length, over.stale.length ? 'bad' : 'good'],
+    ['refused code in your files', holding.length, holding.length ? 'bad' : 'good'],
+    ['changed by others', others.length, others.length ? 'bad' : 'good'],
   ];
   return [h('h2', {}, sentence),
     prompts.length === 0 ? welcome() : null,
@@ -86,6 +97,17 @@ async function showNow() {
     h('dl', { class: 'facts' }, facts.map(([name, value, kind]) => h('div', {}, h('dt', {}, name), h('dd', { class: kind }, value)))),
     prompts.length ? [h('h3', {}, 'The last prompts'), chart(prompts.slice(0, 60).reverse())] : null];
 }
+
+const cost = list => {
+  const [all, anew] = [tokensOf, anewOf].map(of => list.reduce((sum, turn) => sum + of(turn), 0));
+  const breaks = list.filter(turn => turn.cache_break).length;
+  return [count(all, 'token'), h('span', { class: 'soft note' }, `${anew.toLocaleString('en')} of them read anew; ${breaks ? `the cache broke ${count(breaks, 'time')}` : 'the cache held'}`)];
+};
+
+const MODES = {
+  BOOT: 'ready; no tool was needed yet', ATTEST: 'the sandbox for tools is being tested', READY: 'ready, tools too', NO_AI_PROVIDER: 'the model server can’t be reached',
+  SAFE_MODE: 'no tools run', OP_PRESERVE: 'after a breach, or with a damaged ledger: nothing is done',
+};
 
 // How full the model's window was, as far as the server says how much its models read at once.
 const fullness = turn => {
@@ -150,10 +172,12 @@ function passes(turn, text) {
   return text.toLowerCase().split(/\s+/).filter(Boolean).every(word => {
     if (word === 'refused') return refusedOf(turn).length > 0;
     if (word === 'true') return trueOf(turn).length > 0;
+    if (word === 'cache') return Boolean(turn.cache_break);
     if (word === 'withheld') return turn.withheld.length > 0;
     if (word === 'today') return turn.at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-    const [, key, value] = word.match(/^(file|client|model|reason|session):(.*)$/) ?? [];
+    const [, key, value] = word.match(/^(turn|file|client|model|reason|session):(.*)$/) ?? [];
     if (key === 'file') return turn.entities.some(name => name.toLowerCase().includes(value));
+    if (key === 'turn') return String(turn.episode_id) === value;
     if (key === 'client') return (turn.client ?? '').toLowerCase().includes(value);
     if (key === 'model') return turn.model.toLowerCase().includes(value);
     if (key === 'session') return String(turn.session_id) === value;
@@ -196,7 +220,7 @@ async function showTurns() {
   } });
   draw();
   return [h('h2', {}, 'Turns'), h('div', { class: 'tools' }, h('label', {}, h('span', { class: 'soft' }, 'Filter '), field)),
-    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, today, file:, client:, model:, reason:, session:'), list];
+    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, cache, today, turn:, file:, client:, model:, reason:, session:'), list];
 }
 
 const textOf = (part, whole) => part?.text === null || part === undefined ? h('p', { class: 'soft' }, 'not on record')
@@ -407,10 +431,11 @@ async function showEntity(name) {
       : chip('warn', it.tombstoned ? 'removed a short while ago' : 'nothing is true of it now'),
     now?.stale ? chip('bad', `STALE: your file holds ${now.disk === 'refused' ? 'the refused change' : 'something else'}`) : now ? chip('', `on disk: ${now.disk.replaceAll('_', ' ')}`) : null),
     now?.stale ? [copyable(`tslp accept ${quoted(file)}`), copyable(`tslp undo ${quoted(file)}`)] : null,
+    timeline(it.story.filter(event => event.state)),
     it.on_disk && code ? sideBySide(code, onDisk, [wasTrue, onDisk ? 'What your file holds' : 'Your file holds nothing of it'], [runs(it.code), runs(it.on_disk)]).body
       : !now && code ? h('p', { class: 'soft' }, `${wasTrue}; your file still holds it:`) : null,
-    it.code && (now || !it.on_disk) ? (code.length > 65536 ? long(code) : coloured()) : null,
-    timeline(it.story.filter(event => event.state)),
+    it.code && !it.on_disk ? (code.length > 65536 ? long(code) : coloured()) : null,
+    it.code && it.on_disk ? h('details', {}, h('summary', {}, `${wasTrue}, all of it`), code.length > 65536 ? long(code) : coloured()) : null,
     h('h3', {}, 'Story'), story(it.story.filter(event => !/^(artifact_|notice_)/.test(event.kind))),
     h('details', {}, h('summary', {}, `All ${it.story.length} events`), story(it.story))];
 }

@@ -10,6 +10,7 @@ use std::{env, fs};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::budgets::Agent;
 use crate::client::Client;
 use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, user};
 use crate::ledger_file;
@@ -721,6 +722,8 @@ fn the_page_shows_a_session_as_it_happens() {
         ("client:nosuch", 0),
         ("file:src/settings.py today", 4),
         ("refused today", 1),
+        ("turn:3", 1),
+        ("cache", 0),
         ("refused file:src/other.c", 0),
     ] {
         chromium.value(&format!("(() => {{ const f = document.activeElement; f.value = '{filter}'; f.dispatchEvent(new Event('input')); }})()"));
@@ -748,8 +751,12 @@ fn code_with(tslp: &Tslp<'_>, talk: &mut Talk<'_>, text: &str, reply: Option<&st
     };
     let home = places.path("home");
     fs::create_dir_all(&home).unwrap();
+    // Without a repository it calls files by their names from the first one's folder on.
+    let mut git = Command::new("git");
+    let git = git.args(["init", "--quiet"]).current_dir(&places.workspace);
+    assert!(git.status().unwrap().success());
     let arguments = "--model openai/qwen2.5-coder:7b --edit-format whole --no-show-model-warnings --no-check-update --no-show-release-notes \
-                     --no-git --no-auto-lint --no-pretty --no-detect-urls --no-suggest-shell-commands --map-tokens 0 --yes-always src/settings.py --message";
+                     --no-gitignore --no-auto-commits --no-dirty-commits --no-auto-lint --no-pretty --no-detect-urls --no-suggest-shell-commands --map-tokens 0 --yes-always src/settings.py --message";
     let output = Command::new(aider)
         .args(arguments.split_whitespace())
         .arg(text)
@@ -805,6 +812,7 @@ fn what_a_client_does_over_an_hour_is_told_in_sentences() {
     let now = chromium.text();
     for part in [
         "src/settings.py::deep_mapping",
+        "1 was refused, and your file holds it",
         "lost 8 lines",
         "See it next to the truth (turn 3)",
         "of the window",
@@ -840,10 +848,15 @@ fn hostile_text_is_shown_as_text() {
     upstream.will_say(hostile);
     let prompt =
         format!("{hostile}\n```c\n// file: {path}\nint f(void) {{ return 1; }}\n```\n{line}");
-    tslp.chat(&json!({ "model": hostile, "messages": [user(&prompt)] }));
+    let client = ("user-agent", "<script>document.title='owned'</script>/1");
+    let request = json!({ "model": hostile, "messages": [user(&prompt)] });
+    tslp.chat_with(&[client], &request);
     tslp.ended(1);
     chromium.go(&address(&tslp));
-    for view in ["now", "turns", "turn/1", "sent/1", "truth", "systems"] {
+    let entity = "entity/src%2F%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E.c%3A%3Af";
+    for view in [
+        "now", "turns", "turn/1", "sent/1", "truth", entity, "systems",
+    ] {
         chromium.view(view);
         let owned = chromium.value(
             "document.title === 'owned' || !!document.querySelector('main img, main script')",
@@ -860,6 +873,68 @@ fn hostile_text_is_shown_as_text() {
     assert!(turn.len() < 400_000, "a long line is cut");
     chromium.value("[...document.querySelectorAll('button.more')].find(it => it.textContent.startsWith('Show all')).click()");
     chromium.until("document.body.textContent.length > (1 << 20)");
+    tslp.stop();
+}
+
+#[test]
+fn what_the_other_systems_hold_is_shown_with_what_is_left_and_what_still_holds() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let settings = [
+        "--budget-day",
+        "requests 200",
+        "--guardian-client-tools",
+        "hold",
+    ];
+    let tslp = Tslp::with(&places, &upstream.url, &settings);
+    places.write("src/ring.c", RING);
+    tslp.say("What does src/ring.c do?");
+    let note = "fact #ring.store: <b>Values</b> go to the head. `r->slots[r->head] = value;` [src/ring.c:2]";
+    assert_eq!(places.cli_json(&["note", note]).0, 0);
+    let records = || tslp.page("/overview")["records"].clone();
+    assert_eq!(records()[0]["grounded"], true, "{}", records());
+    places.write("src/ring.c", RING_LOST);
+    tslp.say("What does src/ring.c do?");
+    assert_eq!(records()[0]["grounded"], false, "{}", records());
+    assert_eq!(records(), places.cli_json(&["records"]).1["records"]);
+    let mut agent = Agent::new(&tslp, &upstream, "/v1/chat/completions", "Clean up.");
+    agent.call("bash", &json!({ "command": "rm -rf ~" }), "done");
+    let over = tslp.page("/overview");
+    let call = &over["calls"][0];
+    assert_eq!(call["decision"], "DENY", "{call}");
+    assert!(
+        call["text"].as_str().unwrap().contains("rm -rf ~"),
+        "{call}"
+    );
+    let budget = &over["budgets"][0];
+    let number = |field: &str| budget[field].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(budget["what"], "requests");
+    assert_eq!(number("left") + number("used"), 200, "{budget}");
+    assert!(number("used") > 0);
+    assert_eq!(over["usage"][0]["cost"], "0");
+    let Some(mut chromium) = Browser::start() else {
+        return;
+    };
+    chromium.go(&address(&tslp));
+    for scheme in ["light", "dark"] {
+        chromium.scheme(scheme);
+        let shown = chromium.view("systems");
+        for part in [
+            "<b>Values</b> go to the head.",
+            "its code isn’t true now",
+            "rm -rf ~",
+            "DENY",
+            "left",
+        ] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        assert_eq!(chromium.value(CONTRASTS), json!([]));
+        assert_eq!(chromium.value(NAMELESS), json!([]));
+    }
+    chromium.size(390, 844);
+    assert_eq!(
+        chromium.value("document.documentElement.scrollWidth <= innerWidth"),
+        true
+    );
     tslp.stop();
 }
 
