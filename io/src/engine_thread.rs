@@ -157,6 +157,8 @@ struct ReplyUnderWay {
     news: Option<UserNews>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
+    /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged.
+    calls_passed: Vec<usize>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
     usage_of_first: Option<ServerUsage>,
 }
@@ -301,6 +303,17 @@ impl EngineThread {
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
             ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
+            ToEngine::CallComplete {
+                exchange,
+                number,
+                call,
+                is_over,
+            } => {
+                if is_over {
+                    self.read_to_the_end(exchange);
+                }
+                self.judge_complete_call(exchange, number, &call);
+            }
             ToEngine::OneRound(exchange) => {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
@@ -535,6 +548,7 @@ impl EngineThread {
             exceeded: sent.exceeded,
             rounds: sent.rounds,
             news: sent.news,
+            calls_passed: Vec::new(),
             tools,
             usage_of_first: None,
         };
