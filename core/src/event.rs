@@ -1145,7 +1145,7 @@ pub struct ServerUsage {
 }
 
 /// It turned out what a prompt cost the model server. Recorded with the end of the reply; nothing is decided by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptMeasured {
     /// The prompt as the client wrote it: its price if the client had asked the model server directly.
@@ -1157,6 +1157,15 @@ pub struct PromptMeasured {
     /// Bytes of the reply's text and of its calls.
     #[serde(default)]
     pub reply_bytes: u32,
+    /// How the client calls itself (`User-Agent`); empty if it doesn't.
+    #[serde(default)]
+    pub user_agent: String,
+    /// Microseconds from the prompt's last byte until it went on to the model server, if that is known.
+    #[serde(default)]
+    pub added_micros: Option<u32>,
+    /// Tokens that the model reads at once, if the server says so.
+    #[serde(default)]
+    pub window: Option<u32>,
 }
 
 stored_words! {

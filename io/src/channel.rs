@@ -1,6 +1,7 @@
 //! Messages between the threads: the network loop, the engine, the ledger writer, the auditor, the diagnostics.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
@@ -32,6 +33,8 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The `x-tslp-session` header.
         session_name: Option<String>,
+        /// How the client calls itself (`User-Agent`); empty if it doesn't.
+        user_agent: String,
         /// Whether the client marks this as a retry of its previous request (`x-stainless-retry-count` above 0).
         retry: bool,
         /// The value of the `Authorization` header that goes upstream; for an audit of the reply.
@@ -68,6 +71,8 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The response's end.
         ending: ResponseEnd,
+        /// How long the proxy kept the prompt, from its last byte until it went on.
+        added: Duration,
     },
     /// The result of the sandbox's self-test; `Err` holds the reason why tools can't run.
     ToolsTested(Result<(), String>),
@@ -262,8 +267,6 @@ pub enum DiagnosticPage {
     Entity(String),
     /// `GET /overview`.
     Overview,
-    /// `GET /events`.
-    Events,
     /// `GET /debug/last-prompt`.
     LastPrompt,
     /// `GET /metrics`.

@@ -142,6 +142,10 @@ struct ReplyUnderWay {
     reply: Reply,
     addressee: AuditedModel,
     costs: CostPair,
+    /// How the client calls itself.
+    user_agent: String,
+    /// How long the prompt was kept until it went on; known once the reply has ended.
+    added: Duration,
     /// Tool calls whose path was looked at already.
     calls_looked_at: usize,
     /// Tool calls that are on record although the reply is still coming.
@@ -281,6 +285,7 @@ impl EngineThread {
                 dialect,
                 exchange,
                 session_name,
+                user_agent,
                 retry,
                 authorization,
                 body,
@@ -296,13 +301,15 @@ impl EngineThread {
                 };
                 self.worked_bytes += body.len();
                 self.handle_prompt(exchange, envelope, authorization, body);
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.user_agent = user_agent;
+                }
             }
             ToEngine::ReplyBytes {
                 exchange,
                 bytes,
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
-            ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
             ToEngine::CallComplete {
                 exchange,
                 number,
@@ -313,6 +320,16 @@ impl EngineThread {
                     self.read_to_the_end(exchange);
                 }
                 self.judge_complete_call(exchange, number, &call);
+            }
+            ToEngine::ReplyEnd {
+                exchange,
+                ending,
+                added,
+            } => {
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.added = added;
+                }
+                self.reply_end(exchange, ending);
             }
             ToEngine::OneRound(exchange) => {
                 if let Some(running) = self.running.get_mut(&exchange) {
@@ -542,6 +559,8 @@ impl EngineThread {
             reply: Reply::default(),
             addressee: sent.addressee,
             costs,
+            user_agent: String::new(),
+            added: Duration::ZERO,
             calls_looked_at: 0,
             calls_recorded: 0,
             touched: BTreeMap::new(),
@@ -780,6 +799,9 @@ impl EngineThread {
                 sent: running.costs.sent,
                 server,
                 reply_bytes,
+                user_agent: running.user_agent,
+                added_micros: u32::try_from(running.added.as_micros()).ok(),
+                window: self.windows.window_of(&model),
             });
         } else {
             self.prompt_costs.forget(exchange);

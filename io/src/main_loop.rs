@@ -380,7 +380,8 @@ impl MainLoop {
         self.phase = LoopPhase::Stopping(self.now + self.config.timeouts.shutdown);
         // Idle connections may be closed at any time (RFC 9112 §9.5); clients open another.
         self.drop_clients(|client| {
-            client.exchange.is_none() && client.stage == ClientStage::Open && client.out.is_empty()
+            let is_idle = client.exchange.is_none() || client.listens();
+            is_idle && client.stage == ClientStage::Open && client.out.is_empty()
         });
     }
 

@@ -248,7 +248,7 @@ impl OpenReply {
     fn apply(&mut self, event: &Event) {
         match event {
             Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
-            Event::PromptMeasured(measured) => self.measured = Some(*measured),
+            Event::PromptMeasured(measured) => self.measured = Some(measured.clone()),
             Event::Transitioned(moved) => {
                 let into = match (moved.transition, moved.origin) {
                     (Transition::Promote, Origin::Model) => &mut self.promoted,

@@ -1,7 +1,7 @@
 //! The loop's state of each connection: clients with their exchange, and upstream connections.
 
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::dialect::Dialect;
@@ -162,6 +162,12 @@ impl Client {
         self.call()?.chat.as_mut()
     }
 
+    /// Whether a page listens for commits.
+    pub(super) fn listens(&self) -> bool {
+        let stage = self.exchange.as_deref().map(|exchange| &exchange.stage);
+        matches!(stage, Some(ExchangeStage::Listening { .. }))
+    }
+
     /// Whether a chat response is kept back until its prompt is durable.
     pub(super) fn is_gated(&self) -> bool {
         match self.exchange.as_deref().map(|exchange| &exchange.stage) {
@@ -243,6 +249,8 @@ pub(super) enum ExchangeStage {
     Composing { since: Instant },
     /// The diagnostics thread has the question.
     Diagnosing,
+    /// An open page hears of every commit; the last one that it has heard of.
+    Listening { heard: Option<Seq> },
     /// The upstream is spoken to.
     Upstream(Box<UpstreamCall>),
 }
@@ -348,6 +356,8 @@ pub(super) struct ChatReply {
     pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
+    /// How long the prompt was kept until it went on.
+    pub(super) added: Duration,
     /// Headers of tslp's own for the response.
     pub(super) headers: OwnHeaders,
     /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.

@@ -74,7 +74,8 @@ impl MainLoop {
             Some(
                 ExchangeStage::Routing
                 | ExchangeStage::Composing { .. }
-                | ExchangeStage::Diagnosing,
+                | ExchangeStage::Diagnosing
+                | ExchangeStage::Listening { .. },
             ) => None,
             Some(ExchangeStage::Upstream(call)) => self.awaited_of_call(client, call),
         }

@@ -1,6 +1,7 @@
 //! Messages from the other threads, and the queue to the engine.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::stream_progress::StreamProgress;
@@ -78,8 +79,9 @@ impl MainLoop {
                 self.budget.prompts_durable(self.durability.durable());
                 for key in self.durability.take_held_clients() {
                     self.drive(key);
-                    // Its prompt is in a later commit.
-                    if self.connections.client(key).is_some_and(Client::is_gated) {
+                    // Its prompt is in a later commit, or it hears of all.
+                    let waits = |client: &Client| client.is_gated() || client.listens();
+                    if self.connections.client(key).is_some_and(waits) {
                         self.durability.hold_client(key);
                     }
                 }
@@ -106,6 +108,7 @@ impl MainLoop {
             return self.engine.send(ToEngine::ReplyEnd {
                 exchange: id,
                 ending: ResponseEnd::ClientGone,
+                added: Duration::ZERO,
             });
         };
         let client = self.connections.client(key);
@@ -117,6 +120,7 @@ impl MainLoop {
             dialect,
             durable_at,
             episode,
+            added: Duration::ZERO,
             headers,
             copied_bytes: Vec::new(),
             handover_at: None,
@@ -152,7 +156,7 @@ impl MainLoop {
         key: usize,
         client: &mut Client,
         request: ModelRequest,
-        chat: Option<ChatReply>,
+        mut chat: Option<ChatReply>,
     ) {
         let ModelRequest { model, body } = request;
         let Some(exchange) = client.exchange.as_deref_mut() else {
@@ -166,6 +170,10 @@ impl MainLoop {
         let retry = Retry::of_body(&body);
         let head = self.request_head(exchange, framing, ContentCoding::Identity);
         let is_gated = chat.is_some();
+        if let Some(reply) = &mut chat {
+            reply.added = self.net.now().saturating_duration_since(since);
+            self.metrics.count_overhead(reply.added);
+        }
         exchange.stage = ExchangeStage::Upstream(Box::new(UpstreamCall {
             request: RequestBytes::new(head, body),
             upload: Upload::Complete,
@@ -176,8 +184,6 @@ impl MainLoop {
             downstream: Downstream::Waiting,
         }));
         if is_gated {
-            let overhead = self.net.now().saturating_duration_since(since);
-            self.metrics.count_overhead(overhead);
             // Every byte of the response waits for the prompt's commit.
             client.out.hold_from_here();
             // The ledger may have failed while the engine composed.

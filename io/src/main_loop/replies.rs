@@ -494,7 +494,7 @@ impl MainLoop {
     pub(super) fn release_or_finish(&mut self, client: &mut Client) {
         let durable = self.durability.durable();
         let Some(call) = client.call() else {
-            return;
+            return self.tell_listener(client);
         };
         let done = call.downstream == Downstream::Done;
         if let Some(reply) = &mut call.chat

@@ -43,7 +43,9 @@ impl MainLoop {
                 return self.refuse_and_close(client, &refusal());
             }
             ExchangeStage::Upstream(call) => call,
-            ExchangeStage::Routing | ExchangeStage::Diagnosing => return,
+            ExchangeStage::Routing
+            | ExchangeStage::Diagnosing
+            | ExchangeStage::Listening { .. } => return,
         };
         let downstream = call.downstream;
         // A client may act on a call that looks complete, whatever comes after it.
