@@ -168,6 +168,8 @@ pub enum ToLoop {
         headers: OwnHeaders,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
+        /// Whether the client gets nothing of it before the engine has judged all of it.
+        is_held: bool,
     },
     /// Write text of tslp's own into the response, after a round that has ended.
     Say {
@@ -192,6 +194,15 @@ pub enum ToLoop {
         /// The conversation so far, with the tools' results.
         request: ModelRequest,
     },
+    /// The held reply is refused: ask the model server once more, and keep the reply for the case that the other is no better.
+    AskAgain {
+        /// The exchange to act on.
+        exchange: ExchangeId,
+        /// The prompt with what is wrong with the reply.
+        request: ModelRequest,
+    },
+    /// The reply that was kept is the one that the client gets.
+    KeepDraft(ExchangeId),
     /// Relay the exchange unrecorded: its body holds no prompt.
     LeaveAlone {
         /// The exchange to act on.

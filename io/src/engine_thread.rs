@@ -3,6 +3,7 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+mod repair;
 mod tools;
 
 use std::borrow::Cow;
@@ -46,7 +47,7 @@ use crate::channel::{
     ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::config::settings::{NoticesInReply, TokenBudget, WindowGuard};
+use crate::config::settings::{CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
 use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
@@ -55,6 +56,7 @@ use crate::metrics::Metrics;
 use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
+use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::Commit;
@@ -102,6 +104,8 @@ pub struct EngineWiring {
     pub hydration: TokenBudget,
     /// What is done about prompts that are too long for their model.
     pub window_guard: WindowGuard,
+    /// Which replies are asked for once more where gate A refuses their code.
+    pub code_repair: CodeRepair,
     /// Has the model server asked how much its models read at once, if anybody wants to know.
     pub ask_for_windows: Option<Sender<()>>,
     /// Time of day, which every event carries.
@@ -163,6 +167,8 @@ struct ReplyUnderWay {
     tools: Option<Box<ToolReply>>,
     /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged.
     calls_passed: Vec<usize>,
+    /// What is kept to ask for it once more, if it may be.
+    repair: Option<Box<CodeRepairState>>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
     usage_of_first: Option<ServerUsage>,
 }
@@ -170,7 +176,8 @@ struct ReplyUnderWay {
 impl ReplyUnderWay {
     /// Bytes that are kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
-        self.reply.text.len() + self.reply.tail.len() + self.decoder.kept_bytes()
+        let first = self.repair.as_ref().map_or(0, |it| it.kept_bytes());
+        self.reply.said_bytes() + self.decoder.kept_bytes() + first
     }
 }
 
@@ -207,6 +214,8 @@ struct PromptToModel {
     exceeded: Option<WindowExceeded>,
     /// The rounds that its reply may take.
     rounds: RoundsAllowed,
+    /// Whether its reply is held until it was judged.
+    is_held: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
     news: Option<UserNews>,
 }
@@ -335,6 +344,7 @@ impl EngineThread {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
                     running.tools = None;
+                    running.repair = None;
                 }
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
@@ -480,8 +490,8 @@ impl EngineThread {
             );
             (written.bytes, Some(body), written.messages)
         };
-        let can_go_on =
-            offered == Tools::None && sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let can_be_repeated = sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let can_go_on = offered == Tools::None && can_be_repeated;
         let tells = self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt();
         let news = tells.then(|| {
             let mut news = UserNews::default();
@@ -496,6 +506,14 @@ impl EngineThread {
             Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on, news.is_some()),
             _ => RoundsAllowed::One,
         };
+        let is_held = can_be_repeated
+            && has_one_choice
+            && composed.conversation.is_some()
+            && self.holds_replies(offered);
+        let rounds = match rounds {
+            RoundsAllowed::One if is_held => RoundsAllowed::OneJudged,
+            rounds => rounds,
+        };
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
@@ -508,6 +526,7 @@ impl EngineThread {
             episode: composed.episode,
             headers: own_headers(&composed.batch, exceeded.as_ref()),
             rounds,
+            is_held,
         };
         let sent = PromptToModel {
             dialect,
@@ -526,6 +545,7 @@ impl EngineThread {
             texts: texts_named(&composed.batch),
             exceeded,
             rounds,
+            is_held,
             news,
         };
         Ok(ComposedRequest::Prompt(Box::new((
@@ -546,6 +566,9 @@ impl EngineThread {
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
+        let repair = sent
+            .is_held
+            .then(|| Box::new(CodeRepairState::new(Arc::clone(&sent.body))));
         let tools = match (sent.rounds, sent.conversation, last) {
             (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
                 let reply = ToolReply::new(session, sent.body, last);
@@ -569,6 +592,7 @@ impl EngineThread {
             news: sent.news,
             calls_passed: Vec::new(),
             tools,
+            repair,
             usage_of_first: None,
         };
         let other = self.running.insert(exchange, running);
@@ -679,7 +703,10 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
-        if !self.begins_another_round(exchange, ending) {
+        if self.begins_another_round(exchange, ending) {
+            return;
+        }
+        if let Some(ending) = self.end_or_ask_again(exchange, ending) {
             self.reply_over(exchange, ending);
         }
     }

@@ -96,11 +96,13 @@ kinds! {
         25 => CapabilityChanged,
         26 => RulesInForce,
         28 => AuthorFound,
+        30 => DraftRefused,
         31 => ScopeChanged,
         33 => WorkCounted,
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        38 => ContextCleared,
         39 => RecordChanged,
         41 => PromptMeasured,
     }

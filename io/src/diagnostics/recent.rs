@@ -236,6 +236,11 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "window_tokens": row.window,
         "withheld": of("withheld"),
     });
+    // Only where a reply was asked for once more.
+    let first = of("asked again");
+    if !first.is_empty() {
+        json["refused_drafts"] = json!({ "first": first, "second": of("no better") });
+    }
     // They are content: only who asks for missing lines gets them.
     if let Some(words) = words {
         json["words"] = words.as_str().into();
@@ -420,6 +425,8 @@ fn entry_label(entry: &EpisodeEntry) -> Option<&'static str> {
         (None, "notice", reason) if reason.answers_directive() => "your directive",
         (None, "notice", _) => "the model is told of",
         (None, "PROPOSED", _) => "refused",
+        (None, "asked again", _) => "refused before you had it, and asked for once more",
+        (None, "no better", _) => "no better when asked for once more",
         _ => "not linked to what is known",
     })
 }

@@ -200,7 +200,7 @@ impl EngineThread {
         }
     }
 
-    fn holds_client_calls(&self) -> bool {
+    pub(super) fn holds_client_calls(&self) -> bool {
         let holds = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Hold;
         self.tools.as_deref().is_some_and(holds)
     }
@@ -276,6 +276,8 @@ impl EngineThread {
         let Some(reply) = running.tools.as_mut().filter(|_| !calls.is_empty()) else {
             return false;
         };
+        // What tools gave is in the reply by now.
+        running.repair = None;
         reply.began.get_or_insert_with(Instant::now);
         reply.phase = ReplyPhase::Working(CallsInProgress {
             text,
@@ -863,7 +865,7 @@ impl EngineThread {
     }
 
     /// Records all of a reply's text so far.
-    fn record_text(&mut self, exchange: ExchangeId) {
+    pub(super) fn record_text(&mut self, exchange: ExchangeId) {
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };

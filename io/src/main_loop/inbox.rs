@@ -12,6 +12,7 @@ use super::client::{
     CallConnection, ChatReply, Client, Downstream, ExchangeStage, ReplyEndHandling, ReplyGate,
     Retry, Upload, UpstreamCall,
 };
+use super::rounds::{AskedFor, keep_draft};
 use super::{LoopInput, MainLoop};
 use crate::channel::{
     ExchangeId, ModelRequest, OwnHeaders, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
@@ -42,7 +43,11 @@ impl MainLoop {
                 episode,
                 headers,
                 rounds,
-            } => self.forward_prompt(exchange, request, (durable_at, episode, headers), rounds),
+                is_held,
+            } => {
+                let reply = (durable_at, episode, headers);
+                self.forward_prompt(exchange, request, reply, (rounds, is_held));
+            }
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
                     main_loop.say_for_model(client, &text)
@@ -59,8 +64,16 @@ impl MainLoop {
             }
             ToLoop::NextRound { exchange, request } => {
                 self.with_exchange(exchange, |main_loop, key, client| {
-                    main_loop.next_round(key, client, request)
+                    main_loop.next_round(key, client, request, AskedFor::More)
                 });
+            }
+            ToLoop::AskAgain { exchange, request } => {
+                self.with_exchange(exchange, |main_loop, key, client| {
+                    main_loop.next_round(key, client, request, AskedFor::Another)
+                });
+            }
+            ToLoop::KeepDraft(exchange) => {
+                self.with_exchange(exchange, |_, _, client| keep_draft(client));
             }
             ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),
             ToLoop::Answer { exchange, answer } => {
@@ -97,7 +110,7 @@ impl MainLoop {
         id: ExchangeId,
         request: ModelRequest,
         (durable_at, episode, headers): (Seq, EpisodeId, OwnHeaders),
-        allowed: RoundsAllowed,
+        (allowed, is_held): (RoundsAllowed, bool),
     ) {
         let request_bytes = request.body.len() as u64;
         self.budget
@@ -129,6 +142,7 @@ impl MainLoop {
             end_handling: ReplyEndHandling::NotYet,
             gate: ReplyGate::Closed,
             allowed,
+            is_held,
             continued: None,
         };
         self.durability.hold_client(key);

@@ -18,7 +18,7 @@ use super::held_calls::{self, CallGate, StreamEvent};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
-const HELD_BYTES_MAX: usize = 1 << 20;
+pub const HELD_BYTES_MAX: usize = 1 << 20;
 
 /// The response so far.
 #[derive(Debug)]
@@ -138,12 +138,6 @@ impl ResponseRounds {
         self.held.len()
             + waiting.sum::<usize>()
             + later.map_or(0, |later| later.decoder.kept_bytes())
-    }
-
-    /// Whether there is more than what is kept back.
-    #[must_use]
-    pub fn is_too_long(&self) -> bool {
-        self.held_bytes() > HELD_BYTES_MAX
     }
 
     /// Everything that was kept back, as it came.
