@@ -7,9 +7,9 @@ use crossbeam_channel::Sender;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
 use tslp_core::guardian::Mode;
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_core::message::ToolCall;
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::DeniedCalls;
 use tslp_workspace::tree::reading::ReadFile;
 
 use crate::acts::{Act, ActResult};
@@ -50,6 +50,17 @@ pub enum ToEngine {
         bytes: Vec<u8>,
         /// The reason for sending it now.
         handover: Handover,
+    },
+    /// A call of the client's own tools is complete: the client gets it once it is judged ([`ToLoop::CallJudged`]).
+    CallComplete {
+        /// The exchange whose reply makes it.
+        exchange: ExchangeId,
+        /// Its number in the reply.
+        number: usize,
+        /// The call.
+        call: ToolCall,
+        /// Whether all of the response has come.
+        is_over: bool,
     },
     /// The client received the response unchanged: no further round can follow.
     OneRound(ExchangeId),
@@ -167,12 +178,14 @@ pub enum ToLoop {
         /// The text, as if the model had written it.
         text: String,
     },
-    /// Don't let the client have some of the calls of its own tools that a reply holds.
-    KeepCallsBack {
+    /// Let the client have a call of its own tools that was complete ([`ToEngine::CallComplete`]), or not.
+    CallJudged {
         /// The exchange to act on.
         exchange: ExchangeId,
-        /// The calls, and the text that the client receives in the place of each.
-        denied: DeniedCalls,
+        /// The call's number in the reply; [`ALL_CALLS`](tslp_wire::chat::held_calls::ALL_CALLS) for all that weren't judged.
+        number: usize,
+        /// The text that the client receives in its place, if it is denied.
+        instead: Option<String>,
     },
     /// The reply goes on: ask the model server again.
     NextRound {

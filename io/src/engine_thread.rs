@@ -165,6 +165,8 @@ struct ReplyUnderWay {
     news: Option<UserNews>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
+    /// The numbers of the calls of the client's own tools that it was given, where they wait to be judged.
+    calls_passed: Vec<usize>,
     /// What is kept to ask for it once more, if it may be.
     repair: Option<Box<CodeRepairState>>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
@@ -317,6 +319,17 @@ impl EngineThread {
                 bytes,
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
+            ToEngine::CallComplete {
+                exchange,
+                number,
+                call,
+                is_over,
+            } => {
+                if is_over {
+                    self.read_to_the_end(exchange);
+                }
+                self.judge_complete_call(exchange, number, &call);
+            }
             ToEngine::ReplyEnd {
                 exchange,
                 ending,
@@ -577,6 +590,7 @@ impl EngineThread {
             exceeded: sent.exceeded,
             rounds: sent.rounds,
             news: sent.news,
+            calls_passed: Vec::new(),
             tools,
             repair,
             usage_of_first: None,

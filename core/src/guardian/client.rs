@@ -67,11 +67,17 @@ pub type HarmFound = (Harm, String);
 pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
     let mut parts = Vec::new();
     let tool = tool.to_ascii_lowercase();
-    match serde_json::from_str::<Value>(arguments) {
-        Ok(Value::String(text)) => {
+    // What comes after an object, such as one brace too many, is none of it to some clients.
+    let mut values = serde_json::Deserializer::from_str(arguments).into_iter::<Value>();
+    let read = match arguments.trim_start().starts_with('{') {
+        true => values.next().and_then(Result::ok),
+        false => serde_json::from_str(arguments).ok(),
+    };
+    match read {
+        Some(Value::String(text)) => {
             collect_part(&tool, "input", &Value::String(text), false, &mut parts)
         }
-        Ok(value) => {
+        Some(value) => {
             let has = |words: &[&str]| words.iter().any(|word| has_key(&value, word));
             let editor = value.get("command").and_then(Value::as_str);
             let is_editor =
@@ -88,7 +94,7 @@ pub fn call_parts(tool: &str, arguments: &str) -> Vec<(CallPart, String)> {
             collect_parts(&tool, &value, writes, is_editor, &mut parts);
         }
         // A call that no JSON holds is a command line or a patch to clients that take one.
-        Err(_) => collect_part(
+        None => collect_part(
             &tool,
             "input",
             &Value::String(arguments.into()),

@@ -18,6 +18,7 @@ use tslp_core::guardian::{
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+use tslp_core::message::ToolCall;
 use tslp_core::policy::ClientTools;
 use tslp_core::redact;
 use tslp_decide::notice;
@@ -27,7 +28,7 @@ use tslp_replay::pending::Batch;
 use tslp_tools::guardian::profile_file;
 use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
-use tslp_wire::chat::held_calls::{ALL_CALLS, DeniedCalls};
+use tslp_wire::chat::held_calls::ALL_CALLS;
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::{EngineThread, take_said};
@@ -124,7 +125,7 @@ struct CallOrigin {
 const TEST_VALID_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// Calls of the client's tools in one reply that are judged.
-const JUDGED_CALLS_MAX: usize = 32;
+const JUDGED_CALLS_MAX: u32 = 32;
 
 /// The most that is shown of a command line that was kept back.
 const SHOWN_LINE_BYTES_MAX: usize = 200;
@@ -234,13 +235,20 @@ impl EngineThread {
         }
     }
 
+    /// All of a response has come: what was kept of it is read.
+    pub(super) fn read_to_the_end(&mut self, exchange: ExchangeId) {
+        if let Some(running) = self.running.get_mut(&exchange) {
+            let said = running.decoder.end_message();
+            take_said(&mut running.reply, &said);
+        }
+    }
+
     /// Reads the calls of a round that has ended well.
     fn begin_calls(&mut self, exchange: ExchangeId) -> bool {
+        self.read_to_the_end(exchange);
         let (Some(tools), Some(running)) = (&self.tools, self.running.get_mut(&exchange)) else {
             return false;
         };
-        let said = running.decoder.end_message();
-        take_said(&mut running.reply, &said);
         if !running.decoder.is_finished() || running.decoder.has_calls() {
             return false;
         }
@@ -686,71 +694,88 @@ impl EngineThread {
         if !self.tools.as_deref().is_some_and(wants) {
             return;
         }
-        for call in calls.iter().take(JUDGED_CALLS_MAX) {
+        for call in calls.iter().take(JUDGED_CALLS_MAX as usize) {
             if let Some(arguments) = self.engine.text(call.arguments) {
                 self.judge_client_call(episode, &call.name, &arguments);
             }
         }
     }
 
-    /// Judges the calls of the client's own tools in a reply that is over. In the place of each that is denied the client gets a
-    /// text that says so.
+    /// Judges a call of the client's own tools that is complete, where they wait for that.
+    pub(super) fn judge_complete_call(
+        &mut self,
+        exchange: ExchangeId,
+        number: usize,
+        call: &ToolCall,
+    ) {
+        let instead = self.text_instead_of(exchange, call);
+        if let Some(running) = self.running.get_mut(&exchange)
+            && instead.is_none()
+        {
+            running.calls_passed.push(number);
+        }
+        self.wiring.to_loop.send(ToLoop::CallJudged {
+            exchange,
+            number,
+            instead,
+        });
+    }
+
+    /// The text that the client gets in the place of a call, if that is denied.
+    fn text_instead_of(&mut self, exchange: ExchangeId, call: &ToolCall) -> Option<String> {
+        if !self.holds_client_calls() {
+            return None;
+        }
+        let episode = self.running.get(&exchange)?.episode;
+        let why = match self.engine.tool_call_count(episode) >= JUDGED_CALLS_MAX {
+            true => format!("one of more than {JUDGED_CALLS_MAX} calls of a reply"),
+            false => self.judge_client_call(episode, &call.name, &call.arguments)?,
+        };
+        let why = delimiter::defused(&why);
+        let text = format!(
+            "The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
+        );
+        let running = self.running.get_mut(&exchange)?;
+        let reply = &mut running.reply;
+        // Blocks and items are texts of their own; in the other dialects the text goes on.
+        let text_goes_on = matches!(
+            running.decoder.dialect(),
+            Dialect::ChatCompletions | Dialect::OllamaChat
+        );
+        let text = match reply.tail.is_empty() && reply.text.is_empty() || !text_goes_on {
+            true => text,
+            false => format!("\n\n{text}"),
+        };
+        reply.tail.push_str(&text);
+        Some(text)
+    }
+
+    /// The response is over: calls that weren't judged don't reach the client. Whether any was kept back.
     fn keeps_calls_back(&mut self, exchange: ExchangeId, ending: ResponseEnd) -> bool {
         let is_wanted = self.holds_client_calls();
+        let is_complete = matches!(ending, ResponseEnd::Complete { status: 200..=299 });
+        if is_wanted && is_complete {
+            self.read_to_the_end(exchange);
+        }
         let running = self.running.get_mut(&exchange);
         let Some(running) = running.filter(|it| is_wanted && it.rounds != RoundsAllowed::One)
         else {
             return false;
         };
-        let all_for = |why: &str| DeniedCalls(vec![(ALL_CALLS, why.to_owned())]);
-        if !matches!(ending, ResponseEnd::Complete { status: 200..=299 }) {
-            // What wasn't judged didn't reach the client.
-            running.decoder.drop_calls(&all_for(""));
-            return false;
-        }
-        let said = running.decoder.end_message();
-        take_said(&mut running.reply, &said);
-        if running.decoder.is_given_up() {
+        let calls = running.decoder.tool_calls().len();
+        running.decoder.keep_calls(&running.calls_passed);
+        let is_unreadable = is_complete && running.decoder.is_given_up();
+        if is_unreadable {
             let why = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
-            let denied = all_for(why);
-            let message = ToLoop::KeepCallsBack { exchange, denied };
-            self.wiring.to_loop.send(message);
-            return true;
+            self.wiring.to_loop.send(ToLoop::CallJudged {
+                exchange,
+                number: ALL_CALLS,
+                instead: Some(why.to_owned()),
+            });
         }
-        let (episode, calls) = (running.episode, running.decoder.tool_calls().to_vec());
-        let numbers = running.decoder.call_numbers().to_vec();
-        // Blocks and items are texts of their own; in a chat completion the text goes on.
-        let is_first = running.reply.tail.is_empty() && running.reply.text.is_empty();
-        let mut gap = match running.decoder.dialect() {
-            Dialect::ChatCompletions if !is_first => "\n\n",
-            _ => "",
-        };
-        let mut denied = DeniedCalls::default();
-        for (at, (number, call)) in numbers.into_iter().zip(&calls).enumerate() {
-            let why = match at < JUDGED_CALLS_MAX {
-                true => self.judge_client_call(episode, &call.name, &call.arguments),
-                false => Some(format!(
-                    "one of more than {JUDGED_CALLS_MAX} calls of a reply"
-                )),
-            };
-            if let Some(why) = why {
-                let why = delimiter::defused(&why).into_owned();
-                let text = format!(
-                    "{gap}The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
-                );
-                denied.0.push((number, text));
-                gap = "";
-            }
-        }
-        let running = self.running.get_mut(&exchange);
-        let Some(running) = running.filter(|_| !denied.0.is_empty()) else {
-            return false;
-        };
-        running.decoder.drop_calls(&denied);
-        running.reply.tail.push_str(&denied.joined_text());
-        let message = ToLoop::KeepCallsBack { exchange, denied };
-        self.wiring.to_loop.send(message);
-        true
+        let running = self.running.get(&exchange);
+        let left = running.map_or(0, |running| running.decoder.tool_calls().len());
+        is_unreadable || left < calls
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.

@@ -264,6 +264,7 @@ impl MainLoop {
         };
         let mut passed = Cow::Borrowed(data);
         let mut is_too_long = false;
+        let mut complete = Vec::new();
         if let Some(reply) = &mut call.chat {
             reply.copied_bytes.extend_from_slice(data);
             let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
@@ -296,6 +297,7 @@ impl MainLoop {
                     Cow::Owned(continued.pass(passed))
                 };
                 is_too_long = continued.is_too_long();
+                complete = continued.rounds.complete_calls(false);
             }
             // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
@@ -308,6 +310,7 @@ impl MainLoop {
             }
         }
         write_body(out, call.downstream, &passed);
+        self.ask_about_calls(id, call, complete, false);
         if is_too_long {
             return self.pass_on_as_it_came(client);
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tslp_wire::chat::held_calls::DeniedCalls;
+use tslp_core::message::ToolCall;
 use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::error::Refusal;
@@ -17,7 +17,7 @@ use super::client::{
     UpstreamCall,
 };
 use super::upstreams::LinkUse;
-use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
+use crate::channel::{ExchangeId, Handover, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::upstream::connection::{ReceivedSoFar, RequestBytes, ResponseReader};
 
 /// Bytes of the response's body.
@@ -57,10 +57,37 @@ impl MainLoop {
             return;
         };
         let (status, upstream) = (continued.status, continued.upstream);
+        let complete = continued.rounds.complete_calls(true);
+        self.ask_about_calls(id, call, complete, true);
         self.end_reply(id, call, ResponseEnd::Complete { status });
         let idle = is_clean && upstream == Persistence::KeepAlive && call.request.rest_len() == 0;
         self.leave_link(call, if idle { LinkUse::Keep } else { LinkUse::Close });
         client.moves += 1;
+    }
+
+    /// Has the engine judge calls of the client's own tools, once it has read what came with them.
+    pub(super) fn ask_about_calls(
+        &mut self,
+        exchange: ExchangeId,
+        call: &mut UpstreamCall,
+        complete: Vec<(usize, ToolCall)>,
+        is_over: bool,
+    ) {
+        if let Some(reply) = call.chat.as_mut().filter(|_| !complete.is_empty()) {
+            self.engine.send(ToEngine::ReplyBytes {
+                exchange,
+                bytes: std::mem::take(&mut reply.copied_bytes),
+                handover: Handover::Enough,
+            });
+        }
+        for (number, call) in complete {
+            self.engine.send(ToEngine::CallComplete {
+                exchange,
+                number,
+                call,
+                is_over,
+            });
+        }
     }
 
     /// Says something in the model's place.
@@ -68,9 +95,21 @@ impl MainLoop {
         Self::change_rounds(client, |rounds| rounds.say_for_model(text));
     }
 
-    /// Says something in the place of calls of the client's own tools.
-    pub(super) fn keep_calls_back(&mut self, client: &mut Client, denied: &DeniedCalls) {
-        Self::change_rounds(client, |rounds| rounds.keep_calls_back(denied));
+    /// Lets a call of the client's own tools go, or says something in its place.
+    pub(super) fn call_judged(
+        &mut self,
+        client: &mut Client,
+        number: usize,
+        instead: Option<String>,
+    ) {
+        if let Some((_, call, out)) = client.call_parts()
+            && let Some(continued) = call.rounds_state()
+        {
+            let passed = continued.rounds.call_judged(number, instead);
+            let passed = continued.pass(passed);
+            write_body(out, call.downstream, &passed);
+            client.moves += 1;
+        }
     }
 
     /// Passes on what a change of the rounds gives.

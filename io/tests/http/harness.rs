@@ -152,6 +152,7 @@ fn run_engine(
             }
             ToEngine::ReplyEnd { ending, .. } => format!("end {ending:?}"),
             ToEngine::OneRound(_)
+            | ToEngine::CallComplete { .. }
             | ToEngine::ToolsTested(_)
             | ToEngine::LinksSeen { .. }
             | ToEngine::ToolEnded { .. } => "tools".to_owned(),
