@@ -8,6 +8,7 @@ pub mod missing;
 mod overview;
 pub mod price;
 pub mod recent;
+pub mod records;
 pub mod runs;
 pub mod state;
 pub mod status;

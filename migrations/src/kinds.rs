@@ -3,7 +3,7 @@
 use tslp_core::event::{self, Event, EventKind};
 
 use crate::stored::{self, DecodeError, EncodeError};
-use crate::{format_2, format_3};
+use crate::{format_2, format_3, format_6};
 
 /// An event as the ledger stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,10 +102,11 @@ kinds! {
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
-        39 => RecordChanged,
+        40 => RecordChanged,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,
         10 => format_3::PromptMeasured as PromptMeasured,
+        39 => format_6::RecordChanged as RecordChanged,
     }
 }

@@ -69,8 +69,11 @@ pub fn sentence(event: &Event) -> String {
         },
         Event::GoalChanged(event) => format!("{} {}", event.change, event.text),
         Event::RecordChanged(event) => match event.statement.as_str() {
-            "" => format!("#{} kept no longer", event.key),
-            statement => format!("{} #{}: {statement}", event.kind, event.key),
+            "" => format!("#{} {} ({})", event.key, event.standing, event.cause),
+            statement => {
+                let (kind, key, cause) = (event.kind, &event.key, event.cause);
+                format!("{kind} #{key} {} ({cause}): {statement}", event.standing)
+            }
         },
         Event::WorkCounted(event) => format!(
             "{} changed, {} of code, {}, {}",
