@@ -96,17 +96,20 @@ kinds! {
         25 => CapabilityChanged,
         26 => RulesInForce,
         28 => AuthorFound,
+        30 => DraftRefused,
         31 => ScopeChanged,
-        32 => PromptMeasured,
         33 => WorkCounted,
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        38 => ContextCleared,
         40 => RecordChanged,
+        41 => PromptMeasured,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,
         10 => format_3::PromptMeasured as PromptMeasured,
+        32 => format_6::PromptMeasured as PromptMeasured,
         39 => format_6::RecordChanged as RecordChanged,
     }
 }

@@ -334,7 +334,7 @@ fn named_entity(key: &str) -> EntityId {
 ///
 /// # Errors
 /// Why it doesn't.
-fn ground(view: &StateView<'_>, record: &RecordChanged) -> Result<(), Reason> {
+pub(super) fn ground(view: &StateView<'_>, record: &RecordChanged) -> Result<(), Reason> {
     let prove_own = |record: &RecordChanged| match record.path.as_str() {
         "" => Ok(()),
         path => prove(view, &RelPath::from_normalised(path), &record.quotation),

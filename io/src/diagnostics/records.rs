@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tslp_core::event::{Author, Event, RecordChanged, Recorded};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::path::RelPath;
-use tslp_core::record::{RecordStanding, telling_words};
+use tslp_core::record::RecordStanding;
 use tslp_projections::records::RecordRow;
 use tslp_store::ledger::LedgerError;
 
@@ -91,15 +91,16 @@ fn withdraw_derived(records: &mut [RecordNow]) {
 /// that is off.
 #[must_use]
 pub fn recalled_lines(records: &[RecordNow], about: &str) -> Vec<String> {
-    let words: BTreeSet<String> = about
-        .split(|c: char| !c.is_alphanumeric() && !"_.-".contains(c))
-        .map(str::to_lowercase)
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words_of = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words = words.filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let words = words_of(about);
     let is_about = |record: &RecordChanged| {
-        let own = telling_words(&record.key).chain(telling_words(&record.statement));
-        let own: BTreeSet<String> = own.map(|(word, _)| word).collect();
-        words.contains(&record.key) || words.iter().all(|word| own.contains(word))
+        let own = words_of(&format!("{} {}", record.key, record.statement));
+        let mut named = about.split([' ', ',', '#']);
+        named.any(|key| key == record.key) || words.is_subset(&own)
     };
     let shown = records
         .iter()

@@ -124,7 +124,7 @@ fn a_model_proposes_and_proof_or_the_user_keeps() {
         "records__proposed",
         "A fact is kept by the code that it quotes; a decision and a preference wait for the user's word; what proves nothing is refused with its reason.",
         &format!(
-            "full what the model saw
+            "
             {FILE}
             user
             | What should we know?
@@ -222,7 +222,7 @@ fn a_hypothesis_ends_and_stays_ended() {
     check(
         "records__hypothesis",
         "A hypothesis is shown as one until its time is over; what was told is taken back, and a clock that goes back by a year brings nothing back.",
-        "full what the model saw
+        "
             user
             | @tslp note hypothesis #dns: The timeouts come from DNS. ttl 3d
             | @tslp note hypothesis #net: It is the network.
@@ -253,7 +253,7 @@ fn what_is_derived_holds_as_long_as_what_it_is_derived_from() {
         "records__derived",
         "A statement that is derived goes with its inputs and comes back with them; one from nothing that is kept, or from itself, is refused.",
         &format!(
-            "full what the model saw
+            "
             {FILE}
             user
             | @tslp note fact #plain: It doesn't check. `return a + b;` [src/a.c]
@@ -291,7 +291,7 @@ fn what_is_read_recalls_what_quotes_it() {
         "records__recalled",
         "A record comes with what a tool's result shows of its code, with two of its words, or with a name in it; one of a file that is off is dropped, and what was told of it is taken back.",
         &format!(
-            "full what the model saw
+            "
             {FILE}
             user
             | @tslp note fact #add.plain: The sum may overflow. `return a + b;` [src/a.c]
