@@ -61,7 +61,7 @@ fn the_user_notes_and_forgets() {
     check(
         "records__words",
         "A preference is shown to every conversation until it is forgotten; of a key the last word counts; a decision is shown when it is named.",
-        "full what the model saw
+        "
             user
             | @tslp note preference #style: Use tabs.
             | Hello.
@@ -291,7 +291,7 @@ fn what_is_read_recalls_what_quotes_it() {
         "records__recalled",
         "A record comes with what a tool's result shows of its code, with two of its words, or with a name in it; one of a file that is off is dropped, and what was told of it is taken back.",
         &format!(
-            "
+            "full what the model saw
             {FILE}
             user
             | @tslp note fact #add.plain: The sum may overflow. `return a + b;` [src/a.c]
