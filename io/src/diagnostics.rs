@@ -10,7 +10,7 @@ pub mod missing;
 mod overview;
 pub mod price;
 pub mod recent;
-pub(crate) mod records;
+pub mod records;
 pub mod runs;
 pub mod state;
 pub mod status;

@@ -13,7 +13,7 @@ use tslp_core::directive::Directive;
 use tslp_core::entity::{EntityId, Symbol};
 use tslp_core::event::{
     AuditOutcome, ContentKind, DirectiveGiven, DiskFinding, Event, History, NoticeIssued,
-    ReplyImported, ReplyOutcome, Verb,
+    RecordChanged, ReplyImported, ReplyOutcome, Verb,
 };
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
@@ -104,6 +104,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             store: UncommittedOverlay {
                 stored: store,
                 fresh: BTreeMap::new(),
+                fresh_records: BTreeMap::new(),
             },
             off: OffKnowledge::default(),
             sent: SentPrompts::new(),
@@ -140,7 +141,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Frees the bytes of content events up to `until`, even those that aren't stored: nothing will read them.
     pub fn forget_contents(&mut self, until: Seq) {
-        self.store.fresh = self.store.fresh.split_off(&until.next());
+        let UncommittedOverlay {
+            fresh,
+            fresh_records,
+            ..
+        } = &mut self.store;
+        *fresh = fresh.split_off(&until.next());
+        *fresh_records = fresh_records.split_off(&until.next());
     }
 
     /// Empties the cache of facts about messages' texts. The next prompt takes longer; no decision changes.
@@ -340,6 +347,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             "every text that was read belongs to a file that is accepted"
         );
         let at = work.at;
+        self.decide(&mut work, |engine, _| records::expire(&engine.view(), at));
         let changed = agents_work::changed_meanwhile(&self.view(), &request, &work.recorded);
         self.decide(&mut work, |engine, policy| {
             agents_work::warn(&engine.view(), policy, at, ids, changed)
@@ -468,6 +476,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         if let Ok(entity) = &directive.entity {
             checks.add_file(&self.view(), &entity.path);
         }
+        if let Some(path) = self.file_of_record(&directive) {
+            checks.add_file(&self.view(), &path);
+        }
         PendingCommand {
             checks: checks.into_vec(),
             reads,
@@ -512,7 +523,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             (recorder.into_events(), content)
         };
         self.fold(events, &mut work);
-        self.read_import(content, &text, work)
+        self.read_import(content, (source, &text), work)
     }
 
     fn carry_out(
@@ -547,11 +558,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 false => clear::ask_clear(&view, policy, ids, &directive.target),
             };
         }
-        if directive.verb.is_about_records() {
+        if directive.verb.concerns_record(&directive.target) {
             let said = (directive.verb, directive.target.as_str());
             return match is_repeated {
                 true => Vec::new(),
-                false => records::change_record(&view, policy, ids, said),
+                false => records::change_record(&view, policy, at, ids, said),
             };
         }
         if !directive.verb.is_about_tools() {
@@ -564,6 +575,14 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 tools::carry_out_for_tools(&view, policy, at, ids, said)
             }
         }
+    }
+
+    /// The file that a directive about a record cites.
+    fn file_of_record(&self, directive: &ResolvedDirective) -> Option<RelPath> {
+        let said = (directive.verb, directive.target.as_str());
+        let is_meant = directive.verb.concerns_record(said.1);
+        let cited = || records::cited_file(&self.view(), &self.policy, said);
+        is_meant.then(cited).flatten()
     }
 
     /// Why a prompt of the session couldn't go out by its locks, if so.
@@ -894,6 +913,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             touches,
             text,
             calls,
+            notes,
             found,
             containers,
             measured,
@@ -933,6 +953,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     seen: &|entities| engine.entities_seen(&seen, entities),
                 };
                 propose::propose(judging, &found, &containers)
+            });
+        }
+        let ids = work.ids();
+        for (place, note) in notes.iter().enumerate() {
+            let at = work.at;
+            self.decide(&mut work, |engine, policy| {
+                records::propose_record(&engine.view(), policy, at, ids, (place, note))
             });
         }
         let judged: Vec<Event> = work.recorded[before..]
@@ -1061,6 +1088,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 struct UncommittedOverlay<S> {
     stored: S,
     fresh: BTreeMap<Seq, Arc<[u8]>>,
+    fresh_records: BTreeMap<Seq, Arc<RecordChanged>>,
 }
 
 impl<S: Store> Store for UncommittedOverlay<S> {
@@ -1073,6 +1101,11 @@ impl<S: Store> Store for UncommittedOverlay<S> {
             .get(&seq)
             .cloned()
             .or_else(|| self.stored.content(seq))
+    }
+
+    fn record(&self, seq: Seq) -> Option<Arc<RecordChanged>> {
+        let fresh = self.fresh_records.get(&seq).cloned();
+        fresh.or_else(|| self.stored.record(seq))
     }
 
     fn location(&self, artifact: ArtifactHash) -> Result<Option<VaultLocation>, Unreadable> {

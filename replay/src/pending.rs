@@ -208,6 +208,8 @@ pub struct PendingReply {
     pub(crate) text: String,
     /// Its tool calls, if it is complete.
     pub(crate) calls: Vec<ToolCall>,
+    /// The records that it proposes.
+    pub(crate) notes: Vec<String>,
     pub(crate) found: Vec<FoundCode>,
     pub(crate) containers: MessagePieces,
     pub(crate) work: BatchBuilder,

@@ -10,7 +10,6 @@ use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::message::Role;
 use tslp_core::outgoing::Outgoing;
-use tslp_core::path::RelPath;
 use tslp_core::policy::{Grounding, Policy};
 use tslp_core::reason::Reason;
 use tslp_core::record::RecordKind;
@@ -46,16 +45,17 @@ impl DecisionEvidence {
     pub fn of(view: &StateView<'_>) -> Self {
         let last_clear = view.state.sessions().last_clear();
         let mut evidence = Self::default();
-        for row in view.state.records().all() {
-            let is_claim = row.kind == RecordKind::Decision && !row.statement.contains(ASSUMPTION);
-            if !is_claim || row.seq <= last_clear {
+        let entries = view.state.records().all().iter();
+        let decided =
+            entries.filter(|entry| entry.kind == RecordKind::Decision && entry.seq > last_clear);
+        for row in decided.filter_map(|entry| view.record(entry)) {
+            if row.statement.contains(ASSUMPTION) {
                 continue;
             }
             evidence.claims += 1;
-            let path = || RelPath::from_normalised(&row.path);
             let lacks = if row.path.is_empty() {
                 "no citation".into()
-            } else if !records::stands(view, &path(), &row.quotation) {
+            } else if records::ground(view, &row).is_err() {
                 format!("its quotation is gone from {}", row.path)
             } else {
                 continue;

@@ -142,7 +142,7 @@ fn compose_window(
         core::mem::take(&mut hydration.notices),
         &|_, _| true,
     );
-    let (state, composed) = assemble(view, policy, prompt, hydration, &notices, &[]);
+    let (state, composed) = assemble(view, policy, prompt, hydration, &notices, Some(&[]));
     let mut before = String::new();
     if let Some(recent) = recent {
         // One system message: many models' templates take only one, and only in front.
@@ -305,7 +305,8 @@ fn compose_client(
                 && !(was_shown && notice.reason.is_about_changes_outside())
         },
     );
-    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, &injected.all);
+    let told = target.map(|_| injected.all.as_slice());
+    let (text, composed) = assemble(view, policy, prompt, hydration, &notices, told);
     let target = target.filter(|_| !text.is_empty());
     // Stored as an injection, and put at the same place in every later prompt: what went out before must not change, or the
     // server's prompt cache is lost and the model reads another past.
@@ -424,16 +425,18 @@ fn lock_is_kept(hydration: &Hydration) -> Result<(), WithheldPrompt> {
 
 /// What the proxy adds to the prompt, and the record of it: code, then notices.
 ///
-/// `told` are the texts of ours that go along with the client's messages.
+/// `told` are the texts of ours that go along with the client's messages; `None` where nothing has a place.
 fn assemble(
     view: &StateView<'_>,
     policy: &Policy,
     prompt: &Prompt<'_>,
-    hydration: Hydration,
+    mut hydration: Hydration,
     notices: &[NoticeIssued],
-    told: &[String],
+    told: Option<&[String]>,
 ) -> (String, Event) {
-    let memory = records::memory_block(view, prompt, &hydration, told);
+    let memory = told.map(|told| records::memory_block(view, prompt, &hydration, told));
+    let (memory, unsaid) = memory.unwrap_or_default();
+    hydration.dropped.extend(unsaid);
     let mut sections: Vec<String> = memory.into_iter().chain(hydration.blocks).collect();
     let mut shown: BTreeSet<&EntityId> = hydration.hydrated.iter().map(|it| &it.entity).collect();
     let (outside, other): (Vec<_>, Vec<_>) = notices

@@ -69,7 +69,9 @@ pub fn resolve_directive(
             Verb::Off | Verb::On | Verb::External | Verb::Goal | Verb::Clear | Verb::Unknown => {
                 Err(Reason::TargetMissing)
             }
-            verb if verb.is_about_tools() || verb.is_about_records() => Err(Reason::TargetMissing),
+            verb if verb.is_about_tools() || verb.concerns_record(&directive.target) => {
+                Err(Reason::TargetMissing)
+            }
             _ => target_entity(view, policy, &directive.target),
         },
         repetition,

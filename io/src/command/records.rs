@@ -1,36 +1,26 @@
-//! `tslp records`: what the user keeps for the project, read from the ledger.
+//! `tslp records`: what is kept for the project, read from the ledger.
 
-use serde_json::json;
-use tslp_projections::records::RecordRow;
+use serde_json::{Value, json};
 
 use super::{CommandFailure, diagnosed_subject, has_ledger, print_page, read_config};
 use crate::cli::ActArgs;
-use crate::diagnostics::records;
+use crate::diagnostics::records::{RecordNow, read_records};
 use crate::exit::Exit;
 
 pub(super) fn run_records(of: &ActArgs) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&of.flags.0)?;
-    let records: Vec<(RecordRow, bool)> = match has_ledger(&config)? {
-        true => records::read_records(&diagnosed_subject(&config).readers.open()?)?,
+    let records = match has_ledger(&config)? {
+        true => read_records(&diagnosed_subject(&config))?,
         false => Vec::new(),
     };
     let lines = || match records.is_empty() {
         true => vec!["Nothing is noted.".to_owned()],
-        false => records.iter().map(line).collect(),
+        false => records.iter().map(RecordNow::line).collect(),
     };
-    let page = || json!({ "records": records::records_json(&records) }).to_string();
+    let page = || {
+        let records: Vec<Value> = records.iter().map(RecordNow::json).collect();
+        json!({ "records": records }).to_string()
+    };
     print_page(of.output, page, lines)?;
     Ok(Exit::Ok)
-}
-
-fn line((row, is_grounded): &(RecordRow, bool)) -> String {
-    let head = format!("{} #{}: {}", row.kind, row.key, row.statement);
-    let gone = match is_grounded {
-        true => "",
-        false => " (not shown: the file doesn't hold that now)",
-    };
-    match row.path.as_str() {
-        "" => head,
-        path => format!("{head} `{}` [{path}]{gone}", row.quotation),
-    }
 }

@@ -11,7 +11,7 @@ use tslp_store::ledger::LedgerReader;
 use tslp_store::startup::StartError;
 
 use super::guardian::GuardianTables;
-use super::records::{read_records, records_json};
+use super::records::{RecordNow, read_records};
 use super::state::EntityState;
 use super::{DiagnosedSubject, mark_unverified, row_object, status, vouched};
 use tslp_projections::row::{Row, StoredRow};
@@ -48,7 +48,7 @@ pub(super) fn overview_json(subject: &DiagnosedSubject) -> Result<Value, StartEr
         "grants": guardian.grants_json(),
         "head": reader.head()?.seq.0,
         "ledger_bytes": reader.bytes_on_disk(),
-        "records": records_json(&read_records(&reader)?),
+        "records": read_records(subject)?.iter().map(RecordNow::json).collect::<Vec<_>>(),
         "recovery": work.recovery_block(),
         "rules": rows::<RuleRow>(&reader)?,
         "safe_mode": subject.safe_mode_reason(),

@@ -1,80 +1,195 @@
-//! What the user keeps for the project, and whether the code that proves it is true now (docs/records.md).
+//! `tslp records`, and what is recalled of them by exact words: what is kept for the project, and whether disk bears it out now.
 
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use tslp_core::ids::SessionId;
-use tslp_core::scope::OffRules;
+use tslp_core::event::{Author, Event, RecordChanged, Recorded};
+use tslp_core::ids::{SessionId, UnixMillis};
+use tslp_core::path::RelPath;
+use tslp_core::record::RecordStanding;
 use tslp_projections::records::RecordRow;
-use tslp_projections::stale::StaleRow;
-use tslp_projections::state_map::StateMapRow;
-use tslp_store::ledger::{LedgerError, LedgerReader};
+use tslp_store::ledger::LedgerError;
 
+use super::DiagnosedSubject;
 use super::status::off_rules;
 use crate::evidence::moments::utc_moment;
 
-/// The records, each with whether it is grounded: whether prompts may be told of it now.
+/// Bytes of what is recalled at once.
+const RECALLED_BYTES_MAX: usize = 2000;
+
+/// A record, and why it doesn't hold now, if so.
+#[derive(Clone, Debug)]
+pub struct RecordNow {
+    said: Recorded,
+    why_not: Option<&'static str>,
+}
+
+/// Reads what is kept and what waits, by key.
 ///
 /// # Errors
 /// When the ledger can't be read.
-pub(crate) fn read_records(reader: &LedgerReader) -> Result<Vec<(RecordRow, bool)>, LedgerError> {
-    let off = off_rules(reader)?;
-    let rows = reader.rows::<RecordRow>()?.into_iter();
-    rows.map(|row| {
-        let is_grounded = row.path.is_empty() || is_true_once(reader, &off, &row)?;
-        Ok((row, is_grounded))
-    })
-    .collect()
-}
-
-/// As decisions have it (`tslp_decide::records`): whether what it quotes is true of its file, once, as disk held it.
-fn is_true_once(
-    reader: &LedgerReader,
-    off: &OffRules,
-    record: &RecordRow,
-) -> Result<bool, LedgerError> {
-    if off.is_off(&record.path) {
-        return Ok(false);
-    }
-    let mut rows = Vec::new();
-    reader.visit_rows_from(&record.path, &mut |row: StateMapRow| {
-        if row.entity.path.as_str() != record.path {
-            return ControlFlow::Break(());
-        }
-        rows.push(row);
-        ControlFlow::Continue(())
-    })?;
-    let mut places = BTreeSet::new();
-    for row in rows {
-        if reader.find_row::<StaleRow>((row.entity,))?.is_some() {
+pub fn read_records(subject: &DiagnosedSubject) -> Result<Vec<RecordNow>, LedgerError> {
+    let reader = subject.readers.open()?;
+    let off = off_rules(&reader)?;
+    let mut records: Vec<RecordNow> = Vec::new();
+    for row in reader.rows::<RecordRow>()? {
+        let said = reader.event_at(row.seq);
+        let Some(said) = said.filter(|it| matches!(it.event, Event::RecordChanged(_))) else {
             continue;
-        }
-        let source = reader.artifact(row.source)?.unwrap_or_default();
-        for span in &row.spans {
-            let code = source.get(span.start as usize..span.end as usize);
-            let code = code.and_then(|code| std::str::from_utf8(code).ok());
-            let found = code.unwrap_or_default().match_indices(&record.quotation);
-            places.extend(found.map(|(at, _)| (row.source, span.start as usize + at)));
-        }
+        };
+        records.push(RecordNow {
+            said,
+            why_not: None,
+        });
     }
-    Ok(places.len() == 1)
+    let mut texts = BTreeMap::new();
+    for record in &mut records {
+        let RecordChanged {
+            path, quotation, ..
+        } = record.record();
+        record.why_not = if path.is_empty() {
+            None
+        } else if off.is_off(path) {
+            Some("its file is off")
+        } else {
+            let text = texts
+                .entry(path.clone())
+                .or_insert_with_key(|path| subject.disk_now.text(&RelPath::from_normalised(path)));
+            match text.as_deref() {
+                None => Some("its file can't be read"),
+                Some(text) if !text.contains(quotation) => {
+                    Some("the code that it quotes has changed")
+                }
+                Some(_) => None,
+            }
+        };
+    }
+    withdraw_derived(&mut records);
+    Ok(records)
 }
 
-/// For programs.
-pub(crate) fn records_json(records: &[(RecordRow, bool)]) -> Value {
-    let records = records.iter().map(|(row, is_grounded)| {
-        let is_cited = !row.path.is_empty();
+/// What is derived from what doesn't hold doesn't hold.
+fn withdraw_derived(records: &mut [RecordNow]) {
+    loop {
+        let kept = records.iter().filter(|it| it.is_kept());
+        let holding = kept.filter(|it| it.why_not.is_none());
+        let holding: BTreeSet<String> = holding.map(|it| it.record().key.clone()).collect();
+        let mut changed = false;
+        for record in records.iter_mut().filter(|it| it.why_not.is_none()) {
+            if !record.record().inputs.iter().all(|it| holding.contains(it)) {
+                record.why_not = Some("what it is derived from no longer holds");
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// What of the records is about these exact words: that of a key, or those in which all of the words are; of none all. For a model: nothing of a file
+/// that is off.
+#[must_use]
+pub fn recalled_lines(records: &[RecordNow], about: &str) -> Vec<String> {
+    let words_of = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words = words.filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let words = words_of(about);
+    let is_about = |record: &RecordChanged| {
+        let own = words_of(&format!("{} {}", record.key, record.statement));
+        let mut named = about.split([' ', ',', '#']);
+        named.any(|key| key == record.key) || words.is_subset(&own)
+    };
+    let shown = records
+        .iter()
+        .filter(|it| it.why_not != Some("its file is off"));
+    let shown = shown.filter(|it| is_about(it.record()));
+    let (mut lines, mut left, mut more) = (Vec::new(), RECALLED_BYTES_MAX, 0);
+    for record in shown {
+        let line = record.line();
+        if line.len() > left {
+            more += 1;
+        } else {
+            left -= line.len();
+            lines.push(line);
+        }
+    }
+    match more {
+        0 if lines.is_empty() => lines.push("Nothing is kept of that.".into()),
+        0 => {}
+        more => lines.push(format!("{more} more: ask by a key.")),
+    }
+    lines
+}
+
+impl RecordNow {
+    fn record(&self) -> &RecordChanged {
+        match &self.said.event {
+            Event::RecordChanged(record) => record,
+            _ => unreachable!("only events of records are read"),
+        }
+    }
+
+    fn is_kept(&self) -> bool {
+        self.record().standing == RecordStanding::Kept
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let record = self.record();
+        let mut line = format!("{} #{}: {}", record.kind, record.key, record.statement);
+        if !record.path.is_empty() {
+            // A quotation may be long.
+            let first = record.quotation.lines().next().unwrap_or_default();
+            let more = if first.len() < record.quotation.len() {
+                " …"
+            } else {
+                ""
+            };
+            line += &format!(" `{first}{more}` [{}]", record.path);
+        }
+        if !record.inputs.is_empty() {
+            line += &format!(" from #{}", record.inputs.join(" #"));
+        }
+        if record.expires_at != UnixMillis(0) {
+            line += &format!(" until {}", utc_moment(record.expires_at.0));
+        }
+        if record.author != Author::User {
+            line += ", noted by a model";
+        }
+        if !self.is_kept() {
+            line += "; waits for the user's word";
+        }
+        if let Some(why) = self.why_not {
+            line += &format!("; does NOT hold now: {why}");
+        }
+        line
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let (record, said) = (self.record(), &self.said);
+        let is_cited = !record.path.is_empty();
+        let ends = record.expires_at != UnixMillis(0);
         json!({
-            "at": utc_moment(row.at_ms.0),
-            "grounded": is_grounded,
-            "key": row.key,
-            "kind": row.kind.as_str(),
-            "path": is_cited.then_some(&row.path),
-            "quotation": is_cited.then_some(&row.quotation),
-            "said_in": (row.said_in != SessionId(0)).then_some(row.said_in.0),
-            "statement": row.statement,
+            "at": utc_moment(said.at.0),
+            "author": record.author.as_str(),
+            "cause": record.cause.code(),
+            "expires_at": ends.then(|| utc_moment(record.expires_at.0)),
+            "grounded": self.why_not.is_none(),
+            "inputs": record.inputs,
+            "key": record.key,
+            "kind": record.kind.as_str(),
+            "path": is_cited.then_some(&record.path),
+            "quotation": is_cited.then_some(&record.quotation),
+            "said_in": (said.session != SessionId(0)).then_some(said.session.0),
+            "standing": record.standing.as_str(),
+            "statement": record.statement,
+            "why_not": self.why_not,
         })
-    });
-    records.collect()
+    }
 }
