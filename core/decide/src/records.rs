@@ -116,7 +116,8 @@ pub fn propose_record(
 pub fn expire(view: &StateView<'_>, at: UnixMillis) -> Vec<Event> {
     let entries = view.state.records().all().iter();
     let over = entries.filter(|entry| is_over(entry, at));
-    let ended = over.filter_map(|entry| Some(ended(&view.record(entry)?, Reason::RecordExpired)));
+    let over = over.filter_map(|entry| view.record(entry));
+    let ended = over.map(|record| ended(&record, Reason::RecordExpired));
     ended.map(Event::RecordChanged).collect()
 }
 
@@ -274,20 +275,16 @@ fn rejected(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
     let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
     let waiting = view.state.records().proposed(&key);
     let record = waiting.and_then(|entry| view.record(entry));
-    Ok(ended(
-        &record.ok_or(Reason::NothingToDo)?,
-        Reason::RecordRejected,
-    ))
+    let record = record.ok_or(Reason::NothingToDo)?;
+    Ok(ended(&record, Reason::RecordRejected))
 }
 
 fn forgotten(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
     let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
     let known = view.state.records().named(&key);
     let record = known.and_then(|entry| view.record(entry));
-    Ok(ended(
-        &record.ok_or(Reason::NothingToDo)?,
-        Reason::RecordForgotten,
-    ))
+    let record = record.ok_or(Reason::NothingToDo)?;
+    Ok(ended(&record, Reason::RecordForgotten))
 }
 
 fn ended(record: &RecordChanged, cause: Reason) -> RecordChanged {
