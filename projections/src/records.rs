@@ -132,7 +132,6 @@ fn short_hash(text: &str) -> u16 {
 }
 
 /// Never 0, which stands for nothing.
-#[expect(clippy::cast_possible_truncation, reason = "a part of a hash is one")]
 const fn shortened(hash: u64) -> u16 {
     match hash as u16 {
         0 => 1,

@@ -116,7 +116,8 @@ pub fn propose_record(
 pub fn expire(view: &StateView<'_>, at: UnixMillis) -> Vec<Event> {
     let entries = view.state.records().all().iter();
     let over = entries.filter(|entry| is_over(entry, at));
-    let ended = over.filter_map(|entry| Some(ended(&*view.record(entry)?, Reason::RecordExpired)));
+    let over = over.filter_map(|entry| view.record(entry));
+    let ended = over.map(|record| ended(&record, Reason::RecordExpired));
     ended.map(Event::RecordChanged).collect()
 }
 
@@ -274,20 +275,16 @@ fn rejected(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
     let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
     let waiting = view.state.records().proposed(&key);
     let record = waiting.and_then(|entry| view.record(entry));
-    Ok(ended(
-        &*record.ok_or(Reason::NothingToDo)?,
-        Reason::RecordRejected,
-    ))
+    let record = record.ok_or(Reason::NothingToDo)?;
+    Ok(ended(&record, Reason::RecordRejected))
 }
 
 fn forgotten(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> {
     let key = record::parse_key(said).ok_or(Reason::RecordNotUsable)?;
     let known = view.state.records().named(&key);
     let record = known.and_then(|entry| view.record(entry));
-    Ok(ended(
-        &*record.ok_or(Reason::NothingToDo)?,
-        Reason::RecordForgotten,
-    ))
+    let record = record.ok_or(Reason::NothingToDo)?;
+    Ok(ended(&record, Reason::RecordForgotten))
 }
 
 fn ended(record: &RecordChanged, cause: Reason) -> RecordChanged {
@@ -432,7 +429,7 @@ impl Subject {
         subject
     }
 
-    /// The records that it is about, the most telling first, and of preferences all.
+    /// The records that it is about, the most telling first, some of them twice, and of preferences all.
     fn records<'v>(&self, view: &StateView<'v>) -> Vec<&'v RecordEntry> {
         let shown = self.shown.iter();
         let clues = Clues::new(
@@ -440,20 +437,23 @@ impl Subject {
             self.paths.iter().map(RelPath::as_str),
             shown.flat_map(|text| spoken_lines::line_hashes(text)),
         );
-        let rank = |entry: &RecordEntry| {
-            let found = || clues.find(entry);
-            match entry.kind {
-                _ if self.keys.contains(&*entry.key) => Some(0),
-                RecordKind::Preference => Some(1),
-                _ => found().map(|found| if found == Found::Place { 2 } else { 3 }),
-            }
+        let rank = |entry: &RecordEntry| match entry.kind {
+            RecordKind::Preference => Some(0),
+            _ => clues.find(entry).map(|found| match found {
+                Found::Place => 1,
+                Found::Words => 2,
+            }),
         };
         let entries = view.state.records().all().iter();
         let ranked = entries.filter_map(|entry| Some((rank(entry)?, entry)));
         let mut ranked: Vec<(u8, &RecordEntry)> = ranked.collect();
         // By key among those of a rank.
         ranked.sort_by_key(|(rank, _)| *rank);
-        ranked.into_iter().map(|(_, entry)| entry).collect()
+        let named = self.keys.iter();
+        let named = named.filter_map(|key| view.state.records().named(key));
+        named
+            .chain(ranked.into_iter().map(|(_, entry)| entry))
+            .collect()
     }
 
     /// Whether it is about a record, which only looked like it so far.
@@ -570,9 +570,13 @@ pub(super) fn memory_block(
             continue;
         }
         let line = record_line(&record);
+        // What has no place needn't be looked up.
+        if was_told.is_none() && line.len() >= left {
+            drop_record(&entry.key, Reason::OverBudget);
+            continue;
+        }
         match (ground(view, &record), was_told) {
             (Ok(()), Some(told)) if told == line => {}
-            // What has no place is said another time.
             (Ok(()), _) if line.len() >= left => drop_record(&entry.key, Reason::OverBudget),
             (Ok(()), _) => {
                 left -= line.len() + 1;
