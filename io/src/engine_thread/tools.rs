@@ -1,6 +1,5 @@
 //! Replies that ask for tools: rounds, calls and their results (spec §8.5).
 
-use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, PipeWriter};
 use std::ops::Range;
@@ -76,15 +75,8 @@ pub(super) struct ToolReply {
     past: Vec<PastRound>,
     /// When the first call was made.
     began: Option<Instant>,
-    phase: ReplyPhase,
-}
-
-/// The party that a reply waits for.
-enum ReplyPhase {
-    /// The model is replying.
-    Speaking,
-    /// Tools are running.
-    Working(CallsInProgress),
+    /// The calls that are being made; none while the model is replying.
+    working: Option<CallsInProgress>,
 }
 
 struct CallsInProgress {
@@ -141,21 +133,14 @@ impl ToolReply {
             round_from: 0,
             past: Vec::new(),
             began: None,
-            phase: ReplyPhase::Speaking,
+            working: None,
         }
     }
 
     /// Whether the worker has something to do for it.
-    fn waits_for_worker(&mut self) -> bool {
-        self.calls_in_progress()
-            .is_none_or(|working| working.asked.is_some() || working.under_way.is_some())
-    }
-
-    fn calls_in_progress(&mut self) -> Option<&mut CallsInProgress> {
-        match &mut self.phase {
-            ReplyPhase::Working(working) => Some(working),
-            ReplyPhase::Speaking => None,
-        }
+    fn waits_for_worker(&self) -> bool {
+        let working = self.working.as_ref();
+        working.is_none_or(|working| working.asked.is_some() || working.under_way.is_some())
     }
 }
 
@@ -220,19 +205,14 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return false;
         };
-        match (&mut reply.phase, ending) {
+        if reply.working.is_some() {
             // The client is gone, or its response broke: whatever runs is ended, and recorded once it is over.
-            (ReplyPhase::Working(_), _) => {
-                running.tools = None;
-                // The round was complete, the reply isn't.
-                running.decoder = ReplyDecoder::new(running.decoder.dialect());
-                false
-            }
-            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
-                self.begin_calls(exchange)
-            }
-            (ReplyPhase::Speaking, _) => false,
+            running.tools = None;
+            // The round was complete, the reply isn't.
+            running.decoder = ReplyDecoder::new(running.decoder.dialect());
+            return false;
         }
+        matches!(ending, ResponseEnd::Complete { status: 200..=299 }) && self.begin_calls(exchange)
     }
 
     /// All of a response has come: what was kept of it is read.
@@ -279,7 +259,7 @@ impl EngineThread {
         // What tools gave is in the reply by now.
         running.repair = None;
         reply.began.get_or_insert_with(Instant::now);
-        reply.phase = ReplyPhase::Working(CallsInProgress {
+        reply.working = Some(CallsInProgress {
             text,
             queue: calls.into(),
             results: Vec::new(),
@@ -343,7 +323,7 @@ impl EngineThread {
         self.tell_mode();
         // Where the worker has something to do already, its answer goes on: a test that is made again may overtake nothing.
         let waiting = self.running.iter_mut().filter_map(|(exchange, running)| {
-            let waits_for_worker = running.tools.as_mut()?.waits_for_worker();
+            let waits_for_worker = running.tools.as_ref()?.waits_for_worker();
             (!waits_for_worker).then_some(*exchange)
         });
         for exchange in waiting.collect::<Vec<_>>() {
@@ -379,13 +359,14 @@ impl EngineThread {
         self.running.get_mut(&exchange)?.tools.as_deref_mut()
     }
 
+    fn working(&mut self, exchange: ExchangeId) -> Option<&mut CallsInProgress> {
+        self.tool_reply(exchange)?.working.as_mut()
+    }
+
     /// Makes calls until one has to be waited for, or none is left.
     fn make_waiting_calls(&mut self, exchange: ExchangeId) {
         loop {
-            let Some(working) = self
-                .tool_reply(exchange)
-                .and_then(ToolReply::calls_in_progress)
-            else {
+            let Some(working) = self.working(exchange) else {
                 return;
             };
             let Some(call) = working.queue.pop_front() else {
@@ -394,7 +375,7 @@ impl EngineThread {
             self.make_call(exchange, call);
             if self
                 .tool_reply(exchange)
-                .is_none_or(ToolReply::waits_for_worker)
+                .is_none_or(|reply| reply.waits_for_worker())
             {
                 return;
             }
@@ -435,7 +416,7 @@ impl EngineThread {
         let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
-        match reply.calls_in_progress() {
+        match &mut reply.working {
             Some(working) if jobs.is_some_and(|jobs| jobs.send(look).is_ok()) => {
                 working.asked = Some(CallUnderReview { line, commands });
             }
@@ -446,10 +427,7 @@ impl EngineThread {
 
     /// The worker has looked where a call's paths lead.
     pub(super) fn links_seen(&mut self, exchange: ExchangeId, links: Vec<LinkSeen>) {
-        let working = self
-            .tool_reply(exchange)
-            .and_then(ToolReply::calls_in_progress);
-        let asked = working.and_then(|working| working.asked.take());
+        let asked = self.working(exchange).and_then(|it| it.asked.take());
         let Some(CallUnderReview { line, commands }) = asked else {
             // The reply is over: its client is gone.
             return;
@@ -526,7 +504,7 @@ impl EngineThread {
         let (plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
             Ok(both) => both,
             Err(why) => {
-                if let Some(working) = reply.calls_in_progress() {
+                if let Some(working) = &mut reply.working {
                     working.under_way = Some(under_way(None));
                 }
                 return self.tool_ended(exchange, call, RunOutcome::not_started(why));
@@ -538,7 +516,7 @@ impl EngineThread {
             output_bytes_kept: tools.config.tools.output_bytes,
             ..plan.limits
         };
-        if let Some(working) = reply.calls_in_progress() {
+        if let Some(working) = &mut reply.working {
             working.under_way = Some(under_way(Some(writer)));
         }
         let run = ToolRun {
@@ -579,10 +557,7 @@ impl EngineThread {
         // Recorded before the reply is looked up: whatever ran is on record, even if the reply is gone.
         let batch = self.engine.tool_ran(at, ran, &output);
         self.commit_batch(batch);
-        let Some(working) = self
-            .tool_reply(exchange)
-            .and_then(ToolReply::calls_in_progress)
-        else {
+        let Some(working) = self.working(exchange) else {
             // The reply is over: its client is gone.
             return;
         };
@@ -608,11 +583,7 @@ impl EngineThread {
             return;
         };
         let fence = result.result_fence(&running.reply.text);
-        if let Some(working) = running
-            .tools
-            .as_mut()
-            .and_then(|reply| reply.calls_in_progress())
-        {
+        if let Some(working) = self.working(exchange) {
             working.results.push(result);
         }
         self.say_for_model(exchange, fence);
@@ -635,8 +606,7 @@ impl EngineThread {
         let Some(reply) = &mut running.tools else {
             return;
         };
-        let phase = std::mem::replace(&mut reply.phase, ReplyPhase::Speaking);
-        let ReplyPhase::Working(working) = phase else {
+        let Some(working) = reply.working.take() else {
             return;
         };
         assert!(
@@ -880,10 +850,8 @@ impl EngineThread {
     /// Ends every tool that runs.
     pub(super) fn stop_tools(&mut self) {
         for running in self.running.values_mut() {
-            let working = running
-                .tools
-                .as_mut()
-                .and_then(|reply| reply.calls_in_progress());
+            let reply = running.tools.as_deref_mut();
+            let working = reply.and_then(|reply| reply.working.as_mut());
             if let Some(under_way) = working.and_then(|working| working.under_way.as_mut()) {
                 under_way.stop = None;
             }
@@ -953,11 +921,6 @@ fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) ->
 
 /// The paths that a line's commands name.
 fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> BTreeSet<String> {
-    let named = RefCell::new(BTreeSet::new());
-    let leads_to = |path: &str| {
-        named.borrow_mut().insert(path.to_owned());
-        None
-    };
     let context = LineContext {
         profile,
         mode: Mode::Ready,
@@ -965,10 +928,10 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> B
         grants: &[],
         builds: 0,
         jail,
-        leads_to: &leads_to,
+        leads_to: &|_| None,
     };
-    let _ = judge_line(commands.to_vec(), &context);
-    named.into_inner()
+    let judged = judge_line(commands.to_vec(), &context).commands.into_iter();
+    judged.flat_map(|command| command.targets).collect()
 }
 
 /// The part of a command line that people are shown, between backticks.
