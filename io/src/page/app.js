@@ -253,8 +253,12 @@ function verdict(it, turn) {
 const saidList = (title, list) => list?.length ? [h('h3', {}, title), h('ul', { class: 'plain' }, list.map(it => h('li', {},
   it.entity ? [entityLink(it.entity), ' '] : null, h('span', { class: 'soft' }, it.meaning, it.tokens ? `, ${count(it.tokens, 'token')}` : ''))))] : null;
 
+// The turn in view, while its reply is still coming: it is drawn anew as well.
+let openTurn = null;
+
 async function showTurn(id) {
   const [turn, said] = await Promise.all([read(`/turn?episode=${id}`), listed(id)]);
+  openTurn = turn.outcome ? null : `turn/${id}`;
   const at = pick => () => read(`/turn?episode=${id}&whole=true`).then(whole => pick(whole).text);
   const order = { refused: 0, dropped: 1, removed: 2, true: 3 };
   const judged = [...turn.versions].sort((a, b) => order[a.state] - order[b.state]);
@@ -560,7 +564,8 @@ let isDrawing = false;
 
 // What somebody reads or unfolds stays as it is; lists are drawn anew. A reply that is still coming is many commits.
 async function catchUp() {
-  if (isDrawing || drawn === head || !/^(now|turns|systems)$/.test(main.dataset.view)) return;
+  const isLive = /^(now|turns|systems)$/.test(main.dataset.view) || openTurn === main.dataset.view;
+  if (isDrawing || drawn === head || !isLive) return;
   isDrawing = true;
   drawn = head;
   await draw(true);

@@ -14,7 +14,7 @@ use crate::budgets::Agent;
 use crate::client::Client;
 use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, user};
 use crate::ledger_file;
-use crate::upstream::Upstream;
+use crate::upstream::{Reply, Step, Upstream, barrier, event, last_events};
 
 /// Where a browser of Debian's is.
 const BROWSER: &str = "/usr/bin/chromium";
@@ -255,6 +255,31 @@ const AXE_SERIOUS: &str = "axe.run().then(found => found.violations.filter(it =>
 const NAMELESS: &str = "[...document.querySelectorAll('a,button,input,[role=img],[role=listbox],[role=region]')].filter(el => el.checkVisibility() \
   && !(el.textContent.trim() || el.getAttribute('aria-label') || el.labels?.length)).map(el => el.outerHTML.slice(0, 80)) \
   .concat([...document.querySelectorAll('[id]')].filter(el => document.querySelectorAll('#' + CSS.escape(el.id)).length > 1).map(el => el.id))";
+
+/// Views in both schemes, with contrasts and names, and on a phone.
+fn check_for_everybody(chromium: &mut Browser, views: &[&str]) {
+    let axe = env::var("TSLP_AXE").map(|path| fs::read_to_string(path).unwrap());
+    let axe = axe.ok();
+    for scheme in ["dark", "light"] {
+        chromium.scheme(scheme);
+        for view in views {
+            chromium.view(view);
+            assert_eq!(chromium.value(CONTRASTS), json!([]), "{scheme} {view}");
+            assert_eq!(chromium.value(NAMELESS), json!([]), "{view}");
+            if let Some(axe) = &axe {
+                chromium.value(&format!("{axe};0"));
+                assert_eq!(chromium.value(AXE_SERIOUS), json!([]), "{scheme} {view}");
+            }
+        }
+    }
+    chromium.size(390, 844);
+    for view in views {
+        chromium.view(view);
+        let fits = chromium.value("document.documentElement.scrollWidth <= innerWidth");
+        assert_eq!(fits, true, "{view} fits a phone");
+    }
+    chromium.size(1280, 860);
+}
 
 #[test]
 fn the_root_is_the_page_for_browsers_and_what_it_was_for_clients() {
@@ -679,34 +704,8 @@ fn the_page_shows_a_session_as_it_happens() {
         json!(["true", "refused", "dropped"])
     );
 
-    // Both schemes, each view: contrast and names.
-    let axe = env::var("TSLP_AXE").map(|path| fs::read_to_string(path).unwrap());
-    let axe = axe.ok();
-    for scheme in ["light", "dark"] {
-        chromium.scheme(scheme);
-        for view in ["now", "turns", "turn/2", "sent/2", entity, "systems"] {
-            chromium.view(view);
-            assert_eq!(chromium.value(CONTRASTS), json!([]), "{scheme} {view}");
-            assert_eq!(chromium.value(NAMELESS), json!([]), "{view}");
-            if let Some(axe) = &axe {
-                chromium.value(&format!("{axe};0"));
-                assert_eq!(chromium.value(AXE_SERIOUS), json!([]), "{scheme} {view}");
-            }
-        }
-    }
-    chromium.view("turn/2");
-    chromium.scheme("light");
-    chromium.size(390, 844);
-    for view in ["now", "turns", "turn/2", "sent/2", entity, "systems"] {
-        chromium.view(view);
-        assert_eq!(
-            chromium.value("document.documentElement.scrollWidth <= innerWidth"),
-            true,
-            "{view} fits a phone"
-        );
-    }
-    chromium.size(1280, 860);
-
+    let views = ["now", "turns", "turn/2", "sent/2", entity, "systems"];
+    check_for_everybody(&mut chromium, &views);
     // By keyboard alone.
     chromium.key("2", 50);
     chromium
@@ -736,6 +735,24 @@ fn the_page_shows_a_session_as_it_happens() {
     chromium.until("document.activeElement.classList.contains('turn')");
     chromium.key("Enter", 13);
     chromium.until("document.querySelector('main').dataset.view === 'turn/2'");
+
+    // A turn whose reply is still coming shows its end without reloading.
+    let (go_on, waits) = barrier();
+    let steps = [
+        Step::Chunk(event("It is 64.")),
+        waits,
+        Step::Chunk(last_events()),
+    ];
+    upstream.will(Reply::Steps(steps.into()));
+    let asking = tslp.asking(&talk.request("And LIMIT?"));
+    chromium.view("turns");
+    chromium.until("document.body.innerText.includes('And LIMIT?')");
+    let open = chromium.view("turn/5");
+    assert!(open.contains("under way"), "{open}");
+    go_on.send(()).unwrap();
+    chromium.until("document.body.innerText.includes('Reply (completed)')");
+    assert!(chromium.text().contains("It is 64."));
+    assert_eq!(asking.response().status(), 200);
     tslp.stop();
 }
 
@@ -898,7 +915,11 @@ fn what_the_other_systems_hold_is_shown_with_what_is_left_and_what_still_holds()
     assert_eq!(records(), places.cli_json(&["records"]).1["records"]);
     let mut agent = Agent::new(&tslp, &upstream, "/v1/chat/completions", "Clean up.");
     agent.call("bash", &json!({ "command": "rm -rf ~" }), "done");
-    let over = tslp.page("/overview");
+    // The client has its reply before all of it is on disk.
+    let over = eventually(|| {
+        let over = tslp.page("/overview");
+        over["calls"][0]["decision"].is_string().then_some(over)
+    });
     let call = &over["calls"][0];
     assert_eq!(call["decision"], "DENY", "{call}");
     assert!(
@@ -915,26 +936,17 @@ fn what_the_other_systems_hold_is_shown_with_what_is_left_and_what_still_holds()
         return;
     };
     chromium.go(&address(&tslp));
-    for scheme in ["light", "dark"] {
-        chromium.scheme(scheme);
-        let shown = chromium.view("systems");
-        for part in [
-            "<b>Values</b> go to the head.",
-            "its code isn’t true now",
-            "rm -rf ~",
-            "DENY",
-            "left",
-        ] {
-            assert!(shown.contains(part), "{part}: {shown}");
-        }
-        assert_eq!(chromium.value(CONTRASTS), json!([]));
-        assert_eq!(chromium.value(NAMELESS), json!([]));
+    let shown = chromium.view("systems");
+    for part in [
+        "<b>Values</b> go to the head.",
+        "its code isn’t true now",
+        "rm -rf ~",
+        "DENY",
+        "left",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
     }
-    chromium.size(390, 844);
-    assert_eq!(
-        chromium.value("document.documentElement.scrollWidth <= innerWidth"),
-        true
-    );
+    check_for_everybody(&mut chromium, &["systems"]);
     tslp.stop();
 }
 
