@@ -334,6 +334,7 @@ impl Stage {
         StateView {
             state: self.engine.state(),
             store: &self.store,
+            is_of_draft: false,
         }
     }
 

@@ -76,6 +76,10 @@ pub fn sentence(event: &Event) -> String {
             "" => format!("#{} kept no longer", event.key),
             statement => format!("{} #{}: {statement}", event.kind, event.key),
         },
+        Event::CheckRan(event) => format!(
+            "`{}`: {}, {} ms",
+            event.command, event.outcome, event.duration_ms
+        ),
         Event::DraftRefused(event) => {
             let faults = event.refused.iter();
             let faults = faults.map(|it| format!("{} ({})", it.entity, it.reason));
