@@ -56,7 +56,10 @@ impl EngineThread {
         });
         let promoted: Vec<_> = promoted.collect();
         // What is refused is written all the same by a client that was asked to.
-        let is_code = |it: &Recorded| matches!(it.event, Event::ArtifactCaptured(_));
+        let is_code = |it: &Recorded| match &it.event {
+            Event::ArtifactCaptured(captured) => captured.origin == Origin::Model,
+            _ => false,
+        };
         if !promoted.is_empty() || !calls.is_empty() && recorded.iter().any(is_code) {
             self.check.changed.insert(session);
         }
