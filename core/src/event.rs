@@ -177,6 +177,8 @@ events! {
         ReplyPart = "reply_part",
         /// A prompt went to the model.
         PromptSent = "prompt_sent",
+        /// The user's check came to its end.
+        CheckRan = "check_ran",
         /// A reply asks for a tool.
         ActionRequested = "action_requested",
         /// What came of an allowed call.
@@ -1227,6 +1229,22 @@ pub struct WorkCounted {
     pub builds: u32,
     /// Test runs.
     pub tests: u32,
+}
+
+/// The user's check came to its end, after a turn that changed code (docs/repair.md).
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct CheckRan {
+    /// Its command line, as it is configured.
+    pub command: String,
+    /// How it ended.
+    pub outcome: ToolOutcome,
+    /// What is kept of what it printed, in the Vault, without credentials and files that are off.
+    pub output: ArtifactHash,
+    /// Bytes that it printed.
+    pub bytes: u64,
+    /// How long it took.
+    pub duration_ms: u64,
 }
 
 /// Gate A refuses a reply's code before the client has it (docs/repair.md). The first reply is asked for once more; if the second is

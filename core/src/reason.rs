@@ -354,6 +354,8 @@ reasons! {
     DecisionsUngrounded = "decisions_ungrounded",
     /// It is cleared though decisions lack evidence.
     ClearedUngrounded = "cleared_ungrounded",
+    /// The user's check was run after a change.
+    CheckRan = "check_ran",
 
     // Records (docs/records.md).
     /// The user keeps a statement for the project.

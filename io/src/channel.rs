@@ -92,6 +92,13 @@ pub enum ToEngine {
         /// Its end, output and resource use.
         outcome: Box<RunOutcome>,
     },
+    /// The user's check has finished.
+    CheckEnded {
+        /// The episode that ended the turn.
+        episode: EpisodeId,
+        /// Its end and output.
+        outcome: Box<RunOutcome>,
+    },
     /// A shadow audit has finished (spec §10).
     Audited {
         /// The episode whose reply was audited.

@@ -3,6 +3,7 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+mod check;
 mod repair;
 mod tools;
 
@@ -56,6 +57,7 @@ use crate::metrics::Metrics;
 use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
+use check::CheckState;
 use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
@@ -133,6 +135,8 @@ pub struct EngineThread {
     told_exceeded: BTreeSet<String>,
     /// Tools for replies, if they are on.
     tools: Option<Box<ToolLoop>>,
+    /// Changes that the user's check is to be run after.
+    check: CheckState,
     /// The guardian's mode as last sent to the network loop.
     mode: Option<Mode>,
     /// Whether the loop was told that all agents are stopped.
@@ -252,6 +256,7 @@ impl EngineThread {
             told_stale: BTreeSet::new(),
             told_exceeded: BTreeSet::new(),
             tools: None,
+            check: CheckState::default(),
             mode: None,
             is_stopped: false,
         }
@@ -354,6 +359,7 @@ impl EngineThread {
                 call,
                 outcome,
             } => self.tool_ended(exchange, call, *outcome),
+            ToEngine::CheckEnded { episode, outcome } => self.check_ended(episode, *outcome),
             ToEngine::Audited {
                 episode,
                 outcome,
@@ -406,6 +412,7 @@ impl EngineThread {
         body: Vec<u8>,
     ) {
         let dialect = envelope.dialect;
+        self.call_off_check();
         match self.compose_prompt(exchange, envelope, authorization, body) {
             Ok(ComposedRequest::LeftAlone(body)) => self.wiring.to_loop.send(ToLoop::LeaveAlone {
                 exchange,
@@ -762,6 +769,7 @@ impl EngineThread {
                 calls.clone_from(&ended.tool_calls);
             }
         }
+        self.check_after(episode, &judged.batch.recorded, &calls);
         self.commit_batch(judged.batch);
         self.observe_calls(episode, &calls, rounds);
         if let Some(question) = judged.audit {

@@ -102,6 +102,7 @@ kinds! {
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        37 => CheckRan,
         38 => ContextCleared,
         40 => RecordChanged,
         41 => PromptMeasured,

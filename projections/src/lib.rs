@@ -11,6 +11,7 @@ extern crate alloc;
 #[macro_use]
 pub mod row;
 pub mod changes;
+pub mod checks;
 pub mod table;
 
 pub mod counters;

@@ -12,6 +12,7 @@ use tslp_core::path::RelPath;
 use crate::anomalies::Anomalies;
 use crate::audits::Audits;
 use crate::changes::{Changes, RowChange};
+use crate::checks::Checks;
 use crate::counters::Counters;
 use crate::edits::Edits;
 use crate::episodes::Episodes;
@@ -58,6 +59,7 @@ pub struct State {
     usage: Usage,
     scope: Scope,
     goal: Goal,
+    checks: Checks,
     records: Records,
     provenance: Provenance,
 }
@@ -98,6 +100,7 @@ impl State {
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
         self.goal.apply(recorded, changes);
+        self.checks.apply(recorded, changes);
         self.records.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
@@ -217,6 +220,12 @@ impl State {
     #[must_use]
     pub const fn goal(&self) -> &Goal {
         &self.goal
+    }
+
+    /// How the user's check ended last.
+    #[must_use]
+    pub const fn checks(&self) -> &Checks {
+        &self.checks
     }
 
     /// Who said the newest texts.

@@ -191,6 +191,11 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 self.engine
                     .retrace_step(step, |engine| engine.halt_after_run(ran, &mut work))
             }
+            Event::CheckRan(ran) => {
+                self.observe_until(head, &mut step);
+                self.engine
+                    .retrace_step(step, |engine| engine.tell_check(ran, &mut work))
+            }
             Event::ReplyImported(reply) => {
                 self.observe_until(head, &mut step);
                 self.engine
@@ -265,6 +270,7 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::ActionJudged(_)
         | Event::ToolRan(_)
         | Event::PolicyApproved(_)
+        | Event::CheckRan(_)
         | Event::DraftRefused(_)
         | Event::ReplyImported(_) => Some(3),
         // A call of a reply that is still coming has nothing else.

@@ -1039,6 +1039,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         StateView {
             state: &self.state,
             store: &self.store,
+            is_of_draft: false,
         }
     }
 

@@ -336,6 +336,7 @@ impl Stage {
         StateView {
             state: self.engine.state(),
             store: &self.store,
+            is_of_draft: false,
         }
     }
 

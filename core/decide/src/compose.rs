@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::check;
 use super::clear::{DecisionEvidence, Messages};
 use super::goal;
 use super::hydrate::{self, Hydration};
@@ -799,6 +800,11 @@ fn notice_block(
     }
     if notice.reason == Reason::DecisionsUngrounded {
         return notice::notice_of(&DecisionEvidence::of(view).refusal());
+    }
+    if notice.reason == Reason::CheckRan
+        && let Some(text) = check::told(view, notice.session)
+    {
+        return notice::notice_of(&text);
     }
     if matches!(notice.reason, Reason::GoalChanged | Reason::GoalTold)
         && let Some(block) = goal::recovery_block(view, prompt.session)

@@ -319,6 +319,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         Reason::ClearedUngrounded => String::from(
             "The conversation was cleared though decisions made before lack evidence: no quotation in the code bears them out.",
         ),
+        Reason::CheckRan => String::from("The user's check was run after the last change."),
         Reason::GoalChanged | Reason::GoalTold => String::from("The goal of the work is done."),
         Reason::ToolNotRun => String::from(
             "The last reply asks for a tool in a fence, and nothing was run: such fences run only for a client without tools of its own, where tools are on.\nUse the tools that the client offers, or ask the user to run it.",

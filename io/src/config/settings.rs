@@ -121,6 +121,8 @@ pub struct ToolsConfig {
     pub policy: Option<PathBuf>,
     /// Folders with programs, in addition to the system's.
     pub toolchains: Vec<PathBuf>,
+    /// The user's check; empty if there is none.
+    pub check: String,
 }
 
 words! {
@@ -200,6 +202,7 @@ impl Default for ToolsConfig {
             shell_fences: false,
             policy: None,
             toolchains: Vec::new(),
+            check: String::new(),
         }
     }
 }

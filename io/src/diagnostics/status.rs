@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use tslp_core::artifact::{Origin, Transition};
 use tslp_core::capture;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, EventKind, Recorded, ReplyOutcome, ToolCallRef};
+use tslp_core::event::{
+    CheckRan, Event, EventKind, Recorded, ReplyOutcome, ToolCallRef, ToolOutcome,
+};
 use tslp_core::guardian::{CallPart, CommandTable, builds_and_tests, call_parts};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis, VersionId};
@@ -225,6 +227,8 @@ struct LastWork {
     changed: BTreeMap<EntityId, Seq>,
     refused: BTreeMap<EntityId, RefusedChange>,
     outcomes: BTreeMap<SessionId, Option<ReplyOutcome>>,
+    /// The last run of the user's check.
+    check: Option<(CheckRan, UnixMillis)>,
 }
 
 struct Prompted {
@@ -281,6 +285,10 @@ impl LastWork {
                 self.outcomes.insert(session, Some(ended.outcome));
                 self.calls.insert(session, ended.tool_calls.clone());
             }
+            Event::CheckRan(ran) => match ran.outcome {
+                ToolOutcome::Stopped | ToolOutcome::NotStarted(_) => {}
+                _ => self.check = Some((ran.clone(), recorded.at)),
+            },
             Event::PromotionRefused(refused) => {
                 if let Some(reason) = refused.report.conclusion {
                     let change = RefusedChange {
@@ -383,6 +391,21 @@ impl LastWork {
                 command: command.chars().take(COMMAND_CHARS_MAX).collect(),
                 result: run_result(&text(result.content).unwrap_or_default()),
                 at: result.at,
+            });
+        }
+        if let Some((ran, at)) = &self.check
+            && test.as_ref().is_none_or(|test| test.at < *at)
+        {
+            let passed = Some(ran.outcome == ToolOutcome::Exited(0));
+            let said = run_result(&text(ran.output).unwrap_or_default());
+            let said = said.summary.filter(|_| said.passed == passed);
+            test = Some(Run {
+                command: ran.command.chars().take(COMMAND_CHARS_MAX).collect(),
+                result: RunResult {
+                    passed,
+                    summary: said.or_else(|| Some(ran.outcome.to_string())),
+                },
+                at: *at,
             });
         }
         (build, test)

@@ -122,6 +122,22 @@ const JUDGED_CALLS_MAX: u32 = 32;
 /// The most that is shown of a command line that was kept back.
 const SHOWN_LINE_BYTES_MAX: usize = 200;
 
+impl ToolLoop {
+    /// The settings.
+    pub(super) const fn config(&self) -> &ToolLoopConfig {
+        &self.config
+    }
+
+    /// The settings and the worker's queue, if the sandbox holds.
+    pub(super) fn ready(&self) -> Option<(&ToolLoopConfig, &Sender<ToolJob>)> {
+        let is_sound = matches!(self.tested, Some(Ok(())));
+        self.jobs
+            .as_ref()
+            .filter(|_| is_sound)
+            .map(|jobs| (&self.config, jobs))
+    }
+}
+
 impl ToolReply {
     /// The reply to a prompt whose last message stands at `last` of its body.
     pub(super) const fn new(session: SessionId, body: Arc<Vec<u8>>, last: Range<usize>) -> Self {
@@ -273,7 +289,7 @@ impl EngineThread {
     }
 
     /// Whether the sandbox was tested of late; if it wasn't, the test begins, and the calls that wait are made after it.
-    fn is_tested(&mut self) -> bool {
+    pub(super) fn is_tested(&mut self) -> bool {
         let now = self.wiring.clock.now();
         let Some(tools) = &mut self.tools else {
             return false;
@@ -329,6 +345,7 @@ impl EngineThread {
         for exchange in waiting.collect::<Vec<_>>() {
             self.make_waiting_calls(exchange);
         }
+        self.begin_check();
     }
 
     /// Tells the network loop what tslp is able to do.
@@ -540,12 +557,7 @@ impl EngineThread {
         let output = redact::without_credentials(&raw);
         let ran = ToolRan {
             call,
-            outcome: match outcome.ended.clone() {
-                ToolOutcome::NotStarted(why) => {
-                    ToolOutcome::NotStarted(redact::without_credentials(&why).into_owned())
-                }
-                ended => ended,
-            },
+            outcome: recorded_outcome(&outcome.ended),
             output: None,
             redacted: *output != *raw,
             bytes: outcome.output.bytes,
@@ -954,6 +966,16 @@ fn denial_text(judged: &ActionJudged) -> String {
     why.join("; ")
 }
 
-fn whole_millis(time: std::time::Duration) -> u64 {
+/// A run's end, as it is recorded.
+pub(super) fn recorded_outcome(ended: &ToolOutcome) -> ToolOutcome {
+    match ended.clone() {
+        ToolOutcome::NotStarted(why) => {
+            ToolOutcome::NotStarted(redact::without_credentials(&why).into_owned())
+        }
+        other => other,
+    }
+}
+
+pub(super) fn whole_millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -79,6 +79,10 @@ pub fn sentence(event: &Event) -> String {
                 format!("{kind} #{key} {} ({cause}): {statement}", event.standing)
             }
         },
+        Event::CheckRan(event) => format!(
+            "`{}`: {}, {} ms",
+            event.command, event.outcome, event.duration_ms
+        ),
         Event::DraftRefused(event) => {
             let faults = event.refused.iter();
             let faults = faults.map(|it| format!("{} ({})", it.entity, it.reason));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tslp_core::message::ToolCall;
-use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
+use tslp_wire::chat::rounds::ResponseForm;
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
@@ -92,7 +92,10 @@ impl MainLoop {
 
     /// Says something in the model's place.
     pub(super) fn say_for_model(&mut self, client: &mut Client, text: &str) {
-        Self::change_rounds(client, |rounds| rounds.say_for_model(text));
+        Self::change_rounds(client, |continued| {
+            let waited = continued.release();
+            [waited, continued.rounds.say_for_model(text)].concat()
+        });
     }
 
     /// Lets a call of the client's own tools go, or says something in its place.
@@ -113,12 +116,11 @@ impl MainLoop {
     }
 
     /// Passes on what a change of the rounds gives.
-    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ResponseRounds) -> Vec<u8>) {
+    fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ContinuedResponse) -> Vec<u8>) {
         if let Some((_, call, out)) = client.call_parts()
             && let Some(continued) = call.rounds_state()
         {
-            let mut passed = continued.release();
-            passed.extend(change(&mut continued.rounds));
+            let passed = change(continued);
             write_body(out, call.downstream, &passed);
             client.moves += 1;
         }

@@ -155,6 +155,7 @@ fn run_engine(
             | ToEngine::CallComplete { .. }
             | ToEngine::ToolsTested(_)
             | ToEngine::LinksSeen { .. }
+            | ToEngine::CheckEnded { .. }
             | ToEngine::ToolEnded { .. } => "tools".to_owned(),
             ToEngine::Audited { outcome, .. } => format!("audited {outcome:?}"),
             ToEngine::WindowsSaid(said) => format!("windows {said:?}"),

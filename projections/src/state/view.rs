@@ -29,6 +29,8 @@ pub struct StateView<'s> {
     pub state: &'s State,
     /// Bytes, and what is settled.
     pub store: &'s dyn Store,
+    /// Whether a reply is judged that isn't over on record: then what the user said last is the prompt that it answers.
+    pub is_of_draft: bool,
 }
 
 /// What is kept for the project.
