@@ -97,6 +97,12 @@ pub enum CliCommand {
     },
     /// Show what is going on: what was asked last, what is in flight, how the last build and test run ended
     Status(ActArgs),
+    /// Print one line for a client's status line: what is true, what is STALE, how full the context is
+    Statusline {
+        /// The configuration's flags.
+        #[command(flatten)]
+        flags: ConfigFlags,
+    },
     /// Say what the work is for: new conversations are told until it is done
     Goal(GoalArgs),
     /// Clear a conversation: from its next prompt on, older messages go to no model
@@ -762,6 +768,7 @@ mod tests {
             }
             CliCommand::Config { flags, output } => with("config", &flags.0, Some(*output)),
             CliCommand::Hook { flags } => with("hook", &flags.0, None),
+            CliCommand::Statusline { flags } => with("statusline", &flags.0, None),
             CliCommand::Mcp { flags } => with("mcp", &flags.0, None),
             CliCommand::Hooks(HooksCommand::Print { client }) => {
                 format!("hooks print {client:?}")

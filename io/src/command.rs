@@ -231,6 +231,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Statusline { flags } => hook::run_statusline(&flags.0),
         CliCommand::Mcp { flags } => mcp::run_mcp(&flags.0),
         CliCommand::Hooks(HooksCommand::Print { client }) => {
             Out::stdout().lines(hook::settings_lines(client))?;
@@ -449,10 +450,18 @@ fn status_lines(status: &Status) -> Vec<String> {
 /// The diagnostics' subject for a workspace, whether its proxy runs or not.
 fn diagnosed_subject(config: &ServeConfig) -> DiagnosedSubject {
     DiagnosedSubject {
+        upstream: upstream_url(&config.upstream.place),
+        ..ledger_subject(config)
+    }
+}
+
+/// The subject of what is asked of the ledger alone: no model server is looked for.
+fn ledger_subject(config: &ServeConfig) -> DiagnosedSubject {
+    DiagnosedSubject {
         readers: ReaderFactory::new(&DataFiles::of(&config.data_dir), &OpenOptions::default()),
         data_dir: config.data_dir.clone(),
         workspace: config.workspace.clone(),
-        upstream: upstream_url(&config.upstream.place),
+        upstream: None,
         api_key: config.upstream.api_key.clone(),
         ca_file: config.upstream.ca_file.clone(),
         safe_mode: None,

@@ -24,6 +24,7 @@ use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::scope::Scope;
 use crate::sessions::Sessions;
+use crate::signals::Signals;
 use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
@@ -58,6 +59,7 @@ pub struct State {
     usage: Usage,
     scope: Scope,
     goal: Goal,
+    signals: Signals,
     records: Records,
     provenance: Provenance,
 }
@@ -98,6 +100,7 @@ impl State {
         self.usage.apply(recorded, &self.episodes, changes);
         self.scope.apply(recorded, changes);
         self.goal.apply(recorded, changes);
+        self.signals.apply(recorded, changes);
         self.records.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
@@ -217,6 +220,12 @@ impl State {
     #[must_use]
     pub const fn goal(&self) -> &Goal {
         &self.goal
+    }
+
+    /// What clients' hooks have told.
+    #[must_use]
+    pub const fn signals(&self) -> &Signals {
+        &self.signals
     }
 
     /// Who said the newest texts.

@@ -42,6 +42,7 @@ macro_rules! for_each_table {
             RECORDS: crate::records::RecordRow => records,
             SCOPE: crate::scope::ScopeRow => scope,
             GOAL: crate::goal::GoalRow => goal,
+            SIGNALS: crate::signals::SignalRow => signals,
             PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };

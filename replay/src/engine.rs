@@ -540,6 +540,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 false => goal::change_goal(&view, ids, &directive.target),
             };
         }
+        if directive.verb == Verb::Signal {
+            return Vec::new();
+        }
         if directive.verb == Verb::Clear {
             return match is_repeated {
                 true => Vec::new(),

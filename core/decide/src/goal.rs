@@ -22,6 +22,9 @@ use tslp_projections::state::StateView;
 use super::hydrate;
 use crate::prompt_facts::RecordedSight;
 
+/// How long a conversation that waits for its tools counts as at work, in milliseconds: few commands take longer.
+pub const AT_WORK_MILLIS: u64 = 10 * 60 * 1000;
+
 /// Most tokens of what is told, its delimiters left out.
 const RECOVERY_TOKENS_MAX: usize = 100;
 
