@@ -1,6 +1,7 @@
 //! Messages between the threads: the network loop, the engine, the ledger writer, the auditor, the diagnostics.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
@@ -32,6 +33,8 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The `x-tslp-session` header.
         session_name: Option<String>,
+        /// How the client calls itself (`User-Agent`); empty if it doesn't.
+        user_agent: String,
         /// Whether the client marks this as a retry of its previous request (`x-stainless-retry-count` above 0).
         retry: bool,
         /// The value of the `Authorization` header that goes upstream; for an audit of the reply.
@@ -57,6 +60,8 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The response's end.
         ending: ResponseEnd,
+        /// How long the proxy kept the prompt, from its last byte until it went on.
+        added: Duration,
     },
     /// The result of the sandbox's self-test; `Err` holds the reason why tools can't run.
     ToolsTested(Result<(), String>),
@@ -152,6 +157,8 @@ pub enum ToLoop {
         headers: OwnHeaders,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
+        /// Whether the client gets nothing of it before the engine has judged all of it.
+        is_held: bool,
     },
     /// Write text of tslp's own into the response, after a round that has ended.
     Say {
@@ -174,6 +181,15 @@ pub enum ToLoop {
         /// The conversation so far, with the tools' results.
         request: ModelRequest,
     },
+    /// The held reply is refused: ask the model server once more, and keep the reply for the case that the other is no better.
+    AskAgain {
+        /// The exchange to act on.
+        exchange: ExchangeId,
+        /// The prompt with what is wrong with the reply.
+        request: ModelRequest,
+    },
+    /// The reply that was kept is the one that the client gets.
+    KeepDraft(ExchangeId),
     /// Relay the exchange unrecorded: its body holds no prompt.
     LeaveAlone {
         /// The exchange to act on.
@@ -249,8 +265,6 @@ pub enum DiagnosticPage {
     Entity(String),
     /// `GET /overview`.
     Overview,
-    /// `GET /events`.
-    Events,
     /// `GET /debug/last-prompt`.
     LastPrompt,
     /// `GET /metrics`.

@@ -3,6 +3,7 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+mod repair;
 mod tools;
 
 use std::borrow::Cow;
@@ -47,7 +48,7 @@ use crate::channel::{
     ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::config::settings::{NoticesInReply, TokenBudget, WindowGuard};
+use crate::config::settings::{CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
 use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
@@ -56,6 +57,7 @@ use crate::metrics::Metrics;
 use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
+use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::Commit;
@@ -103,6 +105,8 @@ pub struct EngineWiring {
     pub hydration: TokenBudget,
     /// What is done about prompts that are too long for their model.
     pub window_guard: WindowGuard,
+    /// Which replies are asked for once more where gate A refuses their code.
+    pub code_repair: CodeRepair,
     /// Has the model server asked how much its models read at once, if anybody wants to know.
     pub ask_for_windows: Option<Sender<()>>,
     /// Time of day, which every event carries.
@@ -143,6 +147,10 @@ struct ReplyUnderWay {
     reply: Reply,
     addressee: AuditedModel,
     costs: CostPair,
+    /// How the client calls itself.
+    user_agent: String,
+    /// How long the prompt was kept until it went on; known once the reply has ended.
+    added: Duration,
     /// Tool calls whose path was looked at already.
     calls_looked_at: usize,
     /// Tool calls that are on record although the reply is still coming.
@@ -158,6 +166,8 @@ struct ReplyUnderWay {
     news: Option<UserNews>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
+    /// What is kept to ask for it once more, if it may be.
+    repair: Option<Box<CodeRepairState>>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
     usage_of_first: Option<ServerUsage>,
 }
@@ -165,7 +175,8 @@ struct ReplyUnderWay {
 impl ReplyUnderWay {
     /// Bytes that are kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
-        self.reply.text.len() + self.reply.tail.len() + self.decoder.kept_bytes()
+        let first = self.repair.as_ref().map_or(0, |it| it.kept_bytes());
+        self.reply.said_bytes() + self.decoder.kept_bytes() + first
     }
 }
 
@@ -202,6 +213,8 @@ struct PromptToModel {
     exceeded: Option<WindowExceeded>,
     /// The rounds that its reply may take.
     rounds: RoundsAllowed,
+    /// Whether its reply is held until it was judged.
+    is_held: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
     news: Option<UserNews>,
 }
@@ -280,6 +293,7 @@ impl EngineThread {
                 dialect,
                 exchange,
                 session_name,
+                user_agent,
                 retry,
                 authorization,
                 body,
@@ -295,17 +309,30 @@ impl EngineThread {
                 };
                 self.worked_bytes += body.len();
                 self.handle_prompt(exchange, envelope, authorization, body);
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.user_agent = user_agent;
+                }
             }
             ToEngine::ReplyBytes {
                 exchange,
                 bytes,
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
-            ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
+            ToEngine::ReplyEnd {
+                exchange,
+                ending,
+                added,
+            } => {
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.added = added;
+                }
+                self.reply_end(exchange, ending);
+            }
             ToEngine::OneRound(exchange) => {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
                     running.tools = None;
+                    running.repair = None;
                 }
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
@@ -454,8 +481,8 @@ impl EngineThread {
             );
             (written.bytes, Some(body), written.messages)
         };
-        let can_go_on =
-            offered == Tools::None && sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let can_be_repeated = sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let can_go_on = offered == Tools::None && can_be_repeated;
         let tells = self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt();
         let news = tells.then(|| {
             let mut news = UserNews::default();
@@ -480,6 +507,14 @@ impl EngineThread {
         );
         let mut headers = own_headers(&composed.batch, exceeded.as_ref());
         headers.extend(attention.header());
+        let is_held = can_be_repeated
+            && has_one_choice
+            && composed.conversation.is_some()
+            && self.holds_replies(offered);
+        let rounds = match rounds {
+            RoundsAllowed::One if is_held => RoundsAllowed::OneJudged,
+            rounds => rounds,
+        };
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
@@ -492,6 +527,7 @@ impl EngineThread {
             episode: composed.episode,
             headers,
             rounds,
+            is_held,
         };
         let sent = PromptToModel {
             dialect,
@@ -510,6 +546,7 @@ impl EngineThread {
             texts: texts_named(&composed.batch),
             exceeded,
             rounds,
+            is_held,
             news,
         };
         Ok(ComposedRequest::Prompt(Box::new((
@@ -530,6 +567,9 @@ impl EngineThread {
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
+        let repair = sent
+            .is_held
+            .then(|| Box::new(CodeRepairState::new(Arc::clone(&sent.body))));
         let tools = match (sent.rounds, sent.conversation, last) {
             (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
                 let reply = ToolReply::new(session, sent.body, last);
@@ -543,6 +583,8 @@ impl EngineThread {
             reply: Reply::default(),
             addressee: sent.addressee,
             costs,
+            user_agent: String::new(),
+            added: Duration::ZERO,
             calls_looked_at: 0,
             calls_recorded: 0,
             touched: BTreeMap::new(),
@@ -550,6 +592,7 @@ impl EngineThread {
             rounds: sent.rounds,
             news: sent.news,
             tools,
+            repair,
             usage_of_first: None,
         };
         let other = self.running.insert(exchange, running);
@@ -660,7 +703,10 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
-        if !self.begins_another_round(exchange, ending) {
+        if self.begins_another_round(exchange, ending) {
+            return;
+        }
+        if let Some(ending) = self.end_or_ask_again(exchange, ending) {
             self.reply_over(exchange, ending);
         }
     }
@@ -780,6 +826,9 @@ impl EngineThread {
                 sent: running.costs.sent,
                 server,
                 reply_bytes,
+                user_agent: running.user_agent,
+                added_micros: u32::try_from(running.added.as_micros()).ok(),
+                window: self.windows.window_of(&model),
             });
         } else {
             self.prompt_costs.forget(exchange);

@@ -727,6 +727,7 @@ fn start_engine(
         notices_in_reply: config.notices_in_reply,
         hydration: config.budget,
         window_guard: config.window_guard,
+        code_repair: config.code_repair,
         ask_for_windows,
         clock: Arc::new(SystemClock),
     };

@@ -66,6 +66,7 @@ use tslp_projections::state::{State, StateView};
 use tslp_projections::store::{Store, Unreadable};
 
 pub mod call;
+mod draft;
 mod examine;
 mod fold;
 pub(crate) mod retrace;

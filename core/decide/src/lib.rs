@@ -19,6 +19,7 @@ pub mod clear;
 pub mod code_reader;
 pub mod compose;
 pub mod direct;
+pub mod draft;
 pub mod found_code;
 pub mod found_edit;
 pub mod goal;

@@ -61,6 +61,8 @@ pub struct ServeConfig {
     pub notices_in_reply: settings::NoticesInReply,
     /// What is done about prompts that are too long for their model.
     pub window_guard: settings::WindowGuard,
+    /// Which replies are asked for once more where gate A refuses their code.
+    pub code_repair: settings::CodeRepair,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -171,6 +173,7 @@ impl ServeConfig {
             budget: settings.budget,
             notices_in_reply: settings.notices_in_reply,
             window_guard: settings.window_guard,
+            code_repair: settings.code_repair,
             audit: settings.audit,
             etv: settings.etv,
             tools: settings.tools,

@@ -76,6 +76,15 @@ pub fn sentence(event: &Event) -> String {
             "" => format!("#{} kept no longer", event.key),
             statement => format!("{} #{}: {statement}", event.kind, event.key),
         },
+        Event::DraftRefused(event) => {
+            let faults = event.refused.iter();
+            let faults = faults.map(|it| format!("{} ({})", it.entity, it.reason));
+            let faults = comma_separated(faults);
+            match event.told {
+                Some(_) => format!("{faults}: asked for once more"),
+                None => format!("{faults}: no better, the first reply goes out"),
+            }
+        }
         Event::WorkCounted(event) => format!(
             "{} changed, {} of code, {}, {}",
             count_text(event.files.len(), "file", "files"),

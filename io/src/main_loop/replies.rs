@@ -17,6 +17,7 @@ use super::MainLoop;
 use super::client::{
     CallConnection, ChatReply, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm,
     Exchange, ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
+    UpstreamCall,
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
@@ -200,7 +201,7 @@ impl MainLoop {
             && head.method != "HEAD"
         {
             may_go_on = true;
-            let continued = ContinuedResponse::new(response, media, reply.dialect);
+            let continued = ContinuedResponse::new(response, media, (reply.dialect, reply.is_held));
             reply.continued = Some(Box::new(continued));
             // The head of a whole body states its length, which the next rounds may change: it waits for them.
             if media == ErrorEventForm::Other {
@@ -291,9 +292,10 @@ impl MainLoop {
                 passed = if continued.is_refused() {
                     Cow::default()
                 } else {
-                    Cow::Owned(continued.rounds.push(data))
+                    let passed = continued.rounds.push(data);
+                    Cow::Owned(continued.pass(passed))
                 };
-                is_too_long = continued.rounds.is_too_long();
+                is_too_long = continued.is_too_long();
             }
             // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
@@ -307,8 +309,9 @@ impl MainLoop {
         }
         write_body(out, call.downstream, &passed);
         if is_too_long {
-            self.pass_on_as_it_came(client);
+            return self.pass_on_as_it_came(client);
         }
+        self.comment_if_due(client);
     }
 
     /// Hands over what all replies have said so far: a client may have acted on it already.
@@ -472,6 +475,10 @@ impl MainLoop {
 
     /// The last piece has waited long enough: for the engine, or for the end of a response that has said that it is over.
     pub(super) fn last_piece_waited(&mut self, client: &mut Client) {
+        let continued = client.call().and_then(UpstreamCall::rounds_state);
+        if continued.is_some_and(|continued| continued.waiting.is_some()) {
+            return self.round_complete(client, false);
+        }
         self.pass_on_as_it_came(client);
         self.release_last_piece(client);
     }
@@ -491,7 +498,7 @@ impl MainLoop {
     pub(super) fn release_or_finish(&mut self, client: &mut Client) {
         let durable = self.durability.durable();
         let Some(call) = client.call() else {
-            return;
+            return self.tell_listener(client);
         };
         let done = call.downstream == Downstream::Done;
         if let Some(reply) = &mut call.chat
@@ -555,6 +562,9 @@ impl MainLoop {
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
         tracing::warn!(status = refusal.status, message = %refusal.message, "upstream");
+        if self.keep_first_reply(client) {
+            return;
+        }
         let has_begun = client
             .call()
             .is_some_and(|call| call.downstream != Downstream::Waiting);
@@ -611,6 +621,9 @@ impl MainLoop {
     /// Cuts a response that the client has seen the beginning of, so that it can't pass for complete.
     pub(super) fn response_broke(&mut self, client: &mut Client, refusal: &Refusal) {
         self.upstream_is_down &= client.server() != ServerNumber::default();
+        if self.keep_first_reply(client) {
+            return;
+        }
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
@@ -631,6 +644,8 @@ impl MainLoop {
             }
             let may_hold_calls =
                 reply.allowed == RoundsAllowed::OneJudged && continued.rounds.may_hold_calls();
+            let waited = continued.release();
+            write_body(out, call.downstream, &waited);
             if !continued.rounds.is_continued() && !may_hold_calls {
                 let held = continued.rounds.take_held();
                 write_body(out, call.downstream, &held);

@@ -85,6 +85,12 @@ impl ReplyDecoder {
         self.dialect
     }
 
+    /// Why the model ended, so far as it has said so.
+    #[must_use]
+    pub fn finish_reason(&self) -> Option<&str> {
+        self.content.finish_reason.as_deref()
+    }
+
     /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {

@@ -17,7 +17,7 @@ use super::held_calls::{self, DeniedCalls};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
-const HELD_BYTES_MAX: usize = 1 << 20;
+pub const HELD_BYTES_MAX: usize = 1 << 20;
 
 /// The response so far.
 #[derive(Debug)]
@@ -136,12 +136,6 @@ impl ResponseRounds {
     pub fn held_bytes(&self) -> usize {
         let later = self.later.as_ref();
         self.held.len() + later.map_or(0, |later| later.decoder.kept_bytes())
-    }
-
-    /// Whether there is more than what is kept back.
-    #[must_use]
-    pub fn is_too_long(&self) -> bool {
-        self.held_bytes() > HELD_BYTES_MAX
     }
 
     /// Everything that was kept back, as it came.
