@@ -2,7 +2,6 @@
 //! Advice, never a block.
 
 use serde_json::{Value, json};
-use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_projections::episodes::EpisodeRow;
 
 use crate::probe::ServerWindows;
@@ -12,6 +11,9 @@ const MARKS: [u32; 3] = [5_000, 10_000, 15_000];
 
 /// From how many hundredths of a known window on.
 const MARKS_PERCENT: [u32; 3] = [50, 75, 90];
+
+/// Characters of a token, before more is known.
+const CHARS_PER_TOKEN: u32 = 4;
 
 /// Characters of a token that no text has on the whole.
 const CHARS_PER_TOKEN_MAX: u32 = 8;
@@ -84,7 +86,7 @@ impl Attention {
     #[must_use]
     pub fn of_row(row: &EpisodeRow, windows: &ServerWindows) -> Option<Self> {
         let characters = row.sent_chars?;
-        let estimated = characters / u32::try_from(BYTES_PER_TOKEN).unwrap_or(1);
+        let estimated = characters / CHARS_PER_TOKEN;
         // Some servers count only what they had to read.
         let is_whole = |tokens: &u32| tokens.saturating_mul(CHARS_PER_TOKEN_MAX) >= characters;
         let tokens = row.prompt_tokens.filter(is_whole).unwrap_or(estimated);

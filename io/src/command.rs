@@ -5,6 +5,7 @@ mod evidence;
 mod guardian;
 mod hook;
 mod mcp;
+mod notes;
 mod preview;
 mod records;
 mod run;
@@ -152,10 +153,14 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             };
             if let Some(at) = at {
                 need_ledger(&config)?;
-                let page = state::state_page_at(&diagnosed_subject(&config), &wanted, Seq(at))?;
-                let page = page.ok_or_else(|| {
+                let subject = ledger_subject(&config);
+                let until = state::position_of(&subject, at)?;
+                let page = until
+                    .map(|until| state::state_page_at(&subject, &wanted, until))
+                    .transpose()?;
+                let page = page.flatten().ok_or_else(|| {
                     let message =
-                        format!("there is no event {at}, or nothing true of what --after names");
+                        "there is no such event, or nothing true of what --after names".to_owned();
                     CommandFailure::new(Exit::Failure, message)
                 })?;
                 return print_vouched(
@@ -231,6 +236,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             print_page(output, || page::json(&layers), || page::lines(&layers))
         }
         CliCommand::Hook { flags } => hook::run_hook(&flags.0),
+        CliCommand::Notes { format: _, flags } => notes::run_notes(&flags.0),
         CliCommand::Statusline { flags } => hook::run_statusline(&flags.0),
         CliCommand::Mcp { flags } => mcp::run_mcp(&flags.0),
         CliCommand::Hooks(HooksCommand::Print { client }) => {

@@ -353,7 +353,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_for_another = work.recorded.iter().any(goal::leaves_nothing_to_tell);
         if !is_for_another {
             self.decide(&mut work, |engine, _| {
-                goal::tell(&engine.view(), ids, &request, seen.as_ref())
+                goal::tell(&engine.view(), at, ids, &request, seen.as_ref())
             });
         }
         let messages = Messages {

@@ -269,3 +269,35 @@ impl KeptMessages {
         outgoing
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nineteen_of_twenty_decisions_with_evidence_suffice() {
+        let check = |grounded: usize, claims: usize, suffices: bool| {
+            let lacking = (grounded..claims).map(|it| (format!("d{it}"), "no citation".into()));
+            let evidence = DecisionEvidence {
+                claims,
+                ungrounded: lacking.collect(),
+            };
+            assert_eq!(evidence.suffices(), suffices, "{grounded} of {claims}");
+            evidence.refusal()
+        };
+        check(0, 0, true);
+        check(19, 20, true);
+        let refused = check(18, 19, false);
+        assert!(
+            refused.starts_with(
+                "Cannot clear: 1 decision lacks evidence.\nGrounding ratio 0.94, required 0.95. "
+            ),
+            "{refused}"
+        );
+        let refused = check(0, 10_000, false);
+        assert!(
+            refused.ends_with("#d7: no citation\n  and 9992 more"),
+            "{refused}"
+        );
+    }
+}

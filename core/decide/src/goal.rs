@@ -5,17 +5,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use tslp_core::artifact::Origin;
-use tslp_core::delimiter;
+use tslp_core::capture;
+use tslp_core::delimiter::{self, RECOVERY_CLOSE, RECOVERY_OPEN};
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Event, GoalChanged, NoticeIssued, Recorded};
+use tslp_core::event::{Event, GoalChanged, NoticeIssued, Recorded, ReplyOutcome};
 use tslp_core::first_words;
 use tslp_core::goal::{self, GoalChange};
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::BYTES_PER_TOKEN;
-use tslp_core::message::Role;
+use tslp_core::message::{Role, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
+use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::lines;
 use tslp_projections::state::StateView;
 
@@ -30,11 +32,6 @@ const RECOVERY_TOKENS_MAX: usize = 100;
 
 /// Files that are named as changed.
 const CHANGED_MAX: usize = 4;
-
-/// Opens what a conversation that begins anew is told.
-const RECOVERY_OPEN: &str = "[SESSION RECOVERY: READ-ONLY]";
-/// Closes it.
-const RECOVERY_CLOSE: &str = "[END SESSION RECOVERY]";
 
 /// Carries out what the user says of the goal.
 #[must_use]
@@ -67,25 +64,63 @@ pub fn leaves_nothing_to_tell(recorded: &Recorded) -> bool {
     }
 }
 
-/// Tells a conversation that begins what the work is for, if there is a goal, and a client's hook hasn't told it.
+/// Tells a conversation that begins what the work is for, if there is a goal, or where it goes on, if the last one was left unfinished,
+/// and a client's hook hasn't told it.
 #[must_use]
 pub fn tell(
     view: &StateView<'_>,
+    at: UnixMillis,
     ids: (EpisodeId, SessionId),
     request: &Request,
     seen: Option<&RecordedSight>,
 ) -> Vec<Event> {
-    if view.state.goal().text().is_none() {
-        return Vec::new();
-    }
     // The record lacks messages that were known before, so it says itself whether the conversation began.
-    let begins = match seen {
+    let is_told = match seen {
         Some(seen) => seen.noticed.contains(&(Reason::GoalTold, None)),
-        None => opens_conversation(view, ids, request),
+        None => {
+            opens_conversation(view, ids, request)
+                && (view.state.goal().text().is_some() || goes_on(view, at, ids.1, request))
+        }
     };
     let told = NoticeIssued::new(ids, Reason::GoalTold, None);
-    let told = begins.then_some(Event::NoticeIssued(told));
+    let told = is_told.then_some(Event::NoticeIssued(told));
     told.into_iter().collect()
+}
+
+/// Whether an agent's conversation that begins goes on with another one's work: that was left unfinished, and nobody is at work there.
+/// Plain chats are each about something else.
+fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Request) -> bool {
+    let others = |row: &&EpisodeRow| ![SessionId(0), begun].contains(&row.session);
+    let episodes = view.state.episodes();
+    let Some(last) = episodes.iter().filter(others).last() else {
+        return false;
+    };
+    if request.tools == Tools::None || work_in(view, last.session).is_empty() {
+        return false;
+    }
+    let left = view.state.sessions().left_undone(last.session);
+    let is_over = || {
+        view.state.signals().last_end() > last.seq
+            || at.0.abs_diff(last.at_ms.0) >= AT_WORK_MILLIS
+            || is_after_compaction(request)
+    };
+    match last.outcome {
+        // Its client or the proxy has ended in the middle of the reply.
+        Some(ReplyOutcome::ClientGone | ReplyOutcome::Interrupted) => true,
+        Some(ReplyOutcome::Completed) => left && is_over(),
+        _ => false,
+    }
+}
+
+/// Whether the conversation begins with its client's summary of what it held before.
+fn is_after_compaction(request: &Request) -> bool {
+    let mut users = request.messages.iter().filter(|it| it.role == Role::User);
+    users.any(|message| {
+        message
+            .parts
+            .iter()
+            .any(|part| capture::begins_with_summary(part))
+    })
 }
 
 /// Whether nothing was said before in the conversation.
@@ -102,12 +137,13 @@ fn opens_conversation(
         && !episodes.any(|row| row.session == session && row.episode != episode)
 }
 
-/// What a conversation is told of the work. `None` if there is no goal.
+/// What a conversation is told of the work; `None` if there is nothing to tell.
 pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option<String> {
-    view.state.goal().text()?;
     let rows: Vec<_> = view.state.goal().rows().collect();
-    let said = lines(rows.into_iter());
-    Some(block_of(said.chain(last_work(view, session))))
+    let said: Vec<String> = lines(rows.into_iter())
+        .chain(last_work(view, session))
+        .collect();
+    (!said.is_empty()).then(|| block_of(said.into_iter()))
 }
 
 /// What a conversation is told in the place of the messages that were cleared.

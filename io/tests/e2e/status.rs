@@ -197,7 +197,7 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
         upstream.will_say("Yes.");
         tslp.chat(&prompt(text));
         let seen = upstream.next().text();
-        seen.matches("[SESSION RECOVERY: READ-ONLY]").count()
+        seen.matches("SESSION RECOVERY: READ-ONLY").count()
     };
     assert_eq!(told("Hello."), 0);
     let (code, page) = places.cli_json(&["goal", "next: measure"]);
@@ -226,7 +226,7 @@ fn a_goal_is_told_once_to_each_conversation_that_begins_until_it_is_done() {
     let (_, page) = places.cli_json(&["status"]);
     assert_eq!(page["goal"][0]["text"], "Make it fast");
     assert_eq!(page["unfinished"], true);
-    // What a client's hook has told isn't told again.
+    // What a client's hook has told isn't told again; it is the client's text, so its delimiters are defused like any other's.
     let context = begun(&places, "clear")["hookSpecificOutput"]["additionalContext"].clone();
     let context = context.as_str().unwrap().to_owned();
     assert!(context.contains("Goal: Make it fast"), "{context}");
@@ -414,5 +414,89 @@ fn a_second_window_beside_one_at_work_is_told_nothing() {
     let question = json!({"hook_event_name": "SessionEnd", "reason": "other"});
     hook_answer(&places, &question.to_string());
     assert!(begun(&places, "startup").to_string().contains(ended));
+    tslp.stop();
+}
+
+#[test]
+fn an_agent_is_told_without_a_hook_once_nobody_is_at_work_any_more() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let told = |body: &Value| {
+        upstream.will_say("Yes.");
+        tslp.chat(body);
+        let seen = upstream.next().text();
+        tslp.at_rest();
+        seen.matches("Asked last: Make the parser faster, please.")
+            .count()
+    };
+    let work = || {
+        upstream.will(calls("bash", &json!({"command": "make"})));
+        tslp.chat(&request(&[user("Make the parser faster, please.")]));
+        upstream.next();
+        tslp.at_rest();
+    };
+    work();
+    // A second window, and then what the client makes of the first one when its context is full.
+    assert_eq!(told(&request(&[user("Write a poem.")])), 0);
+    work();
+    let summary = "This session is being continued from a previous conversation that ran out of context. The parser was looked at.";
+    assert_eq!(told(&request(&[user(summary)])), 1);
+    work();
+    let question = json!({"hook_event_name": "SessionEnd", "reason": "clear"});
+    hook_answer(&places, &question.to_string());
+    assert_eq!(told(&prompt("What is a monad?")), 0, "a chat");
+    work();
+    hook_answer(&places, &question.to_string());
+    assert_eq!(told(&request(&[user("Go on.")])), 1);
+    assert_eq!(
+        told(&request(&[user("Write another poem.")])),
+        0,
+        "it is done"
+    );
+    tslp.stop();
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
+}
+
+#[test]
+fn notes_and_labels_are_printed_from_the_ledger() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    let printed = |arguments: &[&str]| {
+        let output = places.in_workspace(arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), text)
+    };
+    places.cli_json(&["goal", "Make it fast"]);
+    places.cli_json(&["goal", "question: how fast?"]);
+    places.cli_json(&["note", "decision #queue: One writer thread."]);
+    upstream.will_say("Fine.");
+    tslp.chat(&prompt(&format!(
+        "{}Note ring_put.",
+        fenced("src/ring.c", RING)
+    )));
+    tslp.at_rest();
+    let first = printed(&["state"]);
+    upstream.will_say("Fine.");
+    tslp.chat(&prompt(&format!(
+        "{}Note it.",
+        fenced("src/ring.c", RING_BETTER)
+    )));
+    tslp.at_rest();
+    assert_ne!(printed(&["state"]), first);
+    assert_eq!(printed(&["state", "--at", "e1"]), first);
+    assert_eq!(printed(&["state", "--at", "clear"]).0, Some(1));
+    assert_eq!(printed(&["state", "--at", "yesterday"]).0, Some(2));
+    let (code, notes) = printed(&["notes", "--format", "notes-md"]);
+    assert_eq!(code, Some(0));
+    for line in [
+        "# Agent Working Memory (NOTES.md)",
+        "- **Current Goal**: Make it fast",
+        "**Decision**: One writer thread.",
+        "- [ ] how fast?",
+    ] {
+        assert!(notes.lines().any(|it| it == line), "{line}: {notes}");
+    }
     tslp.stop();
 }
