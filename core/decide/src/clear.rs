@@ -1,14 +1,17 @@
 //! A conversation's context cleared: what it held so far goes to no model any more, and where the work stands is told in its place
 //! (docs/memory.md, spec 003).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use tslp_core::capture;
 use tslp_core::event::{ContextCleared, ContextCut, Event, NoticeIssued};
 use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
-use tslp_core::message::Role;
+use tslp_core::message::{Message, Role};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{Grounding, Policy};
@@ -225,26 +228,73 @@ impl Messages<'_> {
         elsewhere
     }
 
-    /// The prompt as it is from its first message that is kept on, with the system messages before it.
+    /// The prompt as it is from its first message that is kept on, with what the client itself says before it: system messages, and the
+    /// project's instructions and the like at the beginning.
     #[must_use]
     pub fn kept_from(&self, first: usize) -> KeptMessages {
-        let is_kept =
-            |index: &usize| *index >= first || self.request.messages[*index].role == Role::System;
-        let indices: Vec<usize> = (0..self.request.messages.len()).filter(is_kept).collect();
-        let left_out = self.request.messages.len() - indices.len();
-        let messages = indices.iter().map(|at| self.request.messages[*at].clone());
-        KeptMessages {
+        let all = &self.request.messages;
+        let mut spoken = all.iter();
+        let opening = spoken
+            .position(|it| matches!(it.role, Role::Assistant | Role::Tool))
+            .unwrap_or(all.len());
+        let mut kept = KeptMessages {
             request: Request {
-                messages: messages.collect(),
+                messages: Vec::new(),
                 ..self.request.clone()
             },
-            keys: indices.iter().map(|at| self.keys[*at]).collect(),
-            omitted_prefix: self
-                .omitted_prefix
-                .saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX)),
-            indices,
+            keys: Vec::new(),
+            omitted_prefix: self.omitted_prefix,
+            indices: Vec::new(),
+            replaced: BTreeMap::new(),
+        };
+        for (index, message) in all.iter().enumerate() {
+            let is_whole = index >= first || message.role == Role::System;
+            let is_context = index < opening
+                && message.role == Role::User
+                && message.parts.iter().any(|part| is_clients_own(part));
+            if !is_whole && !is_context {
+                kept.omitted_prefix = kept.omitted_prefix.saturating_add(1);
+                continue;
+            }
+            let mut message = Arc::clone(message);
+            if !is_whole {
+                let parts = message.parts.iter().enumerate();
+                let said = parts.filter(|(_, part)| !is_clients_own(part));
+                let said: Vec<_> = said.map(|(part, _)| (part, CLEARED.into())).collect();
+                if !said.is_empty() {
+                    let mut changed = Message::clone(&message);
+                    for (part, text) in &said {
+                        changed.parts[*part].clone_from(text);
+                    }
+                    message = changed.into();
+                    kept.replaced.insert(index, said);
+                }
+            }
+            kept.request.messages.push(message);
+            kept.keys.push(self.keys[index]);
+            kept.indices.push(index);
         }
+        kept
     }
+}
+
+/// Stands in the place of what the user said beside the client's own text.
+const CLEARED: &str = "(cleared)";
+
+/// Whether a text is one element of the client's, perhaps with a heading: the project's instructions, its environment.
+fn is_clients_own(text: &str) -> bool {
+    let mut text = text.trim();
+    if text.starts_with('#') {
+        text = text
+            .split_once('\n')
+            .map_or("", |(_, rest)| rest.trim_start());
+    }
+    let line = text.lines().next().unwrap_or_default();
+    let named = line.strip_prefix('<').and_then(|tag| tag.split_once('>'));
+    named.is_some_and(|(name, _)| {
+        let closing = ["</", name, ">"].concat();
+        !capture::is_users_tag(line) && !name.is_empty() && text.ends_with(&closing)
+    })
 }
 
 /// What a clear leaves of a prompt.
@@ -257,6 +307,8 @@ pub struct KeptMessages {
     pub omitted_prefix: u32,
     /// The index of each of its messages in the client's request.
     indices: Vec<usize>,
+    /// Of messages that are kept in part the other texts, by the message's index in the client's request.
+    replaced: BTreeMap<usize, Vec<(usize, String)>>,
 }
 
 impl KeptMessages {
@@ -266,13 +318,45 @@ impl KeptMessages {
         for message in &mut outgoing.messages {
             message.index = self.indices[message.index];
         }
+        self.leave_out(&mut outgoing);
         outgoing
+    }
+
+    /// Leaves out of a prompt what is cleared.
+    pub(super) fn leave_out(&self, outgoing: &mut Outgoing) {
+        let messages = &mut outgoing.messages;
+        messages.retain(|message| self.indices.binary_search(&message.index).is_ok());
+        for message in messages {
+            for (part, text) in self.replaced.get(&message.index).into_iter().flatten() {
+                message.rewritten.retain(|(rewritten, _)| rewritten != part);
+                message.rewritten.push((*part, text.clone()));
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clients_own_text_is_one_element() {
+        let check = |text: &str, is_own: bool| assert_eq!(is_clients_own(text), is_own, "{text}");
+        check("<system-reminder>\nBe brief.\n</system-reminder>\n\n", true);
+        check(
+            "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>",
+            true,
+        );
+        check(
+            "<environment_context>\n  <cwd>/p</cwd>\n</environment_context>",
+            true,
+        );
+        check("<task>\nMend it.\n</task>", false);
+        check("<system-reminder>\nx\n</system-reminder>\nMend it.", false);
+        check("# Heading", false);
+        check("Mend it.", false);
+        check("", false);
+    }
 
     #[test]
     fn nineteen_of_twenty_decisions_with_evidence_suffice() {

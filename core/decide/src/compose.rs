@@ -357,14 +357,15 @@ pub fn compose_side_request(
     known: &OffKnowledge,
 ) -> Outgoing {
     let mut injected = InjectedTexts::default();
-    let mut first_kept = 0;
+    let mut kept = None;
     if let Some((session, keys)) = receive::repeated_conversation(view, request) {
         let messages = Messages {
             request,
             keys: &keys,
             omitted_prefix: 0,
         };
-        first_kept = messages.first_kept(view, session).unwrap_or_default();
+        let first = messages.first_kept(view, session);
+        kept = first.map(|first| messages.kept_from(first));
         let positions = MessagePositions::new(request, 0, 0);
         let amendments = view.state.sessions().amendments(session);
         injected = InjectedTexts::new(view, &keys, &amendments, &positions);
@@ -377,9 +378,6 @@ pub fn compose_side_request(
         ..Withholding::default()
     };
     let mut outgoing = Outgoing::unchanged(request);
-    outgoing.messages.retain(|message| {
-        message.index >= first_kept || request.messages[message.index].role == Role::System
-    });
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
         let changed = withholding.rewritten.range(all.clone()).map(|_| ());
@@ -390,6 +388,9 @@ pub fn compose_side_request(
         {
             *message = injected.outgoing_message(request, message.index, &withholding);
         }
+    }
+    if let Some(kept) = kept {
+        kept.leave_out(&mut outgoing);
     }
     outgoing
 }
