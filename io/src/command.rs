@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tslp_core::event::Verb;
-use tslp_core::ids::Seq;
 use tslp_core::path::RelPath;
 use tslp_store::content_cache::ArchiveTrust;
 use tslp_store::data_dir::{self, DataDirError};
