@@ -777,6 +777,13 @@ impl Sessions {
         session.is_some_and(|session| session.awaits_tools || !session.refused.is_empty())
     }
 
+    /// The user's texts in the session's prompt whose reply hasn't come to its end.
+    #[must_use]
+    pub fn open_texts(&self, session: SessionId) -> &[ArtifactHash] {
+        let open = self.sessions.get(&session).and_then(|it| it.open.as_ref());
+        open.map_or(&[], |open| &open.user)
+    }
+
     /// The model's last reply in the session.
     #[must_use]
     pub fn last_reply(&self, session: SessionId) -> Option<MessageKey> {

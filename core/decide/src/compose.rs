@@ -798,7 +798,8 @@ fn notice_block(
     if notice.reason == Reason::DecisionsUngrounded {
         return notice::notice_of(&DecisionEvidence::of(view).refusal());
     }
-    if matches!(notice.reason, Reason::GoalChanged | Reason::GoalTold)
+    let has_goal = view.state.goal().text().is_some();
+    if (notice.reason == Reason::GoalTold || notice.reason == Reason::GoalChanged && has_goal)
         && let Some(block) = goal::recovery_block(view, prompt.session)
     {
         return block;

@@ -11,6 +11,7 @@ use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, GoalChanged, NoticeIssued, Recorded, ReplyOutcome};
 use tslp_core::first_words;
 use tslp_core::goal::{self, GoalChange};
+use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
 use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::{Role, Tools};
@@ -95,7 +96,7 @@ fn goes_on(view: &StateView<'_>, at: UnixMillis, begun: SessionId, request: &Req
     let Some(last) = episodes.iter().filter(others).last() else {
         return false;
     };
-    if request.tools == Tools::None || work_in(view, last.session).is_empty() {
+    if request.tools == Tools::None || whole_work_in(view, last.session).is_empty() {
         return false;
     }
     let left = view.state.sessions().left_undone(last.session);
@@ -151,7 +152,7 @@ pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> Str
     let cleared = String::from("The user cleared the earlier messages of this conversation.");
     let rows: Vec<_> = view.state.goal().rows().collect();
     let said = lines(rows.into_iter());
-    let work = work_in(view, session).into_iter();
+    let work = work_in(view, session, &[]).into_iter();
     block_of(
         [cleared]
             .into_iter()
@@ -186,7 +187,7 @@ fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
     let mut sessions: Vec<SessionId> = view.state.episodes().iter().map(|it| it.session).collect();
     sessions.retain(|session| ![SessionId(0), begun].contains(session));
     let last = sessions.last().copied();
-    last.map_or_else(Vec::new, |session| work_in(view, session))
+    last.map_or_else(Vec::new, |session| whole_work_in(view, session))
 }
 
 /// The files that a conversation has changed, as far as that is true.
@@ -209,12 +210,17 @@ fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
     (!changed.is_empty()).then(|| format!("Changed: {}", changed.join(", ")))
 }
 
-/// What was asked last in a conversation, and which of its changes were refused.
-fn work_in(view: &StateView<'_>, session: SessionId) -> Vec<String> {
+/// The work of a conversation, with its prompt whose reply hasn't come to its end.
+fn whole_work_in(view: &StateView<'_>, session: SessionId) -> Vec<String> {
+    work_in(view, session, view.state.sessions().open_texts(session))
+}
+
+/// What was asked last in a conversation, and which of its changes were refused. `open` are the texts of a later prompt.
+fn work_in(view: &StateView<'_>, session: SessionId, open: &[ArtifactHash]) -> Vec<String> {
     let exchanges = view.state.sessions().recent_exchanges(session);
-    let asked = exchanges.iter().rev().find_map(|exchange| {
-        let texts = exchange.user.iter();
-        let mut words = texts.filter_map(|content| {
+    let answered = exchanges.iter().rev().map(|exchange| &exchange.user[..]);
+    let asked = [open].into_iter().chain(answered).find_map(|texts| {
+        let mut words = texts.iter().filter_map(|content| {
             let text = view.artifact_content(*content)?;
             Some(first_words::first_words(&String::from_utf8_lossy(&text)))
         });

@@ -2,12 +2,12 @@
 //! for clients' calls; `SessionStart` begins a conversation, which is told what the last work left unfinished (docs/memory.md); compactions and
 //! ends go on record; `Stop` asks once for decisions; to every other event there is nothing to say. JSON in, JSON out; the exit code is always 0, because clients take others for failures of their own.
 
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::os::unix::process as unix_process;
 use std::path::Path;
 use std::time::Duration;
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use serde_json::{Map, Value, json};
 use tslp_core::guardian::{CallPart, call_parts, judge_client_call};
@@ -210,10 +210,8 @@ const HARVEST: &str = "What was decided, and why, is lost with the context unles
 
 /// One line for a client's status line; empty where there is nothing to say. Trouble is no failure of the client's.
 pub(super) fn run_statusline(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
-    if !io::stdin().is_terminal() {
-        // What the client tells of itself isn't needed; left unread, it would be the client's broken pipe.
-        let _ = read_question();
-    }
+    // What the client tells of itself isn't needed, and waited for by nobody; left unread, it would be the client's broken pipe.
+    let _reader = thread::spawn(|| io::copy(&mut io::stdin().lock(), &mut io::sink()));
     let line = || {
         let (config, _) = read_config(flags).ok()?;
         if !has_ledger(&config).ok()? {
