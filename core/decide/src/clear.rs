@@ -7,7 +7,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use tslp_core::capture;
 use tslp_core::event::{ContextCleared, ContextCut, Event, NoticeIssued};
 use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -15,6 +14,7 @@ use tslp_core::message::{Message, Role};
 use tslp_core::outgoing::Outgoing;
 use tslp_core::path::RelPath;
 use tslp_core::policy::{Grounding, Policy};
+use tslp_core::read_message::ReadMessage;
 use tslp_core::reason::Reason;
 use tslp_core::record::RecordKind;
 use tslp_core::request::Request;
@@ -237,6 +237,9 @@ impl Messages<'_> {
         let opening = spoken
             .position(|it| matches!(it.role, Role::Assistant | Role::Tool))
             .unwrap_or(all.len());
+        let has_context = all[..opening.min(first)]
+            .iter()
+            .any(|it| is_clients_own(it));
         let mut kept = KeptMessages {
             request: Request {
                 messages: Vec::new(),
@@ -249,26 +252,20 @@ impl Messages<'_> {
         };
         for (index, message) in all.iter().enumerate() {
             let is_whole = index >= first || message.role == Role::System;
-            let is_context = index < opening
-                && message.role == Role::User
-                && message.parts.iter().any(|part| is_clients_own(part));
-            if !is_whole && !is_context {
+            let is_context = index < opening && is_clients_own(message);
+            // A client's text and the user's may be parts of one message.
+            let is_beside = index < opening && has_context && message.role == Role::User;
+            if !is_whole && !is_context && !is_beside {
                 kept.omitted_prefix = kept.omitted_prefix.saturating_add(1);
                 continue;
             }
             let mut message = Arc::clone(message);
-            if !is_whole {
-                let parts = message.parts.iter().enumerate();
-                let said = parts.filter(|(_, part)| !is_clients_own(part));
-                let said: Vec<_> = said.map(|(part, _)| (part, CLEARED.into())).collect();
-                if !said.is_empty() {
-                    let mut changed = Message::clone(&message);
-                    for (part, text) in &said {
-                        changed.parts[*part].clone_from(text);
-                    }
-                    message = changed.into();
-                    kept.replaced.insert(index, said);
-                }
+            if !is_whole && is_beside {
+                let mut changed = Message::clone(&message);
+                changed.parts.fill(CLEARED.into());
+                let parts = changed.parts.iter().cloned().enumerate();
+                kept.replaced.insert(index, parts.collect());
+                message = changed.into();
             }
             kept.request.messages.push(message);
             kept.keys.push(self.keys[index]);
@@ -281,20 +278,9 @@ impl Messages<'_> {
 /// Stands in the place of what the user said beside the client's own text.
 const CLEARED: &str = "(cleared)";
 
-/// Whether a text is one element of the client's, perhaps with a heading: the project's instructions, its environment.
-fn is_clients_own(text: &str) -> bool {
-    let mut text = text.trim();
-    if text.starts_with('#') {
-        text = text
-            .split_once('\n')
-            .map_or("", |(_, rest)| rest.trim_start());
-    }
-    let line = text.lines().next().unwrap_or_default();
-    let named = line.strip_prefix('<').and_then(|tag| tag.split_once('>'));
-    named.is_some_and(|(name, _)| {
-        let closing = ["</", name, ">"].concat();
-        !capture::is_users_tag(line) && !name.is_empty() && text.ends_with(&closing)
-    })
+/// Whether a message is a text of the client's own, such as the project's instructions or its environment.
+fn is_clients_own(message: &ReadMessage) -> bool {
+    message.role == Role::Other && !message.recorded().is_empty()
 }
 
 /// What a clear leaves of a prompt.
@@ -338,25 +324,6 @@ impl KeptMessages {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_clients_own_text_is_one_element() {
-        let check = |text: &str, is_own: bool| assert_eq!(is_clients_own(text), is_own, "{text}");
-        check("<system-reminder>\nBe brief.\n</system-reminder>\n\n", true);
-        check(
-            "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>",
-            true,
-        );
-        check(
-            "<environment_context>\n  <cwd>/p</cwd>\n</environment_context>",
-            true,
-        );
-        check("<task>\nMend it.\n</task>", false);
-        check("<system-reminder>\nx\n</system-reminder>\nMend it.", false);
-        check("# Heading", false);
-        check("Mend it.", false);
-        check("", false);
-    }
 
     #[test]
     fn nineteen_of_twenty_decisions_with_evidence_suffice() {
