@@ -682,6 +682,8 @@ stored_words! {
         Forget = "forget",
         /// Leave out what the conversation held so far.
         Clear = "clear",
+        /// What a client's hook tells of its conversation; nobody types it.
+        Signal = "signal",
     }
 }
 
@@ -709,6 +711,7 @@ impl Verb {
             | Self::Note
             | Self::Forget
             | Self::Clear
+            | Self::Signal
             | Self::Unknown => false,
         }
     }

@@ -40,6 +40,8 @@ pub enum Act {
     OnGrant(Verb, String, Option<SessionId>),
     /// What the work is for, or something of it.
     OnGoal(String),
+    /// What a client's hook tells of its conversation.
+    Signal(String),
     /// A conversation, or that of the last prompt, is cleared; by force, whatever its decisions lack.
     Clear(Option<SessionId>, bool),
     /// All agents and tools are stopped, or may go on.
@@ -136,6 +138,7 @@ pub fn decide_act<S: Store>(
             };
             Vec::from([(*verb, grant.clone(), session)])
         }
+        Act::Signal(told) => Vec::from([(Verb::Signal, told.clone(), ALL_SESSIONS)]),
         Act::Clear(session, is_forced) => {
             let current = || engine.state().current_session();
             let Some(session) = session.or_else(current) else {

@@ -42,6 +42,7 @@ use tslp_replay::pending::{
 
 use crate::acts;
 use crate::adopt::{self, AdoptSummary};
+use crate::attention::Attention;
 use crate::auditor::queue::{Audit, AuditQueue, AuditedModel};
 use crate::channel::{
     ExchangeId, Handover, ModelRequest, OwnAnswer, OwnHeaders, ResponseEnd, RoundsAllowed,
@@ -365,7 +366,10 @@ impl EngineThread {
                 outcome,
                 answer,
             } => self.handle_audit_answer(episode, outcome, answer.as_deref()),
-            ToEngine::WindowsSaid(said) => self.windows.hear(said),
+            ToEngine::WindowsSaid(said) => {
+                self.wiring.metrics.note_windows(&said);
+                self.windows.hear(said);
+            }
             // Whoever asked may have gone; what was done counts.
             ToEngine::Act { act, answer } => {
                 let now = self.wiring.clock.now();
@@ -513,6 +517,16 @@ impl EngineThread {
             Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on, news.is_some()),
             _ => RoundsAllowed::One,
         };
+        let chars = client_body.as_ref().map_or(chars, |client_body| {
+            prompt_cost::chars_of(places.prompt_pieces(client_body, (&sent_body, &messages)))
+        });
+        let asked_for = &composed.request.model;
+        let attention = Attention::new(
+            self.windows.tokens_of(asked_for, chars).about,
+            self.windows.window_of(asked_for),
+        );
+        let mut headers = own_headers(&composed.batch, exceeded.as_ref());
+        headers.extend(attention.header());
         let is_held = can_be_repeated
             && has_one_choice
             && composed.conversation.is_some()
@@ -531,7 +545,7 @@ impl EngineThread {
             },
             durable_at,
             episode: composed.episode,
-            headers: own_headers(&composed.batch, exceeded.as_ref()),
+            headers,
             rounds,
             is_held,
         };

@@ -41,6 +41,7 @@ pub mod records;
 pub mod rules;
 pub mod scope;
 pub mod sessions;
+pub mod signals;
 pub mod usage;
 pub mod work;
 

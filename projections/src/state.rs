@@ -25,6 +25,7 @@ use crate::row::{EventAt, Keeps, Row, UnfitRow};
 use crate::rules::Rules;
 use crate::scope::Scope;
 use crate::sessions::Sessions;
+use crate::signals::Signals;
 use crate::stale::{HeldCode, Stale};
 use crate::state_map::StateMap;
 use crate::table::{TableDigest, Value};
@@ -60,6 +61,7 @@ pub struct State {
     scope: Scope,
     goal: Goal,
     checks: Checks,
+    signals: Signals,
     records: Records,
     provenance: Provenance,
 }
@@ -101,6 +103,7 @@ impl State {
         self.scope.apply(recorded, changes);
         self.goal.apply(recorded, changes);
         self.checks.apply(recorded, changes);
+        self.signals.apply(recorded, changes);
         self.records.apply(recorded, changes);
         self.provenance.apply(recorded, changes);
         if !(follows && possible) {
@@ -226,6 +229,12 @@ impl State {
     #[must_use]
     pub const fn checks(&self) -> &Checks {
         &self.checks
+    }
+
+    /// What clients' hooks have told.
+    #[must_use]
+    pub const fn signals(&self) -> &Signals {
+        &self.signals
     }
 
     /// Who said the newest texts.

@@ -43,6 +43,7 @@ macro_rules! for_each_table {
             SCOPE: crate::scope::ScopeRow => scope,
             GOAL: crate::goal::GoalRow => goal,
             CHECKS: crate::checks::CheckRow => checks,
+            SIGNALS: crate::signals::SignalRow => signals,
             PROVENANCE: crate::provenance::ProvenanceRow => provenance,
         }
     };

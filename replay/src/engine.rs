@@ -361,7 +361,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         let is_for_another = work.recorded.iter().any(goal::leaves_nothing_to_tell);
         if !is_for_another {
             self.decide(&mut work, |engine, _| {
-                goal::tell(&engine.view(), ids, &request, seen.as_ref())
+                goal::tell(&engine.view(), at, ids, &request, seen.as_ref())
             });
         }
         let messages = Messages {
@@ -551,6 +551,9 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 true => Vec::new(),
                 false => goal::change_goal(&view, ids, &directive.target),
             };
+        }
+        if directive.verb == Verb::Signal {
+            return Vec::new();
         }
         if directive.verb == Verb::Clear {
             return match is_repeated {

@@ -359,14 +359,15 @@ pub fn compose_side_request(
     known: &OffKnowledge,
 ) -> Outgoing {
     let mut injected = InjectedTexts::default();
-    let mut first_kept = 0;
+    let mut kept = None;
     if let Some((session, keys)) = receive::repeated_conversation(view, request) {
         let messages = Messages {
             request,
             keys: &keys,
             omitted_prefix: 0,
         };
-        first_kept = messages.first_kept(view, session).unwrap_or_default();
+        let first = messages.first_kept(view, session);
+        kept = first.map(|first| messages.kept_from(first));
         let positions = MessagePositions::new(request, 0, 0);
         let amendments = view.state.sessions().amendments(session);
         injected = InjectedTexts::new(view, &keys, &amendments, &positions);
@@ -379,9 +380,6 @@ pub fn compose_side_request(
         ..Withholding::default()
     };
     let mut outgoing = Outgoing::unchanged(request);
-    outgoing.messages.retain(|message| {
-        message.index >= first_kept || request.messages[message.index].role == Role::System
-    });
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
         let changed = withholding.rewritten.range(all.clone()).map(|_| ());
@@ -392,6 +390,9 @@ pub fn compose_side_request(
         {
             *message = injected.outgoing_message(request, message.index, &withholding);
         }
+    }
+    if let Some(kept) = kept {
+        kept.leave_out(&mut outgoing);
     }
     outgoing
 }
@@ -806,7 +807,8 @@ fn notice_block(
     {
         return notice::notice_of(&text);
     }
-    if matches!(notice.reason, Reason::GoalChanged | Reason::GoalTold)
+    let has_goal = view.state.goal().text().is_some();
+    if (notice.reason == Reason::GoalTold || notice.reason == Reason::GoalChanged && has_goal)
         && let Some(block) = goal::recovery_block(view, prompt.session)
     {
         return block;

@@ -66,9 +66,13 @@ pub fn resolve_directive(
         verb: directive.verb,
         target: directive.target.clone(),
         entity: match directive.verb {
-            Verb::Off | Verb::On | Verb::External | Verb::Goal | Verb::Clear | Verb::Unknown => {
-                Err(Reason::TargetMissing)
-            }
+            Verb::Off
+            | Verb::On
+            | Verb::External
+            | Verb::Goal
+            | Verb::Clear
+            | Verb::Signal
+            | Verb::Unknown => Err(Reason::TargetMissing),
             verb if verb.is_about_tools() || verb.concerns_record(&directive.target) => {
                 Err(Reason::TargetMissing)
             }

@@ -27,7 +27,7 @@ mod line;
 
 pub use block::{Authorship, Closing, CodeBlock, FenceContent, StatedExtent, ToolFence};
 pub use fence::RESULT_FENCE;
-pub use foreign::{ForeignPart, foreign_parts, is_users_tag};
+pub use foreign::{ForeignPart, begins_with_summary, foreign_parts, is_users_tag};
 pub use tool_call::{path_begun, short_strings, tool_call};
 pub use transcript::{asks_about_a_conversation, quotes_a_conversation};
 

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use comfy_table::{Table, presets};
 use serde_json::{Value, json};
 use tslp_core::entity::{EntityId, Symbol};
-use tslp_core::ids::{Seq, UnixMillis, VersionId};
+use tslp_core::event::{Event, EventKind};
+use tslp_core::ids::{EpisodeId, Seq, UnixMillis, VersionId};
 use tslp_core::path::RelPath;
 use tslp_projections::audits::AuditRow;
 use tslp_projections::changes::Changes;
@@ -24,6 +25,7 @@ use super::DiagnosedSubject;
 use super::disk_now::DiskChanges;
 use super::vouched::{self, VouchedPage};
 use crate::channel::StateQuery;
+use crate::cli::Moment;
 use crate::evidence::moments::utc_moment;
 
 /// One entity of the State Map.
@@ -243,6 +245,28 @@ impl<'q> NamesFound<'q> {
 /// The symbol's column of an entity.
 fn symbol_of(entity: &EntityId) -> &str {
     entity.symbol.as_ref().map_or("", Symbol::as_str)
+}
+
+/// The event after which a moment is; `None` if there was no such moment.
+///
+/// # Errors
+/// When the ledger can't be read.
+pub fn position_of(subject: &DiagnosedSubject, moment: Moment) -> Result<Option<Seq>, StartError> {
+    if let Moment::Event(seq) = moment {
+        return Ok(Some(Seq(seq)));
+    }
+    let mut last = None;
+    let reader = subject.readers.open()?;
+    reader.read_without(&[EventKind::Content], Seq(1), &mut |stored, event| {
+        let is_meant = match moment {
+            Moment::Episode(episode) => stored.episode == EpisodeId(episode),
+            _ => matches!(event, Event::ContextCleared(_)),
+        };
+        if is_meant {
+            last = Some(stored.seq);
+        }
+    })?;
+    Ok(last)
 }
 
 /// Reads what was true, and what the last looks had found, after an event: by a fold of all events up to it, so that it is what

@@ -20,6 +20,7 @@ use tslp_decide::goal::{block_of, lines_within};
 use tslp_projections::episodes::EpisodeRow;
 use tslp_projections::goal::{self, GoalRow};
 use tslp_projections::scope::ScopeRow;
+use tslp_projections::signals::{self, SignalRow};
 use tslp_projections::stale::StaleRow;
 use tslp_projections::state_map::StateMapRow;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -70,6 +71,17 @@ pub struct Status {
     pub test: Option<Run>,
     /// Whether the last reply broke off, or asked for tools whose results never came.
     pub is_broken_off: bool,
+    /// What is waited for in the last conversation, if it may still come.
+    pub waits: Option<Waiting>,
+}
+
+/// A reply under way, or tools whose results haven't come, in the last conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// Whether it is the reply, which only a proxy that runs can bring.
+    pub for_reply: bool,
+    /// When the conversation was last heard of.
+    pub since: UnixMillis,
 }
 
 /// What the user asked for.
@@ -170,7 +182,15 @@ fn status_of(subject: &DiagnosedSubject, reader: &LedgerReader) -> Result<Status
         build,
         test,
         is_broken_off: work.is_broken_off(),
+        waits: work.waits(last_end(reader)?),
     })
+}
+
+/// The event by which a client told last that a conversation was compacted, cleared or ended.
+pub(crate) fn last_end(reader: &LedgerReader) -> Result<Seq, LedgerError> {
+    let rows = reader.rows::<SignalRow>()?.into_iter();
+    let ends = rows.filter(|row| signals::ENDS.contains(&row.signal.as_str()));
+    Ok(ends.map(|row| row.seq).max().unwrap_or_default())
 }
 
 /// The rules by which files go to no model: they are in no status, either, since a model reads it.
@@ -229,6 +249,8 @@ struct LastWork {
     outcomes: BTreeMap<SessionId, Option<ReplyOutcome>>,
     /// The last run of the user's check.
     check: Option<(CheckRan, UnixMillis)>,
+    /// When each conversation was last heard of.
+    heard: BTreeMap<SessionId, (UnixMillis, Seq)>,
 }
 
 struct Prompted {
@@ -253,6 +275,7 @@ struct RefusedChange {
 impl LastWork {
     fn apply(&mut self, recorded: &Recorded) {
         let session = recorded.session;
+        self.heard.insert(session, (recorded.at, recorded.seq));
         match &recorded.event {
             Event::PromptReceived(prompt) => {
                 self.outcomes.insert(session, None);
@@ -363,6 +386,18 @@ impl LastWork {
         outcome != Some(ReplyOutcome::Completed) || has_calls
     }
 
+    /// What may still come in the last conversation, whose client hasn't told that it is over.
+    fn waits(&self, ended: Seq) -> Option<Waiting> {
+        let session = self.users_prompts().next()?.session;
+        let (since, seq) = *self.heard.get(&session)?;
+        let outcome = self.outcomes.get(&session).copied().flatten();
+        let for_reply = outcome.is_none();
+        let for_tools = outcome == Some(ReplyOutcome::Completed)
+            && self.calls.get(&session).is_some_and(|it| !it.is_empty());
+        let waits = (for_reply || for_tools) && ended < seq;
+        waits.then_some(Waiting { for_reply, since })
+    }
+
     fn last_runs(
         &self,
         text: &impl Fn(ArtifactHash) -> Option<String>,
@@ -425,6 +460,15 @@ impl Status {
             || failed(&self.test)
             || failed(&self.build);
         !self.goal.is_empty() || self.asked.is_some() && is_left
+    }
+
+    /// What there is to tell while the last conversation is at work: what it leaves is its own.
+    #[must_use]
+    pub fn with_goal_alone(self) -> Self {
+        Self {
+            goal: self.goal,
+            ..Self::default()
+        }
     }
 
     /// The status for people and models, the most useful first: whole lines, as many as fit.
