@@ -163,11 +163,18 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Handles a prompt's arrival: records it, and returns the files to look at before it can be composed.
     pub fn receive(&mut self, at: UnixMillis, request: Request) -> PendingPrompt {
         if side_request::is_side_request(&request) {
-            let (episode, events) = receive::receive_side_request(&self.view(), &request);
+            let view = self.view();
+            let repeated = receive::repeated_conversation(&view, &request);
+            let session = repeated.map_or(SessionId(0), |(session, _)| session);
+            let mut checks = DiskChecks::default();
+            for path in view.state.scope().locked(session) {
+                checks.add_file(&view, &path);
+            }
+            let (episode, events) = receive::receive_side_request(&view, &request);
             let mut work = BatchBuilder::of(at, episode, SessionId(0));
             self.fold(events, &mut work);
             return PendingPrompt {
-                checks: Vec::new(),
+                checks: checks.into_vec(),
                 reads: Vec::new(),
                 touches: Vec::new(),
                 aftermath: Vec::new(),
@@ -176,7 +183,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 off_rules: self.state.scope().off().clone(),
                 request,
                 work,
-                kind: RequestKind::SideRequest(episode),
+                kind: RequestKind::SideRequest(episode, session),
             };
         }
         let mut received = receive::receive(&self.view(), &request);
@@ -220,21 +227,20 @@ impl<G: Grammars, S: Store> Engine<G, S> {
         } = pending;
         let (received, examined) = match kind {
             RequestKind::Prompt(received, examined) => (received, examined),
-            RequestKind::SideRequest(episode) => {
+            RequestKind::SideRequest(episode, session) => {
                 self.learn_off_files(answers.off_files);
+                let bill = RequestToBill {
+                    model: &request.model,
+                    tokens,
+                };
+                let (view, policy) = (self.view(), &self.policy);
+                let by_work =
+                    || agents_work::withheld(&view, policy, work.at, SessionId(0), 0, bill);
+                let withheld = scope::lock_miss(&view, session, &answers.findings);
+                let withheld = withheld.or_else(by_work);
                 return ComposedPrompt {
                     episode,
-                    withheld: agents_work::withheld(
-                        &self.view(),
-                        &self.policy,
-                        work.at,
-                        SessionId(0),
-                        0,
-                        RequestToBill {
-                            model: &request.model,
-                            tokens,
-                        },
-                    ),
+                    withheld,
                     batch: work.finish(&self.state),
                     outgoing: compose::compose_side_request(
                         &self.view(),
@@ -590,7 +596,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
 
     /// Why a prompt of the session couldn't go out by its locks, if so.
     pub fn lock_miss(&self, session: SessionId) -> Option<WithheldPrompt> {
-        scope::lock_miss(&self.view(), session)
+        scope::lock_miss(&self.view(), session, &[])
     }
 
     /// Why no conversation is cleared, if decisions lack evidence.
@@ -635,14 +641,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     }
                 }
             }
-            for (path, text, is_code) in known {
-                off.add(&path, &text, is_code);
-            }
+            off.learn(known);
             self.off = off;
         }
-        for file in files {
-            self.off.add(&file.path, &file.text, file.is_code);
-        }
+        let files = files.into_iter();
+        self.off
+            .learn(files.map(|file| (file.path, file.text, file.is_code)));
     }
 
     fn last_own_words(&self, session: SessionId) -> String {

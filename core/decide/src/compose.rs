@@ -69,7 +69,7 @@ pub fn compose(
         prompt.request.messages.len(),
         "each message has its key, or none"
     );
-    if let Some(withheld) = scope::lock_miss(view, prompt.session) {
+    if let Some(withheld) = scope::lock_miss(view, prompt.session, &[]) {
         return Err(withheld);
     }
     match prompt.history {
