@@ -746,6 +746,7 @@ fn the_page_shows_a_session_as_it_happens() {
     upstream.will(Reply::Steps(steps.into()));
     let asking = tslp.asking(&talk.request("And LIMIT?"));
     chromium.view("turns");
+    chromium.value("(() => { const f = document.getElementById('filter'); f.value = ''; f.dispatchEvent(new Event('input')); })()");
     chromium.until("document.body.innerText.includes('And LIMIT?')");
     let open = chromium.view("turn/5");
     assert!(open.contains("under way"), "{open}");
