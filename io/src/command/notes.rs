@@ -2,10 +2,10 @@
 
 use tslp_core::goal::GoalChange;
 use tslp_core::record::RecordKind;
-use tslp_projections::records::RecordRow;
 
 use super::{CommandFailure, has_ledger, ledger_subject, need_ledger, read_config};
 use crate::config::layers::WrittenFlags;
+use crate::diagnostics::records::{RecordNow, read_records};
 use crate::diagnostics::status::{self, Status};
 use crate::evidence::moments::utc_moment;
 use crate::exit::Exit;
@@ -18,7 +18,7 @@ pub(super) fn run_notes(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
     }
     let subject = ledger_subject(&config);
     let status = status::read_status(&subject)?;
-    let records: Vec<RecordRow> = subject.readers.open()?.rows()?;
+    let records = read_records(&subject)?;
     let mut lines = notes_lines(&status.page, &records);
     lines.extend(
         status
@@ -30,7 +30,7 @@ pub(super) fn run_notes(flags: &WrittenFlags) -> Result<Exit, CommandFailure> {
 }
 
 /// The notes in the headings and the order of spec 003.
-fn notes_lines(status: &Status, records: &[RecordRow]) -> Vec<String> {
+fn notes_lines(status: &Status, records: &[RecordNow]) -> Vec<String> {
     let mut lines = vec![
         "# Agent Working Memory (NOTES.md)".to_owned(),
         "\n## Session Continuity".to_owned(),
@@ -53,16 +53,17 @@ fn notes_lines(status: &Status, records: &[RecordRow]) -> Vec<String> {
     let changed = status.changed.iter();
     lines.extend(changed.map(|place| format!("| {} | changed |", place.shown())));
     lines.push("\n### Decision Log".to_owned());
-    for row in records
-        .iter()
-        .filter(|row| row.kind == RecordKind::Decision)
-    {
-        lines.push(format!("\n#### {} - {}", utc_moment(row.at_ms.0), row.key));
-        lines.push(format!("**Decision**: {}", row.statement));
-        if !row.path.is_empty() {
+    let decisions = records.iter().filter(|it| it.is_kept());
+    for (at, decision) in decisions.map(RecordNow::said) {
+        if decision.kind != RecordKind::Decision {
+            continue;
+        }
+        lines.push(format!("\n#### {} - {}", utc_moment(at.0), decision.key));
+        lines.push(format!("**Decision**: {}", decision.statement));
+        if !decision.path.is_empty() {
             lines.push(format!(
                 "**Evidence**:\n- `{}` [{}]",
-                row.quotation, row.path
+                decision.quotation, decision.path
             ));
         }
     }

@@ -132,7 +132,15 @@ impl RecordNow {
         }
     }
 
-    fn is_kept(&self) -> bool {
+    /// When it was said, and what.
+    #[must_use]
+    pub fn said(&self) -> (UnixMillis, &RecordChanged) {
+        (self.said.at, self.record())
+    }
+
+    /// Whether it holds by a proof or the user's word, and doesn't wait for it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
         self.record().standing == RecordStanding::Kept
     }
 
