@@ -440,3 +440,33 @@ fn what_an_agent_runs_itself_is_not_run_again() {
     assert_eq!(ran["outcome"], json!({"exited": 1}), "{ran}");
     assert_eq!(checks(&places).len(), 1);
 }
+
+#[test]
+fn an_agents_write_that_leaves_code_out_is_asked_for_once_more_under_hold() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    let settings = ["--repair-code", "writes", "--guardian-client-tools", "hold"];
+    let tslp = Tslp::with(&places, &upstream.url, &settings);
+    let writes = |code: &str| {
+        let arguments = json!({"file_path": "src/ring.c", "content": code}).to_string();
+        let function = json!({"name": "write", "arguments": arguments});
+        let calls = json!([{"id": "t", "type": "function", "function": function}]);
+        let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]})
+    };
+    for code in [LAZY, RING_BETTER] {
+        let body = writes(code).to_string().into_bytes();
+        upstream.will(Reply::Plain(200, "application/json", body));
+    }
+    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
+    let tool = json!({"type": "function", "function": {"name": "write"}});
+    let response = tslp.chat(&json!({"model": "m", "messages": [user(&pasted)], "tools": [tool]}));
+    assert_eq!(response.json(), writes(RING_BETTER));
+    upstream.next();
+    upstream.next();
+    let recent = tslp.ended(1);
+    assert!(recent["refused_drafts"].is_object(), "{recent}");
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(exit, 0, "{verified}");
+}
