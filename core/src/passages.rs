@@ -202,7 +202,7 @@ impl Passages {
     /// or a key.
     pub fn spare(&mut self, text: &str) {
         let mut found = Vec::new();
-        self.look_up(&Letters::of(text), &mut |unit, _, known| {
+        self.look_up(&Letters::of(text), |unit, _, known| {
             found.push((unit, *known))
         });
         let mut spared = vec![0_usize; self.files.len()];
@@ -244,7 +244,7 @@ impl Passages {
     }
 
     /// Hands out what a text has in common with the files: what it is, its letters, and what is known of it.
-    fn look_up(&self, read: &Letters, found: &mut dyn FnMut(Unit, Range<usize>, &(u64, u32))) {
+    fn look_up(&self, read: &Letters, mut found: impl FnMut(Unit, Range<usize>, &(u64, u32))) {
         if self.is_empty() {
             return;
         }
@@ -292,7 +292,7 @@ impl Passages {
         }
         let read = Letters::of(text);
         let mut runs: Vec<Run> = Vec::new();
-        self.look_up(&read, &mut |unit, letters, known| {
+        self.look_up(&read, |unit, letters, known| {
             let at = known.1;
             let weight = match unit {
                 _ if at & SHARED != 0 => 0,

@@ -152,10 +152,10 @@ pub fn last_sent(
         let mut found = None;
         reader.read_back(&kinds, between, &mut |seq, episode, event| {
             match event {
-                Event::PromptSent(sent) if found.is_none() => {
-                    if wanted.is_none_or(|wanted| wanted == episode) {
-                        found = Some((seq, episode, sent));
-                    }
+                Event::PromptSent(sent)
+                    if found.is_none() && wanted.is_none_or(|wanted| wanted == episode) =>
+                {
+                    found = Some((seq, episode, sent));
                 }
                 Event::PromptAmended(amended) if own_texts.len() < OWN_TEXTS_MAX => {
                     own_texts.extend(amended.injected.map(|injected| injected.text));

@@ -41,7 +41,7 @@ struct ReplyFold {
 /// Something to be told.
 enum Told {
     Line(String),
-    Reply(EpisodeId, OpenReply),
+    Reply(EpisodeId, Box<OpenReply>),
 }
 
 /// What is known so far of a prompt and its reply.
@@ -247,7 +247,7 @@ impl ReplyFold {
         let over = over
             .into_iter()
             .filter_map(|episode| self.open.remove_entry(&episode));
-        told.extend(over.map(|(episode, reply)| Told::Reply(episode, reply)));
+        told.extend(over.map(|(episode, reply)| Told::Reply(episode, Box::new(reply))));
     }
 }
 

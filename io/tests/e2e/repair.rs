@@ -298,7 +298,8 @@ fn a_power_cut_in_a_repair_leaves_an_interrupted_episode_and_nothing_true() {
 fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
     let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
     let text = |code: &str| reply_with(code);
-    let cases: [(&str, Value, fn(&str) -> Value); 4] = [
+    type Saying = fn(&str) -> Value;
+    let cases: [(&str, Value, Saying); 4] = [
         (
             "/v1/messages",
             json!({"model": "m", "max_tokens": 900, "messages": [user(&pasted)]}),
@@ -398,7 +399,7 @@ fn a_check_changes_nothing_and_is_called_off_by_the_next_request() {
     check_after_a_change("tail -f src/ring.c", |upstream, places, talk| {
         eventually(|| {
             let running = std::process::Command::new("pgrep")
-                .args(["-f", "tail -f src/ring.c"])
+                .args(["-fx", "tail -f src/ring.c"])
                 .output()
                 .unwrap();
             running.status.success().then_some(())

@@ -38,7 +38,7 @@ fn a_reply_is_a_line_on_the_terminal_and_for_whoever_follows() {
     let answer = tslp.chat(&prompt(
         "@tslp reject src/ring.c::ring_put\n@tslp bless it\nGo on.",
     ));
-    let header = "reject src/ring.c::ring_put: the model's version is dropped; it: no directive: accept, reject, confirm, off, on, lock, unlock, external, allow, revoke, stop and resume are";
+    let header = "reject src/ring.c::ring_put: the model's version is dropped; it: no directive: accept, reject, confirm, off, on, lock, unlock, external, note, forget, goal, clear, allow, revoke, stop and resume are";
     assert_eq!(answer.header("x-tslp-directives"), Some(header));
     let accepted = places
         .in_workspace(&["accept", "src/ring.c"])

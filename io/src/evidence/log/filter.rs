@@ -91,6 +91,7 @@ pub fn visit_entities(event: &Event, visit: &mut dyn FnMut(&EntityId)) {
         Event::ArtifactResolved(resolved) => {
             resolved.versions.iter().for_each(|it| visit(&it.entity));
         }
+        Event::DraftRefused(draft) => draft.refused.iter().for_each(|it| visit(&it.entity)),
         Event::Transitioned(transitioned) => visit(&transitioned.entity),
         Event::PromotionRefused(refused) => {
             visit(&refused.entity);
@@ -158,6 +159,7 @@ pub fn event_reasons(event: &Event) -> Vec<Reason> {
             let dropped = composed.dropped.iter().map(|it| it.reason);
             shown.chain(dropped).collect()
         }
+        Event::DraftRefused(draft) => draft.refused.iter().map(|it| it.reason).collect(),
         _ => Vec::new(),
     }
 }
