@@ -9,6 +9,8 @@ use tslp_core::ids::{EpisodeId, Seq};
 use tslp_tools::sandbox::RunOutcome;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::held_calls::DeniedCalls;
+use tslp_wire::chat::lost_calls::OfferedTools;
+use tslp_wire::chat::rounds::DeliveredCalls;
 use tslp_workspace::tree::reading::ReadFile;
 
 use crate::acts::{Act, ActResult};
@@ -152,6 +154,8 @@ pub enum ToLoop {
         headers: OwnHeaders,
         /// Whether tools may make it several rounds.
         rounds: RoundsAllowed,
+        /// The client's tools, if text that may be calls of them is kept back.
+        offered: Option<Arc<OfferedTools>>,
     },
     /// Write text of tslp's own into the response, after a round that has ended.
     Say {
@@ -166,6 +170,21 @@ pub enum ToLoop {
         exchange: ExchangeId,
         /// The calls, and the text that the client receives in the place of each.
         denied: DeniedCalls,
+    },
+    /// Let the client have calls in the place of the text that they were written as.
+    DeliverCalls {
+        /// The exchange to act on.
+        exchange: ExchangeId,
+        /// The calls.
+        calls: DeliveredCalls,
+    },
+    /// Ask the model server once more for what the reply should have been. Nothing of its answer is for the client; the engine says
+    /// with the next message what is.
+    AskAgain {
+        /// The exchange to act on.
+        exchange: ExchangeId,
+        /// The conversation so far, with what is wrong with the reply.
+        request: ModelRequest,
     },
     /// The reply goes on: ask the model server again.
     NextRound {

@@ -3,6 +3,7 @@
 //! A prompt goes upstream as soon as it is composed; its commit runs while the model thinks, and the network loop
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
+mod lost_calls;
 mod tools;
 
 use std::borrow::Cow;
@@ -46,7 +47,7 @@ use crate::channel::{
     ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::config::settings::{NoticesInReply, TokenBudget, WindowGuard};
+use crate::config::settings::{CallRepair, NoticesInReply, TokenBudget, WindowGuard};
 use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
@@ -55,6 +56,7 @@ use crate::metrics::Metrics;
 use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
+use lost_calls::{LostCalls, SettledCalls};
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::Commit;
@@ -62,6 +64,7 @@ use tslp_store::ledger::{DurableHead, WriterStopped};
 use tslp_wire::chat::bad_request::BadRequest;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::kept_responses::KeptResponses;
+use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::reply::{DecodedPiece, ReplyDecoder};
 use tslp_wire::chat::request::{self, KnownMessages, PromptPlaces, RequestEnvelope};
 use tslp_wire::chat::rewrite::RewrittenMessages;
@@ -98,6 +101,8 @@ pub struct EngineWiring {
     pub metrics: Arc<Metrics>,
     /// Which replies end with a line for the user.
     pub notices_in_reply: NoticesInReply,
+    /// What is done about calls that a model writes as text.
+    pub call_repair: CallRepair,
     /// Tokens of hydrated code.
     pub hydration: TokenBudget,
     /// What is done about prompts that are too long for their model.
@@ -157,6 +162,8 @@ struct ReplyUnderWay {
     news: Option<UserNews>,
     /// The state of its tool calls, if it may ask for any.
     tools: Option<Box<ToolReply>>,
+    /// Reads its text for calls of the client's tools, if it may hold some.
+    lost_calls: Option<Box<LostCalls>>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
     usage_of_first: Option<ServerUsage>,
 }
@@ -164,7 +171,26 @@ struct ReplyUnderWay {
 impl ReplyUnderWay {
     /// Bytes that are kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
-        self.reply.text.len() + self.reply.tail.len() + self.decoder.kept_bytes()
+        let held = self.lost_calls.as_ref().map_or(0, |it| it.held_bytes());
+        self.reply.text.len() + self.reply.tail.len() + self.decoder.kept_bytes() + held
+    }
+
+    /// Appends a decoded piece to the reply; text that may be calls once that is known.
+    fn take_said(&mut self, said: &DecodedPiece) {
+        match &mut self.lost_calls {
+            Some(lost) => self.reply.tail.push_str(&lost.push(&said.text)),
+            None => self.reply.tail.push_str(&said.text),
+        }
+        for (kind, choice, text) in &said.parts {
+            self.reply.parts.add(*kind, *choice, text);
+        }
+    }
+
+    /// What was said is text, whatever it looks like.
+    fn forget_lost_calls(&mut self) {
+        if let Some(lost) = self.lost_calls.take() {
+            self.reply.tail.push_str(lost.held());
+        }
     }
 }
 
@@ -201,6 +227,8 @@ struct PromptToModel {
     exceeded: Option<WindowExceeded>,
     /// The rounds that its reply may take.
     rounds: RoundsAllowed,
+    /// The client's tools, if text that may be calls of them is kept back.
+    offered: Option<Arc<OfferedTools>>,
     /// What its user has to hear; `None` if they aren't told in the reply.
     news: Option<UserNews>,
 }
@@ -305,6 +333,7 @@ impl EngineThread {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
                     running.tools = None;
+                    running.forget_lost_calls();
                 }
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
@@ -437,6 +466,9 @@ impl EngineThread {
         let model = wire.model_json().map(str::to_owned);
         let offered = composed.request.tools;
         let has_one_choice = wire.asks_for_one_choice();
+        let tools = self
+            .watched_tools(dialect, &wire)
+            .filter(|_| has_one_choice);
         // Nothing that isn't needed changes, not even white space between fields; and nothing that is large is copied.
         let (sent_body, client_body, messages) = if is_unchanged {
             (body, None, places.messages.clone())
@@ -466,6 +498,11 @@ impl EngineThread {
             Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on, news.is_some()),
             _ => RoundsAllowed::One,
         };
+        // A longer request isn't kept, so that nobody could be asked once more.
+        let is_kept = composed.conversation.is_some()
+            && sent_body.len() <= BODY_BYTES_MAX
+            && !messages.is_empty();
+        let offered = tools.filter(|_| is_kept);
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
@@ -478,6 +515,7 @@ impl EngineThread {
             episode: composed.episode,
             headers: own_headers(&composed.batch, exceeded.as_ref()),
             rounds,
+            offered: offered.clone(),
         };
         let sent = PromptToModel {
             dialect,
@@ -496,6 +534,7 @@ impl EngineThread {
             texts: texts_named(&composed.batch),
             exceeded,
             rounds,
+            offered,
             news,
         };
         Ok(ComposedRequest::Prompt(Box::new((
@@ -516,6 +555,10 @@ impl EngineThread {
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
+        let lost_calls = sent.offered.zip(last.clone()).map(|(tools, last)| {
+            let body = Arc::clone(&sent.body);
+            Box::new(LostCalls::new(tools, body, last))
+        });
         let tools = match (sent.rounds, sent.conversation, last) {
             (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
                 let reply = ToolReply::new(session, sent.body, last);
@@ -536,6 +579,7 @@ impl EngineThread {
             rounds: sent.rounds,
             news: sent.news,
             tools,
+            lost_calls,
             usage_of_first: None,
         };
         let other = self.running.insert(exchange, running);
@@ -590,7 +634,7 @@ impl EngineThread {
             return;
         }
         let said = running.decoder.push(bytes);
-        take_said(&mut running.reply, &said);
+        running.take_said(&said);
         if running.kept_bytes() > REPLY_KEPT_BYTES_MAX
             || kept_of_all + bytes.len() > REPLIES_KEPT_BYTES_MAX
         {
@@ -646,8 +690,11 @@ impl EngineThread {
     }
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
-        if !self.begins_another_round(exchange, ending) {
-            self.reply_over(exchange, ending);
+        match self.settle_lost_calls(exchange, ending) {
+            SettledCalls::None if self.begins_another_round(exchange, ending) => {}
+            SettledCalls::None => self.reply_over(exchange, ending),
+            SettledCalls::Over(ending) => self.reply_over(exchange, ending),
+            SettledCalls::AskedAgain => {}
         }
     }
 
@@ -739,7 +786,7 @@ impl EngineThread {
             running.reply.parts.add(PartKind::Error, 0, &beginning);
             running.reply.parts.leave_out(PartKind::Error, 0, left_out);
         } else {
-            take_said(&mut running.reply, &said);
+            running.take_said(&said);
         }
         let server = running.usage_of_first.or(running.decoder.server_usage());
         let (tool_calls, finish_reason) = running.decoder.into_parts();
@@ -991,14 +1038,6 @@ fn recorded_texts(message: &ReadMessage) -> Vec<KnownText<'_>> {
         text: Cow::Borrowed(message.recorded()),
     };
     std::iter::once(said).chain(others).collect()
-}
-
-/// Appends a decoded piece to the reply.
-fn take_said(reply: &mut Reply, said: &DecodedPiece) {
-    reply.tail.push_str(&said.text);
-    for (kind, choice, text) in &said.parts {
-        reply.parts.add(*kind, *choice, text);
-    }
 }
 
 /// Whether the body is no model's reply, such as an error page: then it is recorded unread.

@@ -96,6 +96,7 @@ kinds! {
         25 => CapabilityChanged,
         26 => RulesInForce,
         28 => AuthorFound,
+        29 => LostCallFound,
         31 => ScopeChanged,
         32 => PromptMeasured,
         33 => WorkCounted,

@@ -262,6 +262,7 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::ActionJudged(_)
         | Event::ToolRan(_)
         | Event::PolicyApproved(_)
+        | Event::LostCallFound(_)
         | Event::ReplyImported(_) => Some(3),
         // A call of a reply that is still coming has nothing else.
         Event::Content(content) if matches!(content.kind, ContentKind::ToolArguments) => Some(4),

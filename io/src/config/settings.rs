@@ -37,6 +37,8 @@ pub struct Settings {
     pub budget: TokenBudget,
     /// Which replies end with a line for the user.
     pub notices_in_reply: NoticesInReply,
+    /// What is done about calls that a model writes as text.
+    pub call_repair: CallRepair,
     /// What is done about prompts that are too long for their model.
     pub window_guard: WindowGuard,
     /// Questions to the model about its own replies.
@@ -149,6 +151,18 @@ words! {
     }
 }
 
+words! {
+    /// What is done about calls of the client's tools that a model writes as text.
+    #[derive(Default)]
+    CallRepair, "repair of calls" {
+        /// Nothing.
+        Off = "off",
+        /// The client gets them as calls; where they can't be read, the model is asked once more.
+        #[default]
+        On = "on",
+    }
+}
+
 impl NoticesInReply {
     /// Whether replies to a client with these tools end with the line.
     #[must_use]
@@ -241,6 +255,7 @@ impl Default for Settings {
             policy: Policy::default(),
             budget: TokenBudget::default(),
             notices_in_reply: NoticesInReply::default(),
+            call_repair: CallRepair::default(),
             window_guard: WindowGuard::default(),
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),

@@ -9,7 +9,9 @@ use tslp_core::policy::{AuditChoice, ClientTools, EditRepair, HistoryChoice, OnS
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
-use super::settings::{LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard};
+use super::settings::{
+    CallRepair, LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
+};
 
 /// The longest time that any timeout can be set to: a day.
 const DAY_SECONDS: u64 = 86_400;
@@ -303,6 +305,8 @@ keys! {
         "`observe` records the Guardian's verdict on each call that a model has its client make (`tslp log --kind action_judged`), and keeps nothing back. `hold` keeps a call back that is denied, in every dialect, and puts a sentence in its place.";
     "repair.edits": Tuning, choice!(EditRepair, policy.edit_repair),
         "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `off` leaves that to the client.";
+    "repair.calls": Common, choice!(CallRepair, call_repair),
+        "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
     "budget.conversation": Common, budget!(&OF_CONVERSATION, policy.budget_conversation),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tslp_core::artifact::{ArtifactState, Transition};
-use tslp_core::event::{EventKind, History, WindowExceeded};
+use tslp_core::event::{EventKind, History, LostCallFound, WindowExceeded};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_core::reason::Reason;
@@ -19,7 +19,7 @@ use super::status::off_rules;
 use super::vouched::{self, VouchedPage};
 use crate::channel::{MissingLines, RecentQuery};
 use crate::evidence::describe::entries::{EpisodeEntries, EpisodeEntry};
-use crate::evidence::describe::reason_words;
+use crate::evidence::describe::{lost_call_words, reason_words};
 use crate::evidence::moments::utc_moment;
 use crate::evidence::replies::prompt_words;
 use tslp_store::ledger::{LedgerError, LedgerReader};
@@ -40,6 +40,8 @@ pub struct EpisodeReport {
     pub audits: Vec<AuditRow>,
     /// Whether its prompt was too long for its model.
     pub exceeded: Option<WindowExceeded>,
+    /// What became of calls that its reply wrote as text.
+    pub lost_calls: Vec<LostCallFound>,
     /// Where it differs from the prompt before it in its conversation.
     pub cache_break: Option<CacheBreak>,
 }
@@ -168,6 +170,7 @@ fn last_episodes(
         audits: audits.remove(&row.episode).unwrap_or_default(),
         prompt: entries.prompt_of(row.episode).to_vec(),
         exceeded: entries.exceeded_in(row.episode).cloned(),
+        lost_calls: entries.lost_calls_in(row.episode).to_vec(),
         cache_break: breaks.remove(&row.episode),
         words: None,
         row,
@@ -192,6 +195,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         entries,
         audits,
         exceeded,
+        lost_calls,
         cache_break,
         words,
         ..
@@ -226,6 +230,7 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "history": row.history.map(History::as_str),
         "hydrated": of("hydrated"),
         "model": row.model,
+        "lost_calls": lost_calls,
         "notices": of("notice"),
         "outcome": row.outcome.map(|outcome| outcome_word(outcome).to_string()),
         "price": PromptPrice::of_row(row).map(|price| price.json_object()),
@@ -269,6 +274,7 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         entries,
         audits,
         exceeded,
+        lost_calls,
         cache_break,
         ..
     } in episodes
@@ -298,6 +304,8 @@ pub fn recent_lines(episodes: &[EpisodeReport]) -> Vec<String> {
         if let Some(exceeded) = exceeded {
             lines.push(format!("  window: {}", exceeded.sentence()));
         }
+        let lost_calls = lost_calls.iter().map(lost_call_words);
+        lines.extend(lost_calls.map(|words| format!("  calls: {words}")));
     }
     lines
 }

@@ -19,6 +19,7 @@ use tslp_core::guardian::{
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, Seq, SessionId, UnixMillis};
+use tslp_core::message::ToolCall;
 use tslp_core::policy::ClientTools;
 use tslp_core::redact;
 use tslp_decide::notice;
@@ -33,7 +34,7 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::held_calls::{ALL_CALLS, DeniedCalls};
 use tslp_wire::chat::reply::ReplyDecoder;
 
-use super::{EngineThread, take_said};
+use super::EngineThread;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
 use crate::config::settings::ToolsChoice;
 use crate::tool_loop::calls::{WrittenCall, calls_in};
@@ -206,7 +207,7 @@ impl EngineThread {
         }
     }
 
-    fn holds_client_calls(&self) -> bool {
+    pub(super) fn holds_client_calls(&self) -> bool {
         let holds = |tools: &ToolLoop| tools.config.client_tools == ClientTools::Hold;
         self.tools.as_deref().is_some_and(holds)
     }
@@ -253,7 +254,7 @@ impl EngineThread {
             return false;
         };
         let said = running.decoder.end_message();
-        take_said(&mut running.reply, &said);
+        running.take_said(&said);
         if !running.decoder.is_finished() || running.decoder.has_calls() {
             return false;
         }
@@ -750,7 +751,7 @@ impl EngineThread {
             return false;
         }
         let said = running.decoder.end_message();
-        take_said(&mut running.reply, &said);
+        running.take_said(&said);
         if running.decoder.is_given_up() {
             let why = "The Guardian kept the reply's calls of tools back: they can't be read.\n";
             let denied = all_for(why);
@@ -758,16 +759,39 @@ impl EngineThread {
             self.wiring.to_loop.send(message);
             return true;
         }
-        let (episode, calls) = (running.episode, running.decoder.tool_calls().to_vec());
+        let calls = running.decoder.tool_calls().to_vec();
         let numbers = running.decoder.call_numbers().to_vec();
+        let denied = self.denied_calls(exchange, &calls, &numbers);
+        let running = self.running.get_mut(&exchange);
+        let Some(running) = running.filter(|_| !denied.0.is_empty()) else {
+            return false;
+        };
+        running.decoder.drop_calls(&denied);
+        running.reply.tail.push_str(&denied.joined_text());
+        let message = ToLoop::KeepCallsBack { exchange, denied };
+        self.wiring.to_loop.send(message);
+        true
+    }
+
+    /// The calls that the Guardian denies, by their numbers, each with a text that says so.
+    pub(super) fn denied_calls(
+        &mut self,
+        exchange: ExchangeId,
+        calls: &[ToolCall],
+        numbers: &[usize],
+    ) -> DeniedCalls {
+        let mut denied = DeniedCalls::default();
+        let Some(running) = self.running.get(&exchange) else {
+            return denied;
+        };
+        let episode = running.episode;
         // Blocks and items are texts of their own; in a chat completion the text goes on.
         let is_first = running.reply.tail.is_empty() && running.reply.text.is_empty();
         let mut gap = match running.decoder.dialect() {
             Dialect::ChatCompletions if !is_first => "\n\n",
             _ => "",
         };
-        let mut denied = DeniedCalls::default();
-        for (at, (number, call)) in numbers.into_iter().zip(&calls).enumerate() {
+        for (at, (number, call)) in numbers.iter().zip(calls).enumerate() {
             let why = match at < JUDGED_CALLS_MAX {
                 true => self.judge_client_call(episode, &call.name, &call.arguments),
                 false => Some(format!(
@@ -779,19 +803,11 @@ impl EngineThread {
                 let text = format!(
                     "{gap}The Guardian kept back {why}. It was not run: find a way inside of the workspace, or ask the user to do it.\n"
                 );
-                denied.0.push((number, text));
+                denied.0.push((*number, text));
                 gap = "";
             }
         }
-        let running = self.running.get_mut(&exchange);
-        let Some(running) = running.filter(|_| !denied.0.is_empty()) else {
-            return false;
-        };
-        running.decoder.drop_calls(&denied);
-        running.reply.tail.push_str(&denied.joined_text());
-        let message = ToLoop::KeepCallsBack { exchange, denied };
-        self.wiring.to_loop.send(message);
-        true
+        denied
     }
 
     /// Records a verdict on a call of one of the client's own tools; if it is denied, what is, and why.

@@ -1,8 +1,10 @@
 //! Messages from the other threads, and the queue to the engine.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tslp_core::ids::{EpisodeId, Seq};
+use tslp_wire::chat::lost_calls::OfferedTools;
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::head::{ContentCoding, RequestFraming};
 use tslp_wire::http::response::ExpectedBody;
@@ -41,7 +43,11 @@ impl MainLoop {
                 episode,
                 headers,
                 rounds,
-            } => self.forward_prompt(exchange, request, (durable_at, episode, headers), rounds),
+                offered,
+            } => {
+                let reply = (durable_at, episode, headers);
+                self.forward_prompt(exchange, request, reply, (rounds, offered))
+            }
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
                     main_loop.say_for_model(client, &text)
@@ -52,9 +58,19 @@ impl MainLoop {
                     main_loop.keep_calls_back(client, &denied)
                 });
             }
+            ToLoop::DeliverCalls { exchange, calls } => {
+                self.with_exchange(exchange, |main_loop, _, client| {
+                    main_loop.deliver_calls(client, &calls)
+                });
+            }
             ToLoop::NextRound { exchange, request } => {
                 self.with_exchange(exchange, |main_loop, key, client| {
                     main_loop.next_round(key, client, request)
+                });
+            }
+            ToLoop::AskAgain { exchange, request } => {
+                self.with_exchange(exchange, |main_loop, key, client| {
+                    main_loop.ask_again(key, client, request)
                 });
             }
             ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),
@@ -91,7 +107,7 @@ impl MainLoop {
         id: ExchangeId,
         request: ModelRequest,
         (durable_at, episode, headers): (Seq, EpisodeId, OwnHeaders),
-        allowed: RoundsAllowed,
+        (allowed, offered): (RoundsAllowed, Option<Arc<OfferedTools>>),
     ) {
         let request_bytes = request.body.len() as u64;
         self.budget
@@ -121,6 +137,7 @@ impl MainLoop {
             end_handling: ReplyEndHandling::NotYet,
             gate: ReplyGate::Closed,
             allowed,
+            offered,
             continued: None,
         };
         self.durability.hold_client(key);

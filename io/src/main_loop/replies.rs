@@ -9,14 +9,13 @@ use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::stream_progress::StreamStage;
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, LAST_CHUNK, ResponseContent, ResponseFraming};
-use tslp_wire::http::outgoing::Outgoing;
 use tslp_wire::http::request::{HttpVersion, Persistence};
 use tslp_wire::http::response::{ResponseBody, ResponseHead};
 
 use super::MainLoop;
 use super::client::{
-    CallConnection, ChatReply, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm,
-    Exchange, ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
+    CallConnection, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm, Exchange,
+    ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
@@ -195,12 +194,13 @@ impl MainLoop {
         }
         let mut may_go_on = false;
         if let Some(reply) = &mut call.chat
-            && reply.allowed != RoundsAllowed::One
+            && (reply.allowed != RoundsAllowed::One || reply.offered.is_some())
             && response.status == 200
             && head.method != "HEAD"
         {
             may_go_on = true;
-            let continued = ContinuedResponse::new(response, media, reply.dialect);
+            let offered = reply.offered.as_ref();
+            let continued = ContinuedResponse::new(response, media, reply.dialect, offered);
             reply.continued = Some(Box::new(continued));
             // The head of a whole body states its length, which the next rounds may change: it waits for them.
             if media == ErrorEventForm::Other {
@@ -262,7 +262,7 @@ impl MainLoop {
             Downstream::Done => return,
         };
         let mut passed = Cow::Borrowed(data);
-        let mut is_too_long = false;
+        let mut goes_its_way = false;
         if let Some(reply) = &mut call.chat {
             reply.copied_bytes.extend_from_slice(data);
             let at = *reply.handover_at.get_or_insert(self.now + HANDOVER);
@@ -279,11 +279,11 @@ impl MainLoop {
                 (ErrorEventForm::EventStream | ErrorEventForm::JsonLines, ReplyGate::Open)
                     if may_be_acted_on =>
                 {
-                    hold_last_piece(reply, out);
+                    reply.hold_last_piece(out);
                 }
                 // Any piece may be the last: the one before it goes.
                 (ErrorEventForm::Other, ReplyGate::Open | ReplyGate::LastPiece) => {
-                    hold_last_piece(reply, out)
+                    reply.hold_last_piece(out)
                 }
                 _ => {}
             }
@@ -293,7 +293,9 @@ impl MainLoop {
                 } else {
                     Cow::Owned(continued.rounds.push(data))
                 };
-                is_too_long = continued.rounds.is_too_long();
+                // Calls that are some need no watch: from here on the reply is any other one.
+                let is_clean = reply.allowed == RoundsAllowed::One && continued.rounds.has_calls();
+                goes_its_way = is_clean || continued.rounds.is_too_long();
             }
             // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
@@ -306,7 +308,7 @@ impl MainLoop {
             }
         }
         write_body(out, call.downstream, &passed);
-        if is_too_long {
+        if goes_its_way {
             self.pass_on_as_it_came(client);
         }
     }
@@ -385,7 +387,7 @@ impl MainLoop {
         if let Some(reply) = &mut call.chat
             && reply.gate == ReplyGate::Open
         {
-            hold_last_piece(reply, out);
+            reply.hold_last_piece(out);
         }
         if framing == ResponseFraming::Chunked {
             out.buffer().extend_from_slice(LAST_CHUNK);
@@ -472,6 +474,11 @@ impl MainLoop {
 
     /// The last piece has waited long enough: for the engine, or for the end of a response that has said that it is over.
     pub(super) fn last_piece_waited(&mut self, client: &mut Client) {
+        let reply = client.chat();
+        let continued = reply.and_then(|reply| reply.continued.as_ref());
+        if continued.is_some_and(|it| it.rounds.holds_text()) {
+            return self.round_complete(client, false);
+        }
         self.pass_on_as_it_came(client);
         self.release_last_piece(client);
     }
@@ -536,7 +543,7 @@ impl MainLoop {
 
     /// The upstream's connection ended, or was given up, before the response was complete.
     pub(super) fn call_broke(&mut self, key: usize, client: &mut Client, reason: &str) {
-        if self.retry_on_fresh_link(key, client) {
+        if self.retry_on_fresh_link(key, client) || self.second_answer_failed(client) {
             return;
         }
         let url = &self.connections.server(client.server()).config.url;
@@ -555,6 +562,9 @@ impl MainLoop {
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
         tracing::warn!(status = refusal.status, message = %refusal.message, "upstream");
+        if self.second_answer_failed(client) {
+            return;
+        }
         let has_begun = client
             .call()
             .is_some_and(|call| call.downstream != Downstream::Waiting);
@@ -668,10 +678,4 @@ pub(super) fn forget_rounds(client: &mut Client) {
     if let Some(reply) = client.chat() {
         reply.continued = None;
     }
-}
-
-/// Keeps back what is appended from now on, and lets go what was kept back before.
-fn hold_last_piece(reply: &mut ChatReply, out: &mut Outgoing) {
-    reply.gate = ReplyGate::LastPiece;
-    out.hold_from_here();
 }

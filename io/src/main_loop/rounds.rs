@@ -1,8 +1,8 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
 use tslp_wire::chat::held_calls::DeniedCalls;
-use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
-use tslp_wire::chat::stream_progress::StreamProgress;
+use tslp_wire::chat::rounds::{DeliveredCalls, ResponseForm, ResponseRounds};
+use tslp_wire::chat::stream_progress::{StreamProgress, StreamStage};
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{self, ContentCoding, LAST_CHUNK, RequestFraming, ResponseFraming};
 use tslp_wire::http::outgoing::Outgoing;
@@ -10,7 +10,9 @@ use tslp_wire::http::request::Persistence;
 use tslp_wire::http::response::ExpectedBody;
 
 use super::MainLoop;
-use super::client::{Client, ContinuedResponse, Downstream, ReplyEndHandling, Retry, Upload};
+use super::client::{
+    Client, ContinuedResponse, Downstream, ReplyEndHandling, ReplyGate, Retry, Upload,
+};
 use super::upstreams::LinkUse;
 use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
 use crate::upstream::connection::{RequestBytes, ResponseReader};
@@ -54,6 +56,11 @@ impl MainLoop {
         Self::change_rounds(client, |rounds| rounds.keep_calls_back(denied));
     }
 
+    /// The client gets calls in the place of the text that they were written as.
+    pub(super) fn deliver_calls(&mut self, client: &mut Client, calls: &DeliveredCalls) {
+        Self::change_rounds(client, |rounds| rounds.deliver_calls(calls));
+    }
+
     /// Passes on what a change of the rounds gives.
     fn change_rounds(client: &mut Client, change: impl FnOnce(&mut ResponseRounds) -> Vec<u8>) {
         if let Some((_, call, out)) = client.call_parts()
@@ -63,6 +70,30 @@ impl MainLoop {
             write_body(out, call.downstream, &passed);
             client.moves += 1;
         }
+    }
+
+    /// Asks the model server once more for what the reply should have been.
+    pub(super) fn ask_again(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
+        Self::change_rounds(client, |rounds| {
+            rounds.ask_again();
+            Vec::new()
+        });
+        self.next_round(key, client, request);
+    }
+
+    /// Whether it was the answer to a second question that failed: the engine says what goes out in its place.
+    pub(super) fn second_answer_failed(&mut self, client: &mut Client) -> bool {
+        let Some((id, call, _)) = client.call_parts() else {
+            return false;
+        };
+        let asks_again = call.rounds_state().is_some_and(|it| it.rounds.asks_again());
+        if !asks_again || call.waits_for_tools() {
+            return false;
+        }
+        self.leave_link(call, LinkUse::Close);
+        self.end_reply(id, call, ResponseEnd::UpstreamBroken);
+        client.moves += 1;
+        true
     }
 
     pub(super) fn next_round(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
@@ -85,7 +116,7 @@ impl MainLoop {
         };
         if let Some(continued) = &mut reply.continued {
             // A round that was refused is asked for anew.
-            if !continued.is_refused() {
+            if !continued.is_refused() && !continued.rounds.asks_again() {
                 let passed = continued.rounds.next_round();
                 write_body(out, call.downstream, &passed);
             }
@@ -128,7 +159,7 @@ impl MainLoop {
             status,
             ..
         } = *continued;
-        if !matches!(status, 200..=299) {
+        if !matches!(status, 200..=299) && !rounds.asks_again() {
             let url = &self.connections.server(server).config.url;
             let message = format!(
                 "the model server at {url} refused to go on after a tool's result (status {status})"
@@ -170,7 +201,7 @@ impl MainLoop {
     /// A body that is too long to be kept back, or a stream that doesn't end after its last word, is passed on as it comes from
     /// now on, and asks for nothing. Calls that have to be judged first aren't passed on.
     pub(super) fn pass_on_as_it_came(&mut self, client: &mut Client) {
-        let Some((id, call, _)) = client.call_parts() else {
+        let Some((id, call, out)) = client.call_parts() else {
             return;
         };
         let Some(reply) = &mut call.chat else {
@@ -198,6 +229,11 @@ impl MainLoop {
             return;
         };
         reply.allowed = RoundsAllowed::One;
+        reply.offered = None;
+        let may_be_acted_on = reply.progress.stage() >= StreamStage::ToolCallComplete;
+        if may_be_acted_on && reply.gate == ReplyGate::Open {
+            reply.hold_last_piece(out);
+        }
         let ContinuedResponse {
             mut rounds, head, ..
         } = *continued;

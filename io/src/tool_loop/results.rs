@@ -111,17 +111,7 @@ impl PastRound {
         if tell_as == TellAs::ToolMessages {
             return self.with_tool_messages();
         }
-        let (said, told) = (&self.text, self.told());
-        match dialect {
-            Dialect::Responses => vec![
-                json!({"type": "message", "id": "msg_tslp", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": said, "annotations": []}]}),
-                json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": told}]}),
-            ],
-            _ => vec![
-                json!({ "role": "assistant", "content": said }),
-                json!({ "role": "user", "content": told }),
-            ],
-        }
+        said_and_told(dialect, &self.text, &self.told())
     }
 
     fn with_tool_messages(&self) -> Vec<Value> {
@@ -153,6 +143,38 @@ impl PastRound {
     }
 }
 
+/// What the model is asked once more with: the first body, byte for byte, its reply, and what is wrong with it, after the last message,
+/// which stands at `last`.
+#[must_use]
+pub fn body_with_complaint(
+    dialect: Dialect,
+    body: &[u8],
+    last: Range<usize>,
+    (said, complaint): (&str, &str),
+) -> Vec<u8> {
+    go_on(
+        dialect,
+        body,
+        last,
+        "",
+        &said_and_told(dialect, said, complaint),
+    )
+}
+
+/// A message of the model's and one in a user's role after it.
+fn said_and_told(dialect: Dialect, said: &str, told: &str) -> Vec<Value> {
+    match dialect {
+        Dialect::Responses => vec![
+            json!({"type": "message", "id": "msg_tslp", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": said, "annotations": []}]}),
+            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": told}]}),
+        ],
+        _ => vec![
+            json!({ "role": "assistant", "content": said }),
+            json!({ "role": "user", "content": told }),
+        ],
+    }
+}
+
 /// The body that the next round is asked for with: the first one's, byte for byte, with messages after its last one, which
 /// stands at `last`. A prompt that is one text goes on as text; only the model of a conversation is given messages instead.
 #[must_use]
@@ -163,15 +185,28 @@ pub fn next_body(
     past: &[PastRound],
     tell_as: TellAs,
 ) -> Vec<u8> {
+    let rounds = past.iter();
+    let as_text =
+        rounds.map(|round| format!("\n\n{}\n\n{}\n\n", round.text.trim_end(), round.told()));
+    let messages = past.iter();
+    let messages = messages.flat_map(|round| round.messages(dialect, tell_as));
+    let messages: Vec<Value> = messages.collect();
+    go_on(dialect, body, last, &as_text.collect::<String>(), &messages)
+}
+
+/// A body that goes on after its last message: with a text where its prompt is one, else with messages.
+fn go_on(
+    dialect: Dialect,
+    body: &[u8],
+    last: Range<usize>,
+    as_text: &str,
+    messages: &[Value],
+) -> Vec<u8> {
     let (before, rest) = body.split_at(last.end);
     let is_text = before.ends_with(b"\"");
     let mut next = before.to_vec();
     if is_text && dialect != Dialect::Responses {
-        let rounds = past.iter();
-        let more: String = rounds
-            .map(|round| format!("\n\n{}\n\n{}\n\n", round.text.trim_end(), round.told()))
-            .collect();
-        let quoted = Value::String(more).to_string();
+        let quoted = Value::from(as_text).to_string();
         next.pop();
         // Its own first quotation mark is left out, and its last one ends the prompt.
         next.extend_from_slice(&quoted.as_bytes()[1..]);
@@ -181,8 +216,7 @@ pub fn next_body(
             next.splice(last.start..last.start, OPEN.iter().copied());
             next.push(b'}');
         }
-        let messages = past.iter();
-        for message in messages.flat_map(|round| round.messages(dialect, tell_as)) {
+        for message in messages {
             next.push(b',');
             next.extend_from_slice(message.to_string().as_bytes());
         }

@@ -175,6 +175,7 @@ fn run_engine(
                 episode: EpisodeId(seq),
                 headers: Vec::new(),
                 rounds: RoundsAllowed::One,
+                offered: None,
             });
             if engine == Engine::Echo {
                 handle.send(ToLoop::Durable(durable_at));

@@ -3,11 +3,13 @@
 pub mod bad_request;
 mod body_walk;
 mod by_dialect;
+mod delivered_calls;
 pub mod dialect;
 pub mod ending;
 pub mod held_calls;
 mod json_text;
 pub mod kept_responses;
+pub mod lost_calls;
 pub mod reply;
 mod reply_content;
 pub mod request;

@@ -108,6 +108,17 @@ impl ReplyDecoder {
         self.content.drop_calls(denied);
     }
 
+    /// Why the model stopped, in the dialect's word.
+    #[must_use]
+    pub fn finish_reason(&self) -> Option<&str> {
+        self.content.finish_reason.as_deref()
+    }
+
+    /// The client gets these calls in the place of a text that they were written as.
+    pub fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
+        self.content.deliver_calls(calls);
+    }
+
     /// Bytes that are kept until the reply's end, its text left out.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {

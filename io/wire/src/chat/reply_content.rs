@@ -145,6 +145,12 @@ impl ReplyContent {
         &self.call_numbers
     }
 
+    /// Takes calls in the place of a text.
+    pub(super) fn deliver_calls(&mut self, calls: Vec<ToolCall>) {
+        self.call_numbers = (0..calls.len()).collect();
+        self.tool_calls = calls;
+    }
+
     /// Forgets calls that the client doesn't get.
     pub(super) fn drop_calls(&mut self, denied: &DeniedCalls) {
         let numbers = std::mem::take(&mut self.call_numbers);

@@ -5,15 +5,21 @@
 //! known whether another round follows, and so is a whole body. What is said after the first round, by the engine or by the model, is
 //! more text of the same reply: a stream's further pieces, and the kept end repeats the whole text, where it repeats any, with the
 //! usage of all rounds. Calls of the client's own tools are kept back until the engine has judged them: a client can't use one
-//! before it is complete.
+//! before it is complete. So is a text that may be such calls, from where they would begin: the engine may deliver them as calls, or
+//! ask the server once more, and what that says reaches nobody but the engine.
+
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tslp_core::event::{PartKind, ServerUsage};
 
+pub use super::delivered_calls::DeliveredCalls;
+use super::delivered_calls::with_calls;
 use super::dialect::Dialect;
 use super::ending;
 pub use super::ending::ResponseForm;
 use super::held_calls::{self, DeniedCalls};
+use super::lost_calls::{LostCallWatch, OfferedTools};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
@@ -41,6 +47,10 @@ pub struct ResponseRounds {
     said: String,
     /// The rounds after the first one.
     later: Option<LaterRounds>,
+    /// Reads the text, where it may be calls.
+    watch: Option<Box<(ReplyDecoder, LostCallWatch)>>,
+    /// Whether the server was asked once more for what the reply should have been.
+    asks_again: bool,
 }
 
 /// The rounds after the first one.
@@ -96,7 +106,17 @@ impl ResponseRounds {
             shared: Map::new(),
             said: String::new(),
             later: None,
+            watch: None,
+            asks_again: false,
         }
+    }
+
+    /// Keeps back what may be calls of the tools that the client offers, written as text.
+    #[must_use]
+    pub fn with_watch(mut self, tools: Arc<OfferedTools>) -> Self {
+        let decoder = ReplyDecoder::new(self.dialect);
+        self.watch = Some(Box::new((decoder, LostCallWatch::new(tools))));
+        self
     }
 
     /// The form of the response.
@@ -123,6 +143,37 @@ impl ResponseRounds {
                 false => held_calls::body_calls(self.dialect, &body),
             }),
         }
+    }
+
+    /// Whether the client's own tools are called in a stream.
+    #[must_use]
+    pub const fn has_calls(&self) -> bool {
+        self.has_calls
+    }
+
+    /// Whether text is kept back that may be calls.
+    #[must_use]
+    pub fn holds_text(&self) -> bool {
+        let watch = self.watch.as_ref();
+        watch.is_some_and(|watch| self.form == ResponseForm::Whole || !watch.1.held().is_empty())
+    }
+
+    /// Whether the server was asked once more for what the reply should have been.
+    #[must_use]
+    pub const fn asks_again(&self) -> bool {
+        self.asks_again
+    }
+
+    /// The server is asked once more: all that it says is for the engine.
+    pub const fn ask_again(&mut self) {
+        self.asks_again = true;
+        self.ends = false;
+    }
+
+    /// The client gets calls in the place of the text that they were written as.
+    pub fn deliver_calls(&mut self, delivered: &DeliveredCalls) -> Vec<u8> {
+        self.held = with_calls(self.dialect, self.form, &self.shared, &self.held, delivered);
+        Vec::new()
     }
 
     /// Whether there was a round before this one.
@@ -152,6 +203,9 @@ impl ResponseRounds {
 
     /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
+        if self.asks_again {
+            return Vec::new();
+        }
         if let Some(later) = &mut self.later {
             let piece = later.decoder.push(data);
             self.ends = later.decoder.is_finished();
@@ -181,8 +235,17 @@ impl ResponseRounds {
                 _ => held_calls::opens_call(self.dialect, event),
             };
             self.looked_at += length;
+            let may_be_calls = match &mut self.watch {
+                Some(watch) => {
+                    let (decoder, text) = &mut **watch;
+                    text.push(&decoder.push(event).text);
+                    // A block that is opened and stays empty goes with the text that it was opened for.
+                    !text.held().is_empty() || ending::opens_text_block(self.dialect, event)
+                }
+                None => false,
+            };
             // A call may still be kept back, and what follows it waits too, so that the order stays.
-            if !self.ends && !self.has_calls {
+            if !self.ends && !self.has_calls && !may_be_calls {
                 passed = self.looked_at;
             }
         }
