@@ -394,13 +394,18 @@ fn weight_of_line(line: &str) -> usize {
     weights.sum::<usize>() + line.matches('"').count() / 2
 }
 
-/// The text with spaces for everything that isn't compared, so that positions stay the same.
 fn compared_text<'c>(code: ComparedCode<'c>) -> Cow<'c, str> {
-    if code.remarks.is_empty() && code.nested.is_empty() {
-        return Cow::Borrowed(code.text);
+    blanked(code.text, code.remarks.iter().chain(code.nested))
+}
+
+/// The text with spaces for these parts of it, so that positions stay the same.
+pub fn blanked<'t, 's>(text: &'t str, parts: impl Iterator<Item = &'s Span>) -> Cow<'t, str> {
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return Cow::Borrowed(text);
     }
-    let mut bare = code.text.as_bytes().to_vec();
-    for span in code.remarks.iter().chain(code.nested) {
+    let mut bare = text.as_bytes().to_vec();
+    for span in parts {
         let range = span.start as usize..(span.end as usize).min(bare.len());
         for byte in bare.get_mut(range).unwrap_or_default() {
             if *byte != b'\n' {
@@ -410,7 +415,7 @@ fn compared_text<'c>(code: ComparedCode<'c>) -> Cow<'c, str> {
     }
     // A span that ends inside a character would leave half of it: then the text is compared with its remarks, which refuses
     // more and never less.
-    String::from_utf8(bare).map_or(Cow::Borrowed(code.text), Cow::Owned)
+    String::from_utf8(bare).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 fn without_whitespace(text: &str) -> String {

@@ -155,7 +155,10 @@ fn parse_line(line: &str) -> Vec<Directive> {
     let verb = Verb::of_word(&word.to_ascii_lowercase()).unwrap_or(Verb::Unknown);
     if verb.is_about_tools()
         || verb.is_about_records()
-        || matches!(verb, Verb::External | Verb::Goal | Verb::Unknown)
+        || matches!(
+            verb,
+            Verb::External | Verb::Goal | Verb::Clear | Verb::Unknown
+        )
     {
         let target = rest.trim().trim_end_matches(['.', '!']).to_string();
         return Vec::from([Directive { verb, target }]);

@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 pub use action::{
-    ActionJudged, ActionRequested, CallId, CapabilityChanged, Denial, GrantChange, LinkSeen,
-    PolicyApproved, RequestedCommand, ToolOutcome, ToolRan,
+    ActionJudged, ActionRequested, CallId, CapabilityChanged, GrantChange, LinkSeen,
+    PolicyApproved, ToolOutcome, ToolRan,
 };
 
 use rkyv::rancor::{Fallible, Source};
@@ -219,6 +219,10 @@ events! {
         GoalChanged = "goal_changed",
         /// The user keeps a statement for the project, or keeps it no longer.
         RecordChanged = "record_changed",
+        /// What a conversation held so far goes to no model any more.
+        ContextCleared = "context_cleared",
+        /// Gate A refuses a reply's code before the client has it, and the reply is asked for once more, or was.
+        DraftRefused = "draft_refused",
     }
 }
 
@@ -676,6 +680,8 @@ stored_words! {
         Note = "note",
         /// Keep it no longer.
         Forget = "forget",
+        /// Leave out what the conversation held so far.
+        Clear = "clear",
     }
 }
 
@@ -702,6 +708,7 @@ impl Verb {
             | Self::Goal
             | Self::Note
             | Self::Forget
+            | Self::Clear
             | Self::Unknown => false,
         }
     }
@@ -1147,7 +1154,7 @@ pub struct ServerUsage {
 }
 
 /// It turned out what a prompt cost the model server. Recorded with the end of the reply; nothing is decided by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct PromptMeasured {
     /// The prompt as the client wrote it: its price if the client had asked the model server directly.
@@ -1159,6 +1166,15 @@ pub struct PromptMeasured {
     /// Bytes of the reply's text and of its calls.
     #[serde(default)]
     pub reply_bytes: u32,
+    /// How the client calls itself (`User-Agent`); empty if it doesn't.
+    #[serde(default)]
+    pub user_agent: String,
+    /// Microseconds from the prompt's last byte until it went on to the model server, if that is known.
+    #[serde(default)]
+    pub added_micros: Option<u32>,
+    /// Tokens that the model reads at once, if the server says so.
+    #[serde(default)]
+    pub window: Option<u32>,
 }
 
 stored_words! {
@@ -1234,6 +1250,31 @@ pub struct WorkCounted {
     pub tests: u32,
 }
 
+/// Gate A refuses a reply's code before the client has it (docs/repair.md). The first reply is asked for once more; if the second is
+/// no better, it is refused likewise, and the first one is the reply.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct DraftRefused {
+    /// The reply's text, as it was recorded.
+    pub segments: Vec<ArtifactHash>,
+    /// Its calls of the client's tools.
+    pub tool_calls: Vec<ToolCallRef>,
+    /// What keeps its code out, and of a second reply what it lacks of the first one's.
+    pub refused: Vec<DraftFault>,
+    /// What the prompt goes on with when the reply is asked for once more; `None` for the second one.
+    pub told: Option<ArtifactHash>,
+}
+
+/// Why code of a reply is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct DraftFault {
+    /// The entity.
+    pub entity: EntityId,
+    /// The rule of gate A that isn't met; [`Reason::OmittedByUpdate`] where the second reply doesn't define it.
+    pub reason: Reason,
+}
+
 /// The user brings another model's answer, which is judged as a model's.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
 #[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
@@ -1280,6 +1321,27 @@ pub struct RecordChanged {
     pub path: String,
     /// The code that stands there.
     pub quotation: String,
+}
+
+/// Where a cleared conversation begins: the older messages that its client sends along go to no model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct ContextCut {
+    /// How many messages there are in the conversation up to its first one that is kept, system messages left out.
+    #[cfg_attr(feature = "arbitrary", arbitrary(with = few::count))]
+    pub position: u32,
+    /// That message.
+    pub message: MessageKey,
+    /// The model's last reply before it, if the conversation had one.
+    pub reply: Option<MessageKey>,
+}
+
+/// The user clears a conversation's context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
+pub struct ContextCleared {
+    /// Where it begins from now on; `None`: with the user's next prompt.
+    pub cut: Option<ContextCut>,
 }
 
 /// A prompt on record that another one begins like.

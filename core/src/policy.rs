@@ -87,6 +87,20 @@ stored_words! {
     }
 }
 
+stored_words! {
+    /// What decisions without evidence do to a clear (spec 003: `grounding_enforcement`).
+    #[derive(Default)]
+    Grounding, "enforcement of grounding" {
+        /// They keep it back.
+        #[default]
+        Strict = "strict",
+        /// They are told.
+        Warn = "warn",
+        /// Nothing.
+        Disabled = "disabled",
+    }
+}
+
 /// The settings that the decisions of this crate read. They are on record in `rules_in_force`, so deep verification can tell
 /// what another value has changed. What changes only what is observed is a setting of the binary's alone.
 ///
@@ -120,6 +134,8 @@ pub struct Policy {
     pub client_tools: ClientTools,
     /// What is done about an edit whose old text isn't in its file.
     pub edit_repair: EditRepair,
+    /// What decisions without evidence do to a clear.
+    pub grounding: Grounding,
     /// What may be done in one conversation, until the Operator resumes it.
     pub budget_conversation: Budget,
     /// What may be done in one day (UTC), in all conversations.
@@ -145,6 +161,7 @@ impl Default for Policy {
             reading_acknowledges: true,
             client_tools: ClientTools::default(),
             edit_repair: EditRepair::default(),
+            grounding: Grounding::default(),
             budget_conversation: Budget::default(),
             budget_day: Budget::default(),
             budget_prompt: Budget::default(),
@@ -196,6 +213,7 @@ settings! {
     "etv.reading_acknowledges": reading_acknowledges,
     "guardian.client_tools": client_tools,
     "repair.edits": edit_repair,
+    "clear.grounding": grounding,
     "budget.conversation": budget_conversation,
     "budget.day": budget_day,
     "budget.prompt": budget_prompt,

@@ -346,6 +346,14 @@ reasons! {
     GoalChanged = "goal_changed",
     /// A conversation begins, and is told what the work is for.
     GoalTold = "goal_told",
+    /// What a conversation held so far goes to no model any more, and it is told where the work stands.
+    ContextCleared = "context_cleared",
+    /// The user clears a conversation from elsewhere: its next prompt begins it anew.
+    ClearAsked = "clear_asked",
+    /// The conversation isn't cleared: decisions made since the last time lack evidence.
+    DecisionsUngrounded = "decisions_ungrounded",
+    /// It is cleared though decisions lack evidence.
+    ClearedUngrounded = "cleared_ungrounded",
 
     // Records (docs/records.md).
     /// The user keeps a statement for the project.
@@ -480,6 +488,10 @@ impl Reason {
                 | Self::TooManyRules
                 | Self::ExternalAnswer
                 | Self::GoalChanged
+                | Self::ContextCleared
+                | Self::ClearAsked
+                | Self::DecisionsUngrounded
+                | Self::ClearedUngrounded
                 | Self::RecordNoted
                 | Self::RecordForgotten
                 | Self::RecordNotUsable

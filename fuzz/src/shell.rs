@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 
 use tslp_core::guardian::{
-    self, Action, Capability, Class, CommandTable, Decision, Door, GrantToken, Jail, Join,
-    JudgingState, Mode, SimpleCommand, ToolProfile, judge_action,
+    self, Capability, Class, CommandTable, Decision, GrantToken, Jail, Join, JudgedLine,
+    LineContext, Mode, SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::UnixMillis;
@@ -99,36 +99,34 @@ pub fn policy(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (profile, line) = text.split_once('\0').unwrap_or((&text, "src/a.c"));
     let profile = profile_file::parse_profile(profile).unwrap_or_else(|_| ToolProfile::built_in());
-    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    let action = Action::from_command(&words, "/w", Door::Bridge, &CommandTable::built_in());
-    let is_allowed = |granted: &[Capability]| {
-        let report = judge_action(&action, &judging_state(granted), &profile);
-        let is_denied = report.decision == Decision::Deny;
-        assert_eq!(is_denied, report.first_denial().is_some());
-        !is_denied
+    let command = SimpleCommand {
+        join: Join::First,
+        words: line.split_whitespace().map(str::to_owned).collect(),
     };
-    let may_run = matches!(action.class, Class::Read | Class::Build | Class::Shell);
+    let judge = |granted: &[Capability]| judged_by(&profile, &command, granted);
+    let class = judge(&[]).gravest_class();
+    let is_allowed = |granted: &[Capability]| judge(granted).strictest_decision() != Decision::Deny;
+    let may_run = matches!(class, Class::Read | Class::Build | Class::Shell);
     assert!(may_run || !is_allowed(&[Capability::BuildExec, Capability::ShellExec]));
-    assert!(
-        action.class == Class::Read || !is_allowed(&[]),
-        "it isn't granted"
-    );
+    assert!(class == Class::Read || !is_allowed(&[]), "it isn't granted");
 }
 
-fn judging_state(granted: &[Capability]) -> JudgingState {
+fn judged_by(profile: &ToolProfile, command: &SimpleCommand, granted: &[Capability]) -> JudgedLine {
     let now = UnixMillis(0);
     let root = ArtifactHash::of(b"/w");
     let grants = granted.iter();
-    JudgingState {
+    let grants = grants.map(|it| GrantToken::issue_for_session(*it, root, now));
+    let context = LineContext {
+        profile,
         mode: Mode::Ready,
         now,
-        grants: grants
-            .map(|it| GrantToken::issue_for_session(*it, root, now))
-            .collect(),
+        grants: &grants.collect::<Vec<_>>(),
         builds: 0,
-        jail: Jail {
+        jail: &Jail {
             root: "/w".to_owned(),
             ..Jail::default()
         },
-    }
+        leads_to: &|_| None,
+    };
+    judge_line(vec![command.clone()], &context)
 }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use tslp_core::event::ToolOutcome;
 use tslp_core::guardian::{
-    Action, CommandTable, Door, Jail, JudgingState, Mode, ToolProfile, call_parts, judge_action,
-    judge_client_call,
+    Jail, LineContext, Mode, ToolProfile, call_parts, judge_client_call, judge_line, split,
 };
 use tslp_core::ids::UnixMillis;
 use tslp_io::out::Out;
 use tslp_tools::sandbox::{
-    Pipeline, PlannedProgram, RunCondition, RunEnd, RunOutcome, Sandbox, SandboxLimits,
-    SandboxPlan, SandboxTask, WorkspaceLayer,
+    Pipeline, PlannedProgram, RunCondition, RunOutcome, Sandbox, SandboxLimits, SandboxPlan,
+    SandboxTask, WorkspaceLayer,
 };
 
 const JUDGED: u32 = 20_000;
@@ -22,7 +22,7 @@ const STARTED: usize = 200;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = Out::stdout();
-    out.line(format!("judging one action: {:?}", judging()))?;
+    out.line(format!("judging one line: {:?}", judging()))?;
     let (usual, longest) = judging_clients_calls();
     out.line(format!(
         "judging a client's call: {usual:?}, at most {longest:?}"
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let plan = plan(&folder, layer);
         let taken = median(|| match sandbox.run_plan(&plan) {
             RunOutcome {
-                ended: RunEnd::Exited(0),
+                ended: ToolOutcome::Exited(0),
                 duration,
                 ..
             } => Ok(duration),
@@ -54,21 +54,23 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn judging() -> Duration {
     let profile = ToolProfile::built_in();
-    let words = ["grep", "-rn", "ring_put", "src/ring.c", "include/ring.h"].map(str::to_owned);
-    let action = Action::from_command(&words, "/w", Door::Bridge, &CommandTable::built_in());
-    let state = JudgingState {
+    let commands = split("grep -rn ring_put src/ring.c include/ring.h");
+    let commands = commands.expect("plain words");
+    let context = LineContext {
+        profile: &profile,
         mode: Mode::Ready,
         now: UnixMillis(0),
-        grants: Vec::new(),
+        grants: &[],
         builds: 0,
-        jail: Jail {
+        jail: &Jail {
             root: "/w".to_owned(),
             ..Jail::default()
         },
+        leads_to: &|_| None,
     };
     let began = Instant::now();
     for _ in 0..JUDGED {
-        std::hint::black_box(judge_action(&action, &state, &profile));
+        std::hint::black_box(judge_line(commands.clone(), &context));
     }
     began.elapsed() / JUDGED
 }

@@ -10,6 +10,7 @@ use tslp_core::directive::Directive;
 use tslp_core::event::{Event, ReadFailure, Verb};
 use tslp_core::ids::{SessionId, UnixMillis};
 use tslp_core::reason::Reason;
+use tslp_decide::clear::FORCE;
 use tslp_decide::tools::LIFTS_BREACH;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_projections::state::State;
@@ -38,6 +39,8 @@ pub enum Act {
     OnGrant(Verb, String, Option<SessionId>),
     /// What the work is for, or something of it.
     OnGoal(String),
+    /// A conversation, or that of the last prompt, is cleared; by force, whatever its decisions lack.
+    Clear(Option<SessionId>, bool),
     /// All agents and tools are stopped, or may go on.
     OnTools {
         /// Stop or resume.
@@ -131,6 +134,16 @@ pub fn decide_act<S: Store>(
                 return (Vec::from([refused]), None);
             };
             Vec::from([(*verb, grant.clone(), session)])
+        }
+        Act::Clear(session, is_forced) => {
+            let current = || engine.state().current_session();
+            let Some(session) = session.or_else(current) else {
+                let words = "there is no conversation yet that could be cleared";
+                let refused = ActResult::new("", "no_session", words, false);
+                return (Vec::from([refused]), None);
+            };
+            let said = if *is_forced { FORCE } else { "" };
+            Vec::from([(Verb::Clear, said.to_owned(), session)])
         }
         Act::OnGoal(said) => Vec::from([(Verb::Goal, said.clone(), ALL_SESSIONS)]),
         Act::OnTools { verb, lifts_breach } => {
@@ -286,6 +299,10 @@ fn decide_directive<S: Store>(
         let missed = ActResult::new(&target, missed.reason.code(), missed.message, false);
         return (missed, batch);
     }
+    if reason == Reason::DecisionsUngrounded {
+        let refused = ActResult::new(&target, outcome, engine.clear_refusal(), false);
+        return (refused, batch);
+    }
     let words = match failure.filter(|_| reason == Reason::FileUnreadable) {
         Some(failure) => failure_words(failure),
         None => answer_words(verb, reason),
@@ -311,6 +328,9 @@ pub const fn is_carried_out(reason: Reason) -> bool {
             | Reason::Locked
             | Reason::Unlocked
             | Reason::GoalChanged
+            | Reason::ContextCleared
+            | Reason::ClearAsked
+            | Reason::ClearedUngrounded
             | Reason::RecordNoted
             | Reason::RecordForgotten
     )
@@ -336,6 +356,17 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
             "nothing to do: `tslp status` shows the goal, if there is one"
         }
         (_, Reason::GoalChanged) => "noted: new conversations are told, until `tslp goal done`",
+        (_, Reason::ContextCleared) => "cleared: older messages go to no model any more",
+        (_, Reason::ClearAsked) => {
+            "with the conversation's next prompt older messages go to no model any more"
+        }
+        (_, Reason::DecisionsUngrounded) => {
+            "not cleared: decisions lack evidence; `tslp records` lists them"
+        }
+        (_, Reason::ClearedUngrounded) => {
+            "older messages go to no model any more, though decisions lack evidence"
+        }
+        (Verb::Clear, Reason::TargetNotUsable) => "say `clear`, or `clear force`",
         (Verb::Goal, Reason::TargetMissing) => {
             "say what: TEXT, `next: TEXT`, `question: TEXT` or `done`"
         }
@@ -404,7 +435,7 @@ pub const fn answer_words(verb: Verb, reason: Reason) -> &'static str {
         (_, Reason::NothingToAccept) => "not taken: it defines nothing that can be parsed",
         (_, Reason::QuotesDelimiters) => "not taken: it quotes the proxy's own delimiters",
         (_, Reason::UnknownDirective) => {
-            "no directive: accept, reject, confirm, off, on, lock, unlock, external, allow, revoke, stop and resume are"
+            "no directive: accept, reject, confirm, off, on, lock, unlock, external, note, forget, goal, clear, allow, revoke, stop and resume are"
         }
         (_, other) => other.code(),
     }

@@ -1,6 +1,7 @@
 //! Messages between the threads: the network loop, the engine, the ledger writer, the auditor, the diagnostics.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use tslp_core::event::{AuditOutcome, CallId, LinkSeen};
@@ -34,6 +35,8 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The `x-tslp-session` header.
         session_name: Option<String>,
+        /// How the client calls itself (`User-Agent`); empty if it doesn't.
+        user_agent: String,
         /// Whether the client marks this as a retry of its previous request (`x-stainless-retry-count` above 0).
         retry: bool,
         /// The value of the `Authorization` header that goes upstream; for an audit of the reply.
@@ -59,6 +62,8 @@ pub enum ToEngine {
         exchange: ExchangeId,
         /// The response's end.
         ending: ResponseEnd,
+        /// How long the proxy kept the prompt, from its last byte until it went on.
+        added: Duration,
     },
     /// The result of the sandbox's self-test; `Err` holds the reason why tools can't run.
     ToolsTested(Result<(), String>),
@@ -156,6 +161,8 @@ pub enum ToLoop {
         rounds: RoundsAllowed,
         /// The client's tools, if text that may be calls of them is kept back.
         offered: Option<Arc<OfferedTools>>,
+        /// Whether the client gets nothing of it before the engine has judged all of it.
+        is_held: bool,
     },
     /// Write text of tslp's own into the response, after a round that has ended.
     Say {
@@ -178,14 +185,6 @@ pub enum ToLoop {
         /// The calls.
         calls: DeliveredCalls,
     },
-    /// Ask the model server once more for what the reply should have been. Nothing of its answer is for the client; the engine says
-    /// with the next message what is.
-    AskAgain {
-        /// The exchange to act on.
-        exchange: ExchangeId,
-        /// The conversation so far, with what is wrong with the reply.
-        request: ModelRequest,
-    },
     /// The reply goes on: ask the model server again.
     NextRound {
         /// The exchange to act on.
@@ -193,6 +192,15 @@ pub enum ToLoop {
         /// The conversation so far, with the tools' results.
         request: ModelRequest,
     },
+    /// The reply isn't what it should be: ask the model server once more, and keep it for the case that the other is no better.
+    AskAgain {
+        /// The exchange to act on.
+        exchange: ExchangeId,
+        /// The prompt with what is wrong with the reply.
+        request: ModelRequest,
+    },
+    /// The reply that was kept is the one that the client gets.
+    KeepDraft(ExchangeId),
     /// Relay the exchange unrecorded: its body holds no prompt.
     LeaveAlone {
         /// The exchange to act on.
@@ -268,8 +276,6 @@ pub enum DiagnosticPage {
     Entity(String),
     /// `GET /overview`.
     Overview,
-    /// `GET /events`.
-    Events,
     /// `GET /debug/last-prompt`.
     LastPrompt,
     /// `GET /metrics`.

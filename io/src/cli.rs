@@ -99,6 +99,8 @@ pub enum CliCommand {
     Status(ActArgs),
     /// Say what the work is for: new conversations are told until it is done
     Goal(GoalArgs),
+    /// Clear a conversation: from its next prompt on, older messages go to no model
+    Clear(ClearArgs),
     /// Show what models read and wrote: by day, model and conversation, with its cost where `price` is set
     Usage {
         /// Show the last N days on which anything was used
@@ -342,6 +344,20 @@ pub struct GoalArgs {
     /// The goal, `next: TEXT`, `question: TEXT`, or `done`
     #[arg(required = true, value_name = "TEXT")]
     pub words: Vec<String>,
+    /// What every act takes.
+    #[command(flatten)]
+    pub act: ActArgs,
+}
+
+/// What `tslp clear` takes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ClearArgs {
+    /// Clear the conversation N of `tslp recent`, instead of the last one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub session: Option<u64>,
+    /// Clear it though decisions lack evidence
+    #[arg(long)]
+    pub force: bool,
     /// What every act takes.
     #[command(flatten)]
     pub act: ActArgs,
@@ -752,6 +768,11 @@ mod tests {
             }
             CliCommand::Status(args) => act("status", args),
             CliCommand::Goal(args) => act(&format!("goal {}", args.words.join(" ")), &args.act),
+            CliCommand::Clear(ClearArgs {
+                session,
+                force,
+                act: args,
+            }) => act(&format!("clear {session:?} {force}"), args),
             CliCommand::Accept(args) => on("accept", args),
             CliCommand::Confirm(args) => on("confirm", args),
             CliCommand::Reject(args) => on("reject", args),

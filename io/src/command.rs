@@ -237,6 +237,7 @@ fn carry_out(command: CliCommand) -> Result<Exit, CommandFailure> {
             Ok(Exit::Ok)
         }
         CliCommand::Goal(of) => acting::act_on_goal(&of),
+        CliCommand::Clear(of) => acting::act_on_context(&of),
         CliCommand::Status(of) => {
             let (config, _) = read_config(&of.flags.0)?;
             let page = if has_ledger(&config)? {

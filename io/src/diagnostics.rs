@@ -134,6 +134,7 @@ impl DiagnosticsThread {
                         refusal_answer(500, "diagnostics_panicked", message)
                     });
                     to_loop.send(ToLoop::Answer { exchange, answer });
+                    memory::trim_heap();
                 }
             })
     }
@@ -160,7 +161,6 @@ impl DiagnosticsThread {
             DiagnosticPage::Sent(wanted) => return self.sent_answer(*wanted),
             DiagnosticPage::Entity(name) => why::entity_json(&self.subject, name),
             DiagnosticPage::Overview => overview::overview_json(&self.subject),
-            DiagnosticPage::Events => return self.events_answer(),
             DiagnosticPage::Metrics => return self.metrics_page(),
         };
         match json {
@@ -171,7 +171,7 @@ impl DiagnosticsThread {
 
     fn state_page(&self, wanted: &StateQuery) -> OwnAnswer {
         let page = state::state_page(&self.subject, wanted, AsOf::Now);
-        let answer = match page {
+        match page {
             Ok(Some(VouchedPage { page, flaw })) => {
                 let mut json = state::state_json(&page, &[]);
                 mark_unverified(&mut json, flaw.as_deref());
@@ -183,9 +183,7 @@ impl DiagnosticsThread {
                 "nothing of the name that `after` gives is true, or not under `path`; begin anew without it",
             ),
             Err(error) => ledger_refusal(&error),
-        };
-        memory::trim_heap();
-        answer
+        }
     }
 
     fn metrics_page(&self) -> OwnAnswer {
@@ -208,7 +206,6 @@ impl DiagnosticsThread {
         TurnQuery { episode, .. }: TurnQuery,
         turn: Result<Option<Value>, StartError>,
     ) -> OwnAnswer {
-        memory::trim_heap();
         match turn {
             Ok(Some(json)) => json_answer(&json),
             Ok(None) => refusal_answer(
@@ -230,30 +227,12 @@ impl DiagnosticsThread {
         }
     }
 
-    /// The ledger's head as a server-sent event. The stream ends at once, and a browser asks again after `retry` (HTML, 9.2): nothing
-    /// is held for it meanwhile.
-    fn events_answer(&self) -> OwnAnswer {
-        let head = self.subject.readers.open().and_then(|reader| reader.head());
-        match head {
-            Ok(head) => OwnAnswer {
-                status: 200,
-                content_type: "text/event-stream",
-                body: format!(
-                    "retry: {EVENTS_RETRY_MS}\nid: {0}\ndata: {0}\n\n",
-                    head.seq.0
-                )
-                .into_bytes(),
-            },
-            Err(error) => ledger_refusal(&error),
-        }
-    }
-
     fn last_prompt(&self) -> OwnAnswer {
         let reader = match self.subject.readers.open() {
             Ok(reader) => reader,
             Err(error) => return ledger_refusal(&error),
         };
-        let (episode, body) = match last_sent(&reader, None) {
+        let last = match last_sent(&reader, None) {
             Ok(Some(last)) => last,
             Ok(None) => {
                 return refusal_answer(404, "no_prompt_yet", "no prompt has gone to the model yet");
@@ -261,19 +240,16 @@ impl DiagnosticsThread {
             Err(NotShown::Ledger(error)) => return ledger_refusal(&error),
             Err(error) => return refusal_answer(500, "not_shown", &error.to_string()),
         };
-        let request: Result<Box<RawValue>, _> = serde_json::from_slice(&body);
+        let request: Result<Box<RawValue>, _> = serde_json::from_slice(&last.body);
         match request {
             Ok(request) => {
-                let page = format!("{{\"episode\":{},\"request\":{request}}}", episode.0);
+                let page = format!("{{\"episode\":{},\"request\":{request}}}", last.episode.0);
                 OwnAnswer::json(200, page.into_bytes())
             }
             Err(_) => refusal_answer(500, "not_json", "the last prompt can't be shown"),
         }
     }
 }
-
-/// Milliseconds after which a browser asks again whether the ledger has grown.
-const EVENTS_RETRY_MS: u32 = 1500;
 
 /// A row as an object with a field for each column.
 pub(crate) fn row_object<R: Row + Clone>(row: &R) -> Value {

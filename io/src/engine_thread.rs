@@ -4,6 +4,7 @@
 //! releases the reply only when the commit is durable. A transition is seen by a later prompt only after its commit.
 
 mod lost_calls;
+mod repair;
 mod tools;
 
 use std::borrow::Cow;
@@ -47,7 +48,7 @@ use crate::channel::{
     ToEngine, ToLoop,
 };
 use crate::config::secret::Secret;
-use crate::config::settings::{CallRepair, NoticesInReply, TokenBudget, WindowGuard};
+use crate::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
 use crate::engine::compose_request;
 use crate::evidence::replies::AnsweringStep;
 use crate::main_loop::LoopHandle;
@@ -57,6 +58,7 @@ use crate::prompt_cost::{self, CostPair, PromptCosts};
 use crate::tool_loop::BODY_BYTES_MAX;
 use crate::windows::Windows;
 use lost_calls::{LostCalls, SettledCalls};
+use repair::CodeRepairState;
 use tools::{ToolLoop, ToolReply};
 use tslp_store::content_cache::ContentCache;
 use tslp_store::ledger::writer::Commit;
@@ -107,6 +109,8 @@ pub struct EngineWiring {
     pub hydration: TokenBudget,
     /// What is done about prompts that are too long for their model.
     pub window_guard: WindowGuard,
+    /// Which replies are asked for once more where gate A refuses their code.
+    pub code_repair: CodeRepair,
     /// Has the model server asked how much its models read at once, if anybody wants to know.
     pub ask_for_windows: Option<Sender<()>>,
     /// Time of day, which every event carries.
@@ -147,6 +151,10 @@ struct ReplyUnderWay {
     reply: Reply,
     addressee: AuditedModel,
     costs: CostPair,
+    /// How the client calls itself.
+    user_agent: String,
+    /// How long the prompt was kept until it went on; known once the reply has ended.
+    added: Duration,
     /// Tool calls whose path was looked at already.
     calls_looked_at: usize,
     /// Tool calls that are on record although the reply is still coming.
@@ -164,6 +172,8 @@ struct ReplyUnderWay {
     tools: Option<Box<ToolReply>>,
     /// Reads its text for calls of the client's tools, if it may hold some.
     lost_calls: Option<Box<LostCalls>>,
+    /// What is kept to ask for it once more, if it may be.
+    repair: Option<Box<CodeRepairState>>,
     /// The server's figures for the first of several rounds: those of the prompt itself.
     usage_of_first: Option<ServerUsage>,
 }
@@ -171,8 +181,9 @@ struct ReplyUnderWay {
 impl ReplyUnderWay {
     /// Bytes that are kept of it until it is judged.
     fn kept_bytes(&self) -> usize {
+        let first = self.repair.as_ref().map_or(0, |it| it.kept_bytes());
         let held = self.lost_calls.as_ref().map_or(0, |it| it.held_bytes());
-        self.reply.text.len() + self.reply.tail.len() + self.decoder.kept_bytes() + held
+        self.reply.said_bytes() + self.decoder.kept_bytes() + first + held
     }
 
     /// Appends a decoded piece to the reply; text that may be calls once that is known.
@@ -229,6 +240,8 @@ struct PromptToModel {
     rounds: RoundsAllowed,
     /// The client's tools, if text that may be calls of them is kept back.
     offered: Option<Arc<OfferedTools>>,
+    /// Whether its reply is held until it was judged.
+    is_held: bool,
     /// What its user has to hear; `None` if they aren't told in the reply.
     news: Option<UserNews>,
 }
@@ -307,6 +320,7 @@ impl EngineThread {
                 dialect,
                 exchange,
                 session_name,
+                user_agent,
                 retry,
                 authorization,
                 body,
@@ -322,18 +336,31 @@ impl EngineThread {
                 };
                 self.worked_bytes += body.len();
                 self.handle_prompt(exchange, envelope, authorization, body);
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.user_agent = user_agent;
+                }
             }
             ToEngine::ReplyBytes {
                 exchange,
                 bytes,
                 handover,
             } => self.reply_bytes(exchange, &bytes, handover),
-            ToEngine::ReplyEnd { exchange, ending } => self.reply_end(exchange, ending),
+            ToEngine::ReplyEnd {
+                exchange,
+                ending,
+                added,
+            } => {
+                if let Some(running) = self.running.get_mut(&exchange) {
+                    running.added = added;
+                }
+                self.reply_end(exchange, ending);
+            }
             ToEngine::OneRound(exchange) => {
                 if let Some(running) = self.running.get_mut(&exchange) {
                     running.rounds = RoundsAllowed::One;
                     running.tools = None;
                     running.forget_lost_calls();
+                    running.repair = None;
                 }
             }
             ToEngine::ToolsTested(tested) => self.tools_tested(tested),
@@ -482,8 +509,8 @@ impl EngineThread {
             );
             (written.bytes, Some(body), written.messages)
         };
-        let can_go_on =
-            offered == Tools::None && sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let can_be_repeated = sent_body.len() <= BODY_BYTES_MAX && !messages.is_empty();
+        let can_go_on = offered == Tools::None && can_be_repeated;
         let tells = self.wiring.notices_in_reply.reaches(offered) && !dialect.is_bare_prompt();
         let news = tells.then(|| {
             let mut news = UserNews::default();
@@ -498,11 +525,15 @@ impl EngineThread {
             Some(_) if has_one_choice => self.rounds_allowed(dialect, can_go_on, news.is_some()),
             _ => RoundsAllowed::One,
         };
-        // A longer request isn't kept, so that nobody could be asked once more.
-        let is_kept = composed.conversation.is_some()
-            && sent_body.len() <= BODY_BYTES_MAX
-            && !messages.is_empty();
-        let offered = tools.filter(|_| is_kept);
+        let watched = tools.filter(|_| can_be_repeated && composed.conversation.is_some());
+        let is_held = can_be_repeated
+            && has_one_choice
+            && composed.conversation.is_some()
+            && self.holds_replies(offered);
+        let rounds = match rounds {
+            RoundsAllowed::One if is_held => RoundsAllowed::OneJudged,
+            rounds => rounds,
+        };
         let body = Arc::new(sent_body);
         let durable_at = composed.batch.last().unwrap_or(self.engine.state().head());
         let forward = ToLoop::Forward {
@@ -515,7 +546,8 @@ impl EngineThread {
             episode: composed.episode,
             headers: own_headers(&composed.batch, exceeded.as_ref()),
             rounds,
-            offered: offered.clone(),
+            offered: watched.clone(),
+            is_held,
         };
         let sent = PromptToModel {
             dialect,
@@ -534,7 +566,8 @@ impl EngineThread {
             texts: texts_named(&composed.batch),
             exceeded,
             rounds,
-            offered,
+            offered: watched,
+            is_held,
             news,
         };
         Ok(ComposedRequest::Prompt(Box::new((
@@ -555,10 +588,13 @@ impl EngineThread {
             places.prompt_pieces(client_body, (&sent.body, &sent.messages)),
         );
         let last = sent.messages.last().map(|last| last.bytes.clone());
-        let lost_calls = sent.offered.zip(last.clone()).map(|(tools, last)| {
+        let lost_calls = sent.offered.map(|tools| {
             let body = Arc::clone(&sent.body);
-            Box::new(LostCalls::new(tools, body, last))
+            Box::new(LostCalls::new(tools, body))
         });
+        let repair = sent
+            .is_held
+            .then(|| Box::new(CodeRepairState::new(Arc::clone(&sent.body))));
         let tools = match (sent.rounds, sent.conversation, last) {
             (RoundsAllowed::Several, Some((session, _)), Some(last)) => {
                 let reply = ToolReply::new(session, sent.body, last);
@@ -572,6 +608,8 @@ impl EngineThread {
             reply: Reply::default(),
             addressee: sent.addressee,
             costs,
+            user_agent: String::new(),
+            added: Duration::ZERO,
             calls_looked_at: 0,
             calls_recorded: 0,
             touched: BTreeMap::new(),
@@ -580,6 +618,7 @@ impl EngineThread {
             news: sent.news,
             tools,
             lost_calls,
+            repair,
             usage_of_first: None,
         };
         let other = self.running.insert(exchange, running);
@@ -691,10 +730,15 @@ impl EngineThread {
 
     fn reply_end(&mut self, exchange: ExchangeId, ending: ResponseEnd) {
         match self.settle_lost_calls(exchange, ending) {
-            SettledCalls::None if self.begins_another_round(exchange, ending) => {}
-            SettledCalls::None => self.reply_over(exchange, ending),
-            SettledCalls::Over(ending) => self.reply_over(exchange, ending),
-            SettledCalls::AskedAgain => {}
+            SettledCalls::None => {}
+            SettledCalls::Over(ending) => return self.reply_over(exchange, ending),
+            SettledCalls::AskedAgain => return,
+        }
+        if self.begins_another_round(exchange, ending) {
+            return;
+        }
+        if let Some(ending) = self.end_or_ask_again(exchange, ending) {
+            self.reply_over(exchange, ending);
         }
     }
 
@@ -813,6 +857,9 @@ impl EngineThread {
                 sent: running.costs.sent,
                 server,
                 reply_bytes,
+                user_agent: running.user_agent,
+                added_micros: u32::try_from(running.added.as_micros()).ok(),
+                window: self.windows.window_of(&model),
             });
         } else {
             self.prompt_costs.forget(exchange);

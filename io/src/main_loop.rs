@@ -177,6 +177,8 @@ pub struct MainLoop {
     again: Vec<usize>,
     /// The earliest moment at which a reply's text has to be recorded.
     next_handover: Option<Instant>,
+    /// The earliest moment at which a client whose reply is held hears that something is coming.
+    next_comment: Option<Instant>,
     now: Instant,
     phase: LoopPhase,
 }
@@ -247,6 +249,7 @@ impl MainLoop {
             scratch: vec![0; SCRATCH_BYTES],
             again: Vec::new(),
             next_handover: None,
+            next_comment: None,
             phase: LoopPhase::Serving,
         };
         Ok((main_loop, handle))
@@ -380,7 +383,8 @@ impl MainLoop {
         self.phase = LoopPhase::Stopping(self.now + self.config.timeouts.shutdown);
         // Idle connections may be closed at any time (RFC 9112 §9.5); clients open another.
         self.drop_clients(|client| {
-            client.exchange.is_none() && client.stage == ClientStage::Open && client.out.is_empty()
+            let is_idle = client.exchange.is_none() || client.listens();
+            is_idle && client.stage == ClientStage::Open && client.out.is_empty()
         });
     }
 
@@ -410,6 +414,7 @@ impl MainLoop {
             self.connections.next_deadline(),
             self.connections.next_expiry(),
             self.next_handover,
+            self.next_comment,
         ]
         .into_iter()
         .flatten()

@@ -20,6 +20,8 @@ pub enum Route {
     Health,
     /// A file of the page to look at, answered on the loop.
     Page(&'static PageFile),
+    /// Server-sent events, written by the loop.
+    Events,
     /// Answered by the diagnostics thread.
     Diagnostic(DiagnosticPage),
 }
@@ -59,7 +61,7 @@ pub fn route_request(head: &RequestHead, debug: DebugPages) -> Result<Route, Ref
             only_reading(method, Route::Diagnostic(DiagnosticPage::Entity(name)))
         }
         ("/overview", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Overview)),
-        ("/events", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Events)),
+        ("/events", _) => only_methods(method, &["GET"], "GET", Route::Events),
         ("/metrics", _) => only_reading(method, Route::Diagnostic(DiagnosticPage::Metrics)),
         ("/debug/last-prompt", DebugPages::Shown) => {
             only_reading(method, Route::Diagnostic(DiagnosticPage::LastPrompt))

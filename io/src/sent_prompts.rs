@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use tslp_core::event::{Event, EventKind, PromptSent};
 use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::EpisodeId;
+use tslp_core::ids::{EpisodeId, Seq};
+use tslp_projections::episodes::EpisodeRow;
 
 use tslp_store::ledger::{LedgerError, LedgerReader};
 use tslp_wire::chat::sent::frame_halves;
@@ -111,40 +112,81 @@ impl SentIndex {
     }
 }
 
-/// The last prompt that was sent and is durable: of all, or in an episode.
+/// A prompt that was sent, as it was sent.
+#[derive(Debug)]
+pub struct SentBody {
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// The request's body.
+    pub body: Vec<u8>,
+    /// Texts of tslp's own that its conversation was given, the last ones.
+    pub own_texts: Vec<ArtifactHash>,
+}
+
+/// Most texts of tslp's own that are collected.
+const OWN_TEXTS_MAX: usize = 256;
+
+/// The last prompt that was sent and is durable: of all, or in an episode. Reads its conversation's turns, as long as their places are on
+/// record; what is older is searched for.
 ///
 /// # Errors
 /// See [`NotShown`].
 pub fn last_sent(
     reader: &LedgerReader,
     asked: Option<EpisodeId>,
-) -> Result<Option<(EpisodeId, Vec<u8>)>, NotShown> {
-    let mut chain: Vec<PromptSent> = Vec::new();
-    let mut newest = None;
-    reader.read_back(EventKind::PromptSent, &mut |episode, event| {
-        let Event::PromptSent(sent) = event else {
-            return ControlFlow::Break(());
+) -> Result<Option<SentBody>, NotShown> {
+    let kinds = [EventKind::PromptSent, EventKind::PromptAmended];
+    let mut chain: Vec<(Seq, EpisodeId, PromptSent)> = Vec::new();
+    let mut own_texts = Vec::new();
+    let mut wanted = asked;
+    loop {
+        let row = wanted.map(|episode| reader.find_row::<EpisodeRow>((episode,)));
+        let row = row.transpose()?.flatten();
+        let before = chain
+            .last()
+            .map_or(Seq(u64::MAX), |(seq, ..)| Seq(seq.0 - 1));
+        let between = match &row {
+            Some(row) => row.seq..=row.until.min(before),
+            None => Seq(1)..=before,
         };
-        if newest.is_none() && asked.is_some_and(|asked| asked != episode) {
-            return ControlFlow::Continue(());
+        let mut found = None;
+        reader.read_back(&kinds, between, &mut |seq, episode, event| {
+            match event {
+                Event::PromptSent(sent) if found.is_none() => {
+                    if wanted.is_none_or(|wanted| wanted == episode) {
+                        found = Some((seq, episode, sent));
+                    }
+                }
+                Event::PromptAmended(amended) if own_texts.len() < OWN_TEXTS_MAX => {
+                    own_texts.extend(amended.injected.map(|injected| injected.text));
+                }
+                _ => {}
+            }
+            match row.is_none() && found.is_some() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        let Some(found) = found else {
+            break;
+        };
+        wanted = found.2.base.map(|base| base.episode);
+        chain.push(found);
+        if wanted.is_none() {
+            break;
         }
-        newest.get_or_insert(episode);
-        let wanted = chain.last().map(|later| later.base);
-        let is_wanted = wanted.is_none_or(|base| base.is_some_and(|base| base.episode == episode));
-        if is_wanted {
-            chain.push(sent);
-        }
-        match chain.last().and_then(|oldest| oldest.base) {
-            Some(_) => ControlFlow::Continue(()),
-            None => ControlFlow::Break(()),
-        }
-    })?;
-    let Some(episode) = newest else {
+    }
+    let Some((_, episode, _)) = chain.first() else {
         return Ok(None);
     };
-    let chain: Vec<&PromptSent> = chain.iter().collect();
+    let episode = *episode;
+    let chain: Vec<&PromptSent> = chain.iter().map(|(.., sent)| sent).collect();
     let body = put_together(episode, &chain, &mut |artifact| reader.artifact(artifact))?;
-    Ok(Some((episode, body)))
+    Ok(Some(SentBody {
+        episode,
+        body,
+        own_texts,
+    }))
 }
 
 /// The first of these prompts, each of which begins like the one after it.

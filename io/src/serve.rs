@@ -727,6 +727,7 @@ fn start_engine(
         call_repair: config.call_repair,
         hydration: config.budget,
         window_guard: config.window_guard,
+        code_repair: config.code_repair,
         ask_for_windows,
         clock: Arc::new(SystemClock),
     };

@@ -4,9 +4,6 @@ pub mod calls;
 pub mod results;
 pub mod worker;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use tslp_core::policy::ClientTools;
 use tslp_tools::guardian::ToolScope;
 use tslp_tools::sandbox::{Sandbox, WorkspaceLayer};
@@ -35,69 +32,50 @@ pub(crate) fn boundary_before(text: &str, at: usize) -> usize {
 /// Settings of tools that replies run.
 #[derive(Clone, Debug)]
 pub struct ToolLoopConfig {
-    /// Whether tools are run.
-    pub run: ToolsChoice,
+    /// The settings as written.
+    pub tools: ToolsConfig,
     /// Whether calls of the client's own tools are judged.
     pub client_tools: ClientTools,
     /// The folders that they work with.
     pub scope: ToolScope,
-    /// Where the Operator keeps the profile; what counts is the approved one.
-    pub policy: Option<PathBuf>,
-    /// Whether fences of shell commands are calls, too.
-    pub shell_fences: bool,
-    /// Rounds of one reply in which something is run.
-    pub rounds: u32,
-    /// Calls of one round.
-    pub calls: usize,
-    /// Longest time for all tools of one reply.
-    pub time: Duration,
-    /// Bytes that are kept of an output.
-    pub output_bytes: usize,
 }
 
 impl ToolLoopConfig {
     /// From the configuration; `None` if tools are neither run nor judged.
     #[must_use]
     pub fn from_config(config: &ServeConfig) -> Option<Self> {
-        let ToolsConfig {
-            run,
-            rounds,
-            calls,
-            time,
-            output_bytes,
-            shell_fences,
-            policy,
-            toolchains,
-        } = &config.tools;
-        let (run, client_tools) = (*run, config.policy.client_tools);
-        if run == ToolsChoice::Off && client_tools == ClientTools::Off {
+        let (tools, client_tools) = (config.tools.clone(), config.policy.client_tools);
+        if tools.run == ToolsChoice::Off && client_tools == ClientTools::Off {
             return None;
         }
-        let mut hidden = vec![config.data_dir.clone()];
-        hidden.extend(policy.iter().filter_map(|file| file.canonicalize().ok()));
-        let there = toolchains.iter().filter_map(|folder| {
+        let policy = tools.policy.iter();
+        let policy = policy.filter_map(|file| file.canonicalize().ok());
+        let there = tools.toolchains.iter().filter_map(|folder| {
             let found = folder.canonicalize();
             if let Err(error) = &found {
                 tracing::warn!(folder = %folder.display(), %error, "a toolchain isn't there; tools do without it");
             }
             found.ok()
         });
+        let scope = ToolScope {
+            workspace: config.workspace.clone(),
+            hidden: std::iter::once(config.data_dir.clone())
+                .chain(policy)
+                .collect(),
+            toolchains: there.collect(),
+            home: std::env::home_dir(),
+        };
         Some(Self {
-            run,
+            tools,
             client_tools,
-            scope: ToolScope {
-                workspace: config.workspace.clone(),
-                hidden,
-                toolchains: there.collect(),
-                home: std::env::home_dir(),
-            },
-            policy: policy.clone(),
-            shell_fences: *shell_fences,
-            rounds: *rounds,
-            calls: *calls,
-            time: *time,
-            output_bytes: *output_bytes,
+            scope,
         })
+    }
+
+    /// Whether replies may ask for tools.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.tools.run == ToolsChoice::On
     }
 }
 

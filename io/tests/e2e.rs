@@ -23,6 +23,8 @@ mod audit;
 mod authors;
 #[path = "e2e/budgets.rs"]
 mod budgets;
+#[path = "e2e/clear.rs"]
+mod clear;
 #[path = "e2e/commands.rs"]
 mod commands;
 #[path = "e2e/deep.rs"]

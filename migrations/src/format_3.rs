@@ -35,6 +35,9 @@ impl From<PromptMeasured> for event::PromptMeasured {
                 completion_tokens: None,
             }),
             reply_bytes: 0,
+            user_agent: String::new(),
+            added_micros: None,
+            window: None,
         }
     }
 }

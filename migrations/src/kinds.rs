@@ -3,7 +3,7 @@
 use tslp_core::event::{self, Event, EventKind};
 
 use crate::stored::{self, DecodeError, EncodeError};
-use crate::{format_2, format_3};
+use crate::{format_2, format_3, format_6};
 
 /// An event as the ledger stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,16 +97,19 @@ kinds! {
         26 => RulesInForce,
         28 => AuthorFound,
         29 => LostCallFound,
+        30 => DraftRefused,
         31 => ScopeChanged,
-        32 => PromptMeasured,
         33 => WorkCounted,
         34 => ReplyImported,
         35 => WindowExceeded,
         36 => GoalChanged,
+        38 => ContextCleared,
         39 => RecordChanged,
+        41 => PromptMeasured,
     }
     past {
         1 => format_2::RulesInForce as RulesInForce,
         10 => format_3::PromptMeasured as PromptMeasured,
+        32 => format_6::PromptMeasured as PromptMeasured,
     }
 }

@@ -9,6 +9,7 @@
 mod content;
 mod format_2;
 mod format_3;
+mod format_6;
 mod kinds;
 pub mod schema;
 mod stored;

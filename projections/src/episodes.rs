@@ -17,7 +17,7 @@ use crate::table::Value;
 row! {
     /// `episodes`: the last episodes. Episode 0 holds everything outside of conversations: commands of the command line, and
     /// transitions that follow a look at the disk between prompts. Its time and position are those of the last of them.
-    pub struct EpisodeRow in table "episodes", version 4;
+    pub struct EpisodeRow in table "episodes", version 5;
     key {
         /// The episode.
         episode: EpisodeId,
@@ -33,6 +33,15 @@ row! {
         model: String,
         /// The outcome of its reply, if that has ended.
         outcome: Option<ReplyOutcome>,
+        /// Where the last that is known of it happened: its prompt, a sent prompt, its reply's end or an audit. What was concluded from
+        /// that comes right after it.
+        until: Seq,
+        /// How its client calls itself; empty if it doesn't, or until its reply has ended.
+        user_agent: String,
+        /// Microseconds for which the prompt was kept, once its reply has ended.
+        added_micros: Option<u32>,
+        /// Tokens that the model reads at once, if the server says so.
+        window: Option<u32>,
         /// The treatment of the conversation's history, once the prompt was composed.
         history: Option<History>,
         /// Characters of the prompt as the client wrote it, once its reply has ended.
@@ -73,7 +82,13 @@ impl Episodes {
             }
             Event::ReplyEnded(ended) => self.update_episode(recorded.episode, changes, |episode| {
                 episode.outcome = Some(ended.outcome);
+                episode.until = recorded.seq;
             }),
+            Event::PromptSent(_) | Event::AuditAnswered(_) => {
+                self.update_episode(recorded.episode, changes, |episode| {
+                    episode.until = recorded.seq;
+                });
+            }
             Event::PromptMeasured(measured) => {
                 self.update_episode(recorded.episode, changes, |episode| {
                     episode.set_price(measured);
@@ -170,6 +185,10 @@ impl EpisodeRow {
             seq: recorded.seq,
             model: model.into(),
             outcome: None,
+            until: recorded.seq,
+            user_agent: String::new(),
+            added_micros: None,
+            window: None,
             history: None,
             client_chars: None,
             client_chars_anew: None,
@@ -186,8 +205,14 @@ impl EpisodeRow {
             client,
             sent,
             server,
-            ..
+            reply_bytes: _,
+            user_agent,
+            added_micros,
+            window,
         } = measured;
+        self.user_agent.clone_from(user_agent);
+        self.added_micros = *added_micros;
+        self.window = *window;
         self.client_chars = Some(client.chars_total);
         self.client_chars_anew = Some(client.chars_anew);
         self.sent_chars = Some(sent.chars_total);

@@ -429,7 +429,6 @@ impl Keeps<ToolCallRow> for GuardianState {
 impl From<&GrantRow> for GrantToken {
     fn from(row: &GrantRow) -> Self {
         Self {
-            goal: Some(row.session.0),
             capability: row.capability,
             scope_root: row.scope_root,
             issued_at: row.issued_at,

@@ -8,8 +8,8 @@ use core::fmt;
 use tslp_core::artifact::{Level, Origin};
 use tslp_core::entity::EntityId;
 use tslp_core::event::{
-    Event, Fork, History, Hydrated, Injected, NoticeIssued, PromptAmended, PromptComposed,
-    PromptReceived, Recorded, ReplyEnded, ReplyOutcome, Withheld,
+    ContextCut, Event, Fork, History, Hydrated, Injected, NoticeIssued, PromptAmended,
+    PromptComposed, PromptReceived, Recorded, ReplyEnded, ReplyOutcome, Withheld,
 };
 use tslp_core::hash::{ArtifactHash, MessageKey, TranscriptHash};
 use tslp_core::ids::{CaptureId, EpisodeId, Seq, SessionId, VersionId};
@@ -104,6 +104,17 @@ pub struct Session {
     pub ancestors: Vec<(SessionId, EpisodeId)>,
     /// The files for which replies of the last turn were refused, each with the last such reply's episode.
     pub refused: BTreeMap<RelPath, EpisodeId>,
+    /// How its context was cleared.
+    pub clear: Clear,
+}
+
+/// How a session's context was cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clear {
+    /// Where the conversation begins, and the event that says so.
+    pub cut: Option<(ContextCut, Seq)>,
+    /// Whether the user's next prompt begins it anew.
+    pub is_asked: bool,
 }
 
 /// Where a turn of the user's begins.
@@ -198,6 +209,11 @@ impl Sessions {
             }
             Event::PromotionRefused(refused) => {
                 self.note_refused_file(recorded.episode, refused.entity.path.clone(), changes);
+            }
+            Event::ContextCleared(cleared) => {
+                if let Some(session) = self.sessions.get_mut(&recorded.session) {
+                    session.apply_cleared(recorded, cleared.cut, changes);
+                }
             }
             Event::PromptAmended(amended) => {
                 if let Some((id, session)) = self.session_mut(recorded.episode) {
@@ -350,6 +366,14 @@ impl Sessions {
             injected,
             withheld: withheld.cloned().collect(),
             ancestors,
+            clear: Clear {
+                cut: source.clear.cut.and_then(|(cut, seq)| {
+                    // Of a turn that is written anew only the very prompt that cleared it is one that did.
+                    let reply = cut.reply.filter(|_| cut.position <= fork.messages);
+                    (cut.position <= length).then_some((ContextCut { reply, ..cut }, seq))
+                }),
+                is_asked: false,
+            },
             ..Session::default()
         })
     }
@@ -718,6 +742,36 @@ impl Sessions {
             })
     }
 
+    /// Those of the exchanges that a clear has left.
+    #[must_use]
+    pub fn exchanges_kept(&self, session: SessionId) -> Vec<Exchange> {
+        let first = self.clear(session).cut.map_or(0, |(cut, _)| cut.position);
+        let session = self.sessions.get(&session);
+        let exchanges = session.into_iter().flat_map(|session| &session.exchanges);
+        let kept = exchanges.filter(|(_, length)| *length > first);
+        kept.map(|(exchange, _)| exchange.clone()).collect()
+    }
+
+    /// How the session's context was cleared.
+    #[must_use]
+    pub fn clear(&self, session: SessionId) -> Clear {
+        let session = self.sessions.get(&session);
+        session.map_or_else(Clear::default, |session| session.clear)
+    }
+
+    /// The event by which a conversation was cleared last.
+    #[must_use]
+    pub fn last_clear(&self) -> Seq {
+        let cuts = self.sessions.values().filter_map(|it| it.clear.cut);
+        cuts.map(|(_, seq)| seq).max().unwrap_or_default()
+    }
+
+    /// The model's last reply in the session.
+    #[must_use]
+    pub fn last_reply(&self, session: SessionId) -> Option<MessageKey> {
+        self.sessions.get(&session)?.reply
+    }
+
     /// Entities in the order in which the session first hydrated them.
     #[must_use]
     pub fn hydration_order(&self, session: SessionId) -> Vec<EntityId> {
@@ -837,6 +891,39 @@ impl Sessions {
 }
 
 impl Session {
+    /// What was put into older messages, or taken out of them, went with them.
+    fn apply_cleared(
+        &mut self,
+        recorded: &Recorded,
+        cut: Option<ContextCut>,
+        changes: &mut Changes,
+    ) {
+        let id = recorded.session;
+        let was_cleared = self.clear != Clear::default();
+        touch_part(id, SessionList::Clear, was_cleared, changes);
+        self.clear.is_asked = cut.is_none();
+        let Some(cut) = cut else {
+            return;
+        };
+        self.clear.cut = Some((cut, recorded.seq));
+        self.injected.retain(|(number, injected)| {
+            let stays = injected.position >= cut.position;
+            if !stays {
+                changes.remove::<SessionPartRow>(|| (id, SessionList::Injected, *number, None));
+            }
+            stays
+        });
+        self.withheld.retain(|(number, withheld)| {
+            let stays = withheld.position >= cut.position;
+            if !stays {
+                let entity = || Some(withheld.entity.clone());
+                let key = || (id, SessionList::Withheld, *number, entity());
+                changes.remove::<SessionPartRow>(key);
+            }
+            stays
+        });
+    }
+
     fn apply_amended(&mut self, id: SessionId, amended: &PromptAmended, changes: &mut Changes) {
         if let Some(injected) = &amended.injected {
             let injected = injected.clone();

@@ -196,6 +196,9 @@ impl<G: Grammars, S: Store> DeepVerifier<G, S> {
                 self.engine
                     .retrace_step(step, |engine| engine.retrace_import(work, reply))
             }
+            Event::DraftRefused(draft) => self
+                .engine
+                .retrace_step(step, |engine| engine.retrace_draft(work, draft)),
             // Nothing is decided about any other event that defines a step.
             _ => {
                 self.observe_until(head, &mut step);
@@ -263,6 +266,7 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::ToolRan(_)
         | Event::PolicyApproved(_)
         | Event::LostCallFound(_)
+        | Event::DraftRefused(_)
         | Event::ReplyImported(_) => Some(3),
         // A call of a reply that is still coming has nothing else.
         Event::Content(content) if matches!(content.kind, ContentKind::ToolArguments) => Some(4),
@@ -283,7 +287,8 @@ const fn defining_rank(event: &Event) -> Option<u8> {
         | Event::WorkCounted(_)
         | Event::ScopeChanged(_)
         | Event::GoalChanged(_)
-        | Event::RecordChanged(_) => None,
+        | Event::RecordChanged(_)
+        | Event::ContextCleared(_) => None,
     }
 }
 

@@ -27,6 +27,7 @@ use tslp_core::redact;
 use tslp_core::request::Request;
 use tslp_decide::Recorder;
 use tslp_decide::audit;
+use tslp_decide::clear::{self, Messages};
 use tslp_decide::code_reader::CodeReader;
 use tslp_decide::compose::{self, Composed};
 use tslp_decide::direct::{self, FileText, ResolvedDirective};
@@ -65,6 +66,7 @@ use tslp_projections::state::{State, StateView};
 use tslp_projections::store::{Store, Unreadable};
 
 pub mod call;
+mod draft;
 mod examine;
 mod fold;
 pub(crate) mod retrace;
@@ -354,6 +356,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 goal::tell(&engine.view(), ids, &request, seen.as_ref())
             });
         }
+        let messages = Messages {
+            request: &request,
+            keys: &received.keys,
+            omitted_prefix: received.omitted_prefix,
+        };
+        self.decide(&mut work, |engine, _| {
+            clear::clear(&engine.view(), ids, messages, seen.as_ref())
+        });
+        let kept = messages
+            .first_kept(&self.view(), ids.1)
+            .map(|first| messages.kept_from(first));
         let outgoing = self.decide_with(&mut work, |engine, policy| {
             let view = engine.view();
             let kept_back = |withheld: WithheldPrompt| {
@@ -374,15 +387,17 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 return kept_back(withheld);
             }
             let prompt = Prompt {
-                request: &request,
+                request: kept.as_ref().map_or(&request, |kept| &kept.request),
                 episode: received.episode,
                 session: received.session,
                 history,
                 mentions: &mentions,
                 has_pathless_code,
-                keys: &received.keys,
+                keys: kept.as_ref().map_or(&received.keys, |kept| &kept.keys),
                 edit_repair: policy.edit_repair,
-                omitted_prefix: received.omitted_prefix,
+                omitted_prefix: kept
+                    .as_ref()
+                    .map_or(received.omitted_prefix, |kept| kept.omitted_prefix),
                 known_length: received.known_length,
                 on_record: seen.as_ref(),
                 off: &engine.off,
@@ -390,7 +405,13 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 index: &engine.index,
             };
             match compose::compose(&view, policy, &prompt) {
-                Ok(Composed { events, outgoing }) => (events, Ok(outgoing)),
+                Ok(Composed { events, outgoing }) => {
+                    let outgoing = match &kept {
+                        Some(kept) => kept.in_request(outgoing),
+                        None => outgoing,
+                    };
+                    (events, Ok(outgoing))
+                }
                 Err(withheld) => kept_back(withheld),
             }
         });
@@ -520,6 +541,12 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 false => goal::change_goal(&view, ids, &directive.target),
             };
         }
+        if directive.verb == Verb::Clear {
+            return match is_repeated {
+                true => Vec::new(),
+                false => clear::ask_clear(&view, policy, ids, &directive.target),
+            };
+        }
         if directive.verb.is_about_records() {
             let said = (directive.verb, directive.target.as_str());
             return match is_repeated {
@@ -542,6 +569,11 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     /// Why a prompt of the session couldn't go out by its locks, if so.
     pub fn lock_miss(&self, session: SessionId) -> Option<WithheldPrompt> {
         scope::lock_miss(&self.view(), session)
+    }
+
+    /// Why no conversation is cleared, if decisions lack evidence.
+    pub fn clear_refusal(&self) -> String {
+        clear::DecisionEvidence::of(&self.view()).refusal()
     }
 
     /// What a tool of tslp's own has printed, without what it shows of files that are off; `None` if it shows nothing of them.

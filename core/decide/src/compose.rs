@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use tslp_projections::state::StateView;
 
 use super::Recorder;
+use super::clear::{DecisionEvidence, Messages};
 use super::goal;
 use super::hydrate::{self, Hydration};
 use super::lost::LostCode;
@@ -356,7 +357,14 @@ pub fn compose_side_request(
     known: &OffKnowledge,
 ) -> Outgoing {
     let mut injected = InjectedTexts::default();
+    let mut first_kept = 0;
     if let Some((session, keys)) = receive::repeated_conversation(view, request) {
+        let messages = Messages {
+            request,
+            keys: &keys,
+            omitted_prefix: 0,
+        };
+        first_kept = messages.first_kept(view, session).unwrap_or_default();
         let positions = MessagePositions::new(request, 0, 0);
         let amendments = view.state.sessions().amendments(session);
         injected = InjectedTexts::new(view, &keys, &amendments, &positions);
@@ -369,6 +377,9 @@ pub fn compose_side_request(
         ..Withholding::default()
     };
     let mut outgoing = Outgoing::unchanged(request);
+    outgoing.messages.retain(|message| {
+        message.index >= first_kept || request.messages[message.index].role == Role::System
+    });
     for message in &mut outgoing.messages {
         let all = (message.index, TextSlot::Before)..=(message.index, TextSlot::After);
         let changed = withholding.rewritten.range(all.clone()).map(|_| ());
@@ -747,7 +758,8 @@ fn notices_to_show(
 /// Whether a notice still holds: one about disk, or about a proposal that waits, may have been resolved meanwhile.
 fn still_matters(view: &StateView<'_>, notice: &NoticeIssued) -> bool {
     let Some(entity) = &notice.entity else {
-        return true;
+        return notice.reason != Reason::DecisionsUngrounded
+            || !DecisionEvidence::of(view).suffices();
     };
     let is_settled = match (notice.reason, &notice.other) {
         (Reason::GrantMissing, _) => view
@@ -777,7 +789,13 @@ fn notice_block(
         && let Some(file) = notice.entity.as_ref().filter(|it| !is_off(it))
         && let Some(meant) = MeantLines::of_notice(view, notice)
     {
-        return notice::meant_lines(&meant.text(file));
+        return notice::notice_of(&meant.text(file));
+    }
+    if notice.reason == Reason::ContextCleared {
+        return goal::block_after_clear(view, prompt.session);
+    }
+    if notice.reason == Reason::DecisionsUngrounded {
+        return notice::notice_of(&DecisionEvidence::of(view).refusal());
     }
     if matches!(notice.reason, Reason::GoalChanged | Reason::GoalTold)
         && let Some(block) = goal::recovery_block(view, prompt.session)

@@ -66,7 +66,7 @@ pub fn resolve_directive(
         verb: directive.verb,
         target: directive.target.clone(),
         entity: match directive.verb {
-            Verb::Off | Verb::On | Verb::External | Verb::Goal | Verb::Unknown => {
+            Verb::Off | Verb::On | Verb::External | Verb::Goal | Verb::Clear | Verb::Unknown => {
                 Err(Reason::TargetMissing)
             }
             verb if verb.is_about_tools() || verb.is_about_records() => Err(Reason::TargetMissing),

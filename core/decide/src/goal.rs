@@ -4,22 +4,29 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use tslp_core::artifact::Origin;
 use tslp_core::delimiter;
+use tslp_core::entity::EntityId;
 use tslp_core::event::{Event, GoalChanged, NoticeIssued, Recorded};
 use tslp_core::first_words;
 use tslp_core::goal::{self, GoalChange};
 use tslp_core::ids::{EpisodeId, SessionId};
 use tslp_core::limits::BYTES_PER_TOKEN;
 use tslp_core::message::Role;
+use tslp_core::path::RelPath;
 use tslp_core::reason::Reason;
 use tslp_core::request::Request;
 use tslp_projections::goal::lines;
 use tslp_projections::state::StateView;
 
+use super::hydrate;
 use crate::prompt_facts::RecordedSight;
 
 /// Most tokens of what is told, its delimiters left out.
 const RECOVERY_TOKENS_MAX: usize = 100;
+
+/// Files that are named as changed.
+const CHANGED_MAX: usize = 4;
 
 /// Opens what a conversation that begins anew is told.
 const RECOVERY_OPEN: &str = "[SESSION RECOVERY: READ-ONLY]";
@@ -100,6 +107,21 @@ pub(super) fn recovery_block(view: &StateView<'_>, session: SessionId) -> Option
     Some(block_of(said.chain(last_work(view, session))))
 }
 
+/// What a conversation is told in the place of the messages that were cleared.
+pub(super) fn block_after_clear(view: &StateView<'_>, session: SessionId) -> String {
+    let cleared = String::from("The user cleared the earlier messages of this conversation.");
+    let rows: Vec<_> = view.state.goal().rows().collect();
+    let said = lines(rows.into_iter());
+    let work = work_in(view, session).into_iter();
+    block_of(
+        [cleared]
+            .into_iter()
+            .chain(said)
+            .chain(work)
+            .chain(changed_in(view, session)),
+    )
+}
+
 /// The block that tells a conversation of the work, out of lines of which the most useful come first.
 #[must_use]
 pub fn block_of(lines: impl Iterator<Item = String>) -> String {
@@ -120,13 +142,36 @@ pub fn lines_within(lines: impl Iterator<Item = String>, tokens_max: usize) -> V
     fitting.collect()
 }
 
-/// What was asked last in another conversation, and which of its changes were refused.
+/// The work of another conversation than the one that begins.
 fn last_work(view: &StateView<'_>, begun: SessionId) -> Vec<String> {
     let mut sessions: Vec<SessionId> = view.state.episodes().iter().map(|it| it.session).collect();
     sessions.retain(|session| ![SessionId(0), begun].contains(session));
-    let Some(session) = sessions.last().copied() else {
-        return Vec::new();
+    let last = sessions.last().copied();
+    last.map_or_else(Vec::new, |session| work_in(view, session))
+}
+
+/// The files that a conversation has changed, as far as that is true.
+fn changed_in(view: &StateView<'_>, session: SessionId) -> Option<String> {
+    let is_off = |path: &RelPath| view.state.scope().off().is_off(path.as_str());
+    let of_session = |path: &&RelPath| {
+        let mut entities = hydrate::true_entities_of(view, path).into_iter();
+        let is_own = |entity: &EntityId| {
+            let current = view.current_version(entity);
+            current.is_some_and(|current| {
+                let sessions = view.state.sessions();
+                current.origin == Origin::Model
+                    && sessions.reply_position(session, current.episode).is_some()
+            })
+        };
+        !is_off(path) && entities.any(|entity| is_own(&entity))
     };
+    let changed = view.state.state_map().paths().filter(of_session);
+    let changed: Vec<&str> = changed.take(CHANGED_MAX).map(RelPath::as_str).collect();
+    (!changed.is_empty()).then(|| format!("Changed: {}", changed.join(", ")))
+}
+
+/// What was asked last in a conversation, and which of its changes were refused.
+fn work_in(view: &StateView<'_>, session: SessionId) -> Vec<String> {
     let exchanges = view.state.sessions().recent_exchanges(session);
     let asked = exchanges.iter().rev().find_map(|exchange| {
         let texts = exchange.user.iter();

@@ -50,10 +50,7 @@ impl LostCode {
         });
         let mut lost = Self::of_proposal(view, grammars, entity, &refused.next()?)?;
         match bytes_max {
-            Some(bytes_max) => {
-                let code = current_code(view, entity, &lost.symbols);
-                lost.whole = code.filter(|code| code.len() <= bytes_max);
-            }
+            Some(bytes_max) => lost.whole = lost.whole_code(view, entity, bytes_max),
             None => (lost.lines, lost.more_lines) = (Vec::new(), 0),
         }
         (lost != Self::default()).then_some(lost)
@@ -68,15 +65,27 @@ impl LostCode {
         let whole = String::from_utf8(view.artifact_content(proposal.artifact)?).ok()?;
         let proposed =
             String::from_utf8(view.artifact_slices(proposal.artifact, &proposal.spans)?).ok()?;
+        let refused_for = proposal.refused_for().unwrap_or(Reason::GrantMissing);
+        Self::of_code(view, grammars, (entity, refused_for), (&whole, &proposed))
+    }
+
+    /// The code that a proposed text has lost, refused for a reason; `whole` is all of the text that the proposed one is part of.
+    #[must_use]
+    pub(crate) fn of_code(
+        view: &StateView<'_>,
+        grammars: &dyn Grammars,
+        (entity, refused_for): (&EntityId, Reason),
+        (whole, proposed): (&str, &str),
+    ) -> Option<Self> {
         let current = view.current_version(entity);
         let before =
             current.and_then(|current| view.artifact_slices(current.artifact, &current.spans));
         let before = String::from_utf8(before.unwrap_or_default()).ok()?;
-        let (lines, more_lines) = missing_lines(&before, &proposed);
+        let (lines, more_lines) = missing_lines(&before, proposed);
         let extraction = grammars
             .language_of_path(&entity.path)
             .and_then(|language| grammars.extract(language, whole.as_bytes()).ok());
-        let is_whole = proposal.refused_for() == Some(Reason::SymbolsLost);
+        let is_whole = refused_for == Reason::SymbolsLost;
         Some(Self {
             symbols: match &extraction {
                 Some(extraction) if is_whole => missing_symbols(view, entity, extraction),
@@ -86,8 +95,19 @@ impl LostCode {
             more_lines,
             whole: None,
             placeholder: extraction
-                .and_then(|extraction| new_placeholder(&extraction, &whole, &before)),
+                .and_then(|extraction| new_placeholder(&extraction, whole, &before)),
         })
+    }
+
+    /// The current code to put back, if it is no longer than that.
+    pub(crate) fn whole_code(
+        &self,
+        view: &StateView<'_>,
+        entity: &EntityId,
+        bytes_max: usize,
+    ) -> Option<String> {
+        let code = current_code(view, entity, &self.symbols);
+        code.filter(|code| code.len() <= bytes_max)
     }
 }
 

@@ -41,6 +41,12 @@ pub fn scan(text: &str, root: &str, view: &StateView<'_>, lately: &[EntityId]) -
         }
         scan.add_path_word(text, word);
     }
+    for marked in marked_spans(text) {
+        if scan.is_full() {
+            break;
+        }
+        scan.add_marked(marked);
+    }
     for name in names_in(text) {
         if scan.is_full() {
             break;
@@ -296,6 +302,28 @@ impl<'v> MentionScanner<'v> {
         }
     }
 
+    /// A span in backticks that is a symbol's whole name, with what no identifier holds, and perhaps its path in front:
+    /// `<Ring as Display>::fmt`, `Cart.#total`, `src/ring.rs::operator==`.
+    fn add_marked(&mut self, marked: &str) {
+        let (path, symbol) = match marked.split_once("::") {
+            Some((path, symbol)) if let Some(path) = self.tracked_file(path) => {
+                (Some(path), symbol)
+            }
+            _ => (None, marked),
+        };
+        if let Some(path) = path {
+            return self.add_symbol_of(path, symbol);
+        }
+        let state_map = self.view.state.state_map();
+        let named = state_map.entities_named(last_component(symbol), 4 * MENTION_CANDIDATES_MAX);
+        let mut fitting = named
+            .into_iter()
+            .filter(|it| it.symbol_str() == Some(symbol));
+        if let (Some(entity), None) = (fitting.next(), fitting.next()) {
+            push_new(&mut self.found.symbols, entity);
+        }
+    }
+
     /// Whether the words around a plain name call it a definition: "the add function", "the add and sub functions", "Funktion add".
     fn is_called_code(&self, text: &str, name: &NameInText<'_>) -> bool {
         let state_map = self.view.state.state_map();
@@ -545,11 +573,6 @@ fn is_named(entity: &EntityId, name: &str) -> bool {
     if name == entity.path.basename() {
         return false;
     }
-    let components = |text| -> Vec<&str> {
-        str::split(text, ['.', ':'])
-            .filter(|it| !it.is_empty())
-            .collect()
-    };
     let (symbol, name) = (components(symbol), components(name));
     let pairs = symbol.iter().rev().zip(name.iter().rev());
     let alike = pairs
@@ -564,7 +587,7 @@ fn is_named(entity: &EntityId, name: &str) -> bool {
     }
     if alike < symbol.len() {
         let owner = symbol[symbol.len() - alike - 1];
-        return name.len() == alike + 1 && owner.eq_ignore_ascii_case(name[0]);
+        return name.len() == alike + 1 && implementor(owner).eq_ignore_ascii_case(name[0]);
     }
     // What is in front names the file, or the folders that it is in.
     let path = entity.path.as_str();
@@ -579,6 +602,27 @@ fn is_named(entity: &EntityId, name: &str) -> bool {
         front => front,
     };
     places.ends_with(front) && (!front.is_empty() || front.len() < name.len())
+}
+
+/// The parts of a qualified name; what is in angle brackets is one.
+fn components(qualified: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let is_joint = |c: char| {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && matches!(c, '.' | ':')
+    };
+    let parts = qualified.split(is_joint);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// The type that an implementation is for, as people call it: `Ring` of `<Ring<T> as Display>`.
+fn implementor(scope: &str) -> &str {
+    let inner = scope.strip_prefix('<').and_then(|it| it.split_once(" as "));
+    inner.map_or(scope, |(kind, _)| kind.split('<').next().unwrap_or(kind))
 }
 
 /// Files that modules aren't called by.
@@ -622,6 +666,18 @@ fn ends_word(c: char) -> bool {
 fn after_char(text: &str, at: usize) -> usize {
     at + text[at..].chars().next().map_or(0, char::len_utf8)
 }
+
+/// What stands in backticks within a line and isn't a name by itself, as [`names_in`] finds them.
+fn marked_spans(text: &str) -> impl Iterator<Item = &str> {
+    let is_odd = |c: char| c.is_ascii_punctuation() && !matches!(c, '_' | '.' | ':');
+    text.lines().flat_map(move |line| {
+        let spans = line.split('`').skip(1).step_by(2);
+        spans.filter(move |span| span.len() <= SYMBOL_BYTES_MAX && span.contains(is_odd))
+    })
+}
+
+/// Longest name that is looked up as a whole, in bytes.
+const SYMBOL_BYTES_MAX: usize = 256;
 
 /// An identifier, perhaps qualified, with what the text around it says about it.
 #[derive(Clone)]

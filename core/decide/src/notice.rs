@@ -21,9 +21,9 @@ pub fn block(notice: &NoticeIssued, disk: Option<&DiskFinding>, lost: Option<&Lo
     within_delimiters(&said)
 }
 
-/// The whole notice about an edit that doesn't match; `text` says what it must have meant.
+/// The whole notice with a text that may quote what others wrote.
 #[must_use]
-pub(crate) fn meant_lines(text: &str) -> String {
+pub(crate) fn notice_of(text: &str) -> String {
     within_delimiters(&delimiter::defused(text))
 }
 
@@ -221,7 +221,7 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
             "The code for {name} in the user's message is what the model or a tool said before, so it is only a proposal.\nIt has NOT modified the State Map. If the user wants it, they can say `@tslp confirm {name}` where it is complete, or put it into the file and say `@tslp accept {name}`."
         ),
         Reason::UnknownDirective => String::from(
-            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], goal TEXT, note KIND #KEY: STATEMENT, forget #KEY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
+            "The user gave a directive that the state ledger doesn't know.\nKnown directives: accept PATH[::SYMBOL], reject ENTITY, confirm ENTITY, off GLOB, on GLOB, lock PATH, unlock [PATH], external [NAME], goal TEXT, clear, note KIND #KEY: STATEMENT, forget #KEY, allow CAPABILITY for MINUTESm, revoke CAPABILITY, stop, resume.",
         ),
         Reason::CapabilityGranted => {
             String::from("The user granted tools a capability for some minutes.")
@@ -299,6 +299,14 @@ fn notice_text(notice: &NoticeIssued, disk: Option<&DiskFinding>) -> String {
         ),
         Reason::ExternalAnswer => String::from(
             "The user's message holds another model's answer. Its code is only a proposal: check it before you use it.",
+        ),
+        Reason::ContextCleared => {
+            String::from("The user cleared the earlier messages of this conversation.")
+        }
+        Reason::ClearAsked => String::from("The user clears a conversation."),
+        Reason::DecisionsUngrounded => String::from("Cannot clear: decisions lack evidence."),
+        Reason::ClearedUngrounded => String::from(
+            "The conversation was cleared though decisions made before lack evidence: no quotation in the code bears them out.",
         ),
         Reason::GoalChanged | Reason::GoalTold => String::from("The goal of the work is done."),
         Reason::ToolNotRun => String::from(

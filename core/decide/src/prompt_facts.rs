@@ -8,7 +8,7 @@ use crate::mention::Mentions;
 use crate::off::OffKnowledge;
 use crate::text_index::TextIndex;
 use tslp_core::entity::EntityId;
-use tslp_core::event::{History, Withheld};
+use tslp_core::event::{ContextCut, History, Withheld};
 use tslp_core::extract::Grammars;
 use tslp_core::hash::MessageKey;
 use tslp_core::ids::{EpisodeId, SessionId};
@@ -60,6 +60,8 @@ pub struct RecordedSight {
     pub noticed: Vec<(Reason, Option<EntityId>)>,
     /// Files that the user turned off and that messages showed.
     pub off: BTreeSet<RelPath>,
+    /// Where the conversation was cleared.
+    pub cut: Option<ContextCut>,
     /// True if no message was unsent.
     pub nothing_new: bool,
 }

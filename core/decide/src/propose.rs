@@ -305,16 +305,19 @@ impl GainedCode {
             let extraction = found.extraction.as_ref();
             let definitions = extraction.map_or(&[][..], |it| &it.definitions);
             let mut reached = 0;
+            let remarks = extraction.map_or(&[][..], |it| &it.remarks);
+            let bare = damage::blanked(&found.code, remarks.iter());
             for definition in definitions {
-                let after = definition.span.of(found.code.as_bytes());
-                let after = String::from_utf8_lossy(after);
-                let after = damage::line_keys(&after);
+                let text = |code: &str| {
+                    String::from_utf8_lossy(definition.span.of(code.as_bytes())).into_owned()
+                };
                 let current = found.usable_path().and_then(|path| {
                     let entity = EntityId::symbol(path.clone(), definition.symbol.clone());
                     view.current_version(&entity)
                 });
                 let Some(current) = current else {
-                    let after: BTreeSet<String> = after.collect();
+                    // What is commented out, or said beside code, moved nowhere.
+                    let after: BTreeSet<String> = damage::line_keys(&text(&bare)).collect();
                     gained.lines.extend(after.iter().cloned());
                     if definition.span.start >= reached {
                         reached = definition.span.end;
@@ -328,6 +331,8 @@ impl GainedCode {
                 };
                 let before: BTreeSet<String> =
                     damage::line_keys(&String::from_utf8_lossy(&before)).collect();
+                let after = text(&found.code);
+                let after = damage::line_keys(&after);
                 gained
                     .lines
                     .extend(after.filter(|key| !before.contains(key)));

@@ -26,7 +26,7 @@ pub(super) fn recent_context(
     index: &mut TextIndex,
     withheld: &mut BTreeSet<EntityId>,
 ) -> Option<String> {
-    let exchanges = view.state.sessions().recent_exchanges(prompt.session);
+    let exchanges = view.state.sessions().exchanges_kept(prompt.session);
     let mut messages: Vec<(Role, String)> = Vec::new();
     for Exchange { user, assistant } in exchanges {
         messages.push((Role::User, recent_text(view, &user)));

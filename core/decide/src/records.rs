@@ -91,7 +91,7 @@ fn forgotten(view: &StateView<'_>, said: &str) -> Result<RecordChanged, Reason> 
 }
 
 /// Whether code is true of the file, once, as disk holds it, and may be shown. Where in it doesn't matter: code moves.
-fn stands(view: &StateView<'_>, path: &RelPath, quotation: &str) -> bool {
+pub(super) fn stands(view: &StateView<'_>, path: &RelPath, quotation: &str) -> bool {
     if view.state.scope().off().is_off(path.as_str()) {
         return false;
     }

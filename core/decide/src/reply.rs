@@ -110,14 +110,7 @@ impl Reply {
         let mut recorder = Recorder::new(view);
         self.parts.record_rest(&mut recorder);
         self.take_tail(&mut recorder);
-        let tool_calls = self
-            .tool_calls
-            .iter()
-            .map(|call| ToolCallRef {
-                name: redact::without_credentials(&call.name).into_owned(),
-                arguments: store_arguments(&mut recorder, &call.arguments),
-            })
-            .collect();
+        let tool_calls = store_calls(&mut recorder, &self.tool_calls);
         recorder.push(Event::ReplyEnded(ReplyEnded {
             outcome,
             finish_reason: self
@@ -142,6 +135,20 @@ pub fn record_arguments(view: &StateView<'_>, arguments: &str) -> Vec<Event> {
     let mut recorder = Recorder::new(view);
     store_arguments(&mut recorder, arguments);
     recorder.into_events()
+}
+
+/// Calls whose arguments are recorded.
+#[must_use]
+pub fn call_refs(view: &StateView<'_>, calls: &[ToolCall]) -> Vec<ToolCallRef> {
+    store_calls(&mut Recorder::new(view), calls)
+}
+
+fn store_calls(recorder: &mut Recorder<'_>, calls: &[ToolCall]) -> Vec<ToolCallRef> {
+    let stored = calls.iter().map(|call| ToolCallRef {
+        name: redact::without_credentials(&call.name).into_owned(),
+        arguments: store_arguments(recorder, &call.arguments),
+    });
+    stored.collect()
 }
 
 fn store_arguments(recorder: &mut Recorder<'_>, arguments: &str) -> ArtifactHash {

@@ -9,12 +9,13 @@ use tslp_projections::state::StateView;
 
 use tslp_core::capture;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CallId, CapabilityChanged, Denial, Event, GrantChange,
-    NoticeIssued, ToolOutcome, ToolRan, Verb,
+    ActionJudged, ActionRequested, CallId, CapabilityChanged, Event, GrantChange, NoticeIssued,
+    ToolOutcome, ToolRan, Verb,
 };
 use tslp_core::guardian::{
-    ACTION_MINUTES, CallPart, Capability, Class, Decision, Door, GrantToken, Jail, JudgedLine,
-    LineContext, SimpleCommand, Step, ToolProfile, judge_client_call, judge_line, minutes_after,
+    ACTION_MINUTES, CallPart, Capability, Class, Decision, Denial, Door, GrantToken, Jail,
+    JudgedCommand, JudgedLine, LineContext, Step, ToolProfile, judge_client_call, judge_line,
+    minutes_after,
 };
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::{EpisodeId, SessionId, UnixMillis};
@@ -47,7 +48,6 @@ pub struct ToolJudging<'j> {
 #[must_use]
 pub fn judge_request(
     at: UnixMillis,
-    session: SessionId,
     request: &ActionRequested,
     judging: &ToolJudging<'_>,
 ) -> (ActionJudged, Option<JudgedLine>) {
@@ -96,54 +96,33 @@ pub fn judge_request(
         let why = format!("tools are halted ({halt}) until the user says `@tslp resume`");
         return denied(Step::Mode, "HALTED", why);
     }
-    let commands = request.commands.iter().map(|command| SimpleCommand {
-        join: command.join,
-        words: command.words.clone(),
-        span: 0..0,
-    });
     let leads_to = |path: &str| {
         let seen = request.links.iter().find(|link| link.path == path);
         seen.map(|link| link.leads_to.clone())
     };
     let line = judge_line(
-        commands.collect(),
+        request.commands.clone(),
         &LineContext {
             profile: judging.profile,
-            door: request.door,
             mode: request.mode,
             now: at,
-            goal: Some(session.0),
             grants: &judging.session.grants,
             builds: judging.session.builds,
             jail: judging.jail,
             leads_to: &leads_to,
         },
     );
-    let mut denials = Vec::new();
-    for (judged, command) in line.commands.iter().zip(0..) {
-        let verdicts = Step::ALL.iter().zip(&judged.report.verdicts);
-        denials.extend(verdicts.filter_map(|(step, cause)| {
-            let cause = cause.as_ref()?;
-            Some(Denial {
-                command,
-                step: *step,
-                code: cause.denial_code().to_string(),
-                why: cause.to_string(),
-            })
-        }));
-    }
-    let deciding = line
-        .commands
-        .iter()
-        .find(|judged| judged.report.decision == Decision::Deny)
-        .or(line.commands.last());
+    let denied = |judged: &&JudgedCommand| judged.decision() == Decision::Deny;
+    let deciding = line.commands.iter().find(denied).or(line.commands.last());
+    let rule = deciding.and_then(|judged| judging.profile.rule_for(judged.class));
+    let denials = line.commands.iter().flat_map(|judged| &judged.denials);
     let judged = ActionJudged {
         call: request.call,
         class: line.gravest_class(),
         decision: line.strictest_decision(),
-        denials,
-        timeout_seconds: line.timeout_seconds(),
-        rule: deciding.and_then(|judged| judged.report.rule.map(Into::into)),
+        denials: denials.cloned().collect(),
+        timeout_seconds: line.timeout_seconds,
+        rule: rule.map(|(id, _)| id.into()),
         policy: judging.policy,
     };
     (judged, Some(line))
@@ -376,8 +355,7 @@ fn capability_changed(session: SessionId, change: GrantChange, token: &GrantToke
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tslp_core::event::RequestedCommand;
-    use tslp_core::guardian::{Join, Mode};
+    use tslp_core::guardian::{Join, Mode, SimpleCommand};
 
     const AT: fn(i64) -> UnixMillis = |minutes| UnixMillis(minutes * 60_000);
 
@@ -391,7 +369,7 @@ mod tests {
             round: 1,
             text: ArtifactHash::of(b""),
             flaw: None,
-            commands: Vec::from([RequestedCommand {
+            commands: Vec::from([SimpleCommand {
                 join: Join::First,
                 words: Vec::from(["make".to_string()]),
             }]),
@@ -401,12 +379,9 @@ mod tests {
         }
     }
 
-    fn granted(session: u64) -> ToolSession {
+    fn granted() -> ToolSession {
         let scope_root = ArtifactHash::of(b"/w");
-        let token = GrantToken {
-            goal: Some(session),
-            ..GrantToken::issue_for_session(Capability::BuildExec, scope_root, AT(0))
-        };
+        let token = GrantToken::issue_for_session(Capability::BuildExec, scope_root, AT(0));
         ToolSession {
             grants: Vec::from([token]),
             ..ToolSession::default()
@@ -430,17 +405,22 @@ mod tests {
                 jail: &jail,
                 session,
             };
-            let (judged, _) = judge_request(at, SessionId(2), &build(), &judging);
+            let (judged, _) = judge_request(at, &build(), &judging);
             let code = judged.first_denials().next();
             let code = code.map_or(judged.decision.as_str(), |denial| &denial.code);
             assert_eq!(code, expected, "{at:?}");
         };
         let built_in = ToolProfile::built_in();
-        check(AT(14), &granted(2), &built_in, "ALLOW_WITH_LIMITS");
-        check(AT(15), &granted(2), &built_in, "CAPABILITY-ESCALATION");
-        check(AT(4), &granted(2), &strict, "ALLOW_WITH_LIMITS");
-        check(AT(5), &granted(2), &strict, "CAPABILITY-ESCALATION");
-        check(AT(1), &granted(3), &built_in, "CAPABILITY-MISSING");
+        check(AT(14), &granted(), &built_in, "ALLOW_WITH_LIMITS");
+        check(AT(15), &granted(), &built_in, "CAPABILITY-ESCALATION");
+        check(AT(4), &granted(), &strict, "ALLOW_WITH_LIMITS");
+        check(AT(5), &granted(), &strict, "CAPABILITY-ESCALATION");
+        check(
+            AT(1),
+            &ToolSession::default(),
+            &built_in,
+            "CAPABILITY-MISSING",
+        );
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub const fn about_work(reason: Reason) -> Option<&'static str> {
         Reason::WindowExceeded => {
             "A prompt was longer than what its model reads, and was not sent: `tslp recent` has the figures."
         }
+        Reason::DecisionsUngrounded => {
+            "The conversation was not cleared: decisions lack evidence, which `tslp records` lists."
+        }
         Reason::CallRepeated => {
             "The model has made the same call three times, with the same result each time."
         }

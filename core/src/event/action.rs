@@ -7,7 +7,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::guardian::{Capability, Class, Decision, Door, Join, Mode, Risk, Step};
+use crate::guardian::{Capability, Class, Decision, Denial, Door, Mode, Risk, SimpleCommand};
 use crate::hash::ArtifactHash;
 use crate::ids::{EpisodeId, SessionId, UnixMillis};
 use crate::stored::{Archive, Load, Store, stored_words};
@@ -42,16 +42,6 @@ impl fmt::Display for CallId {
     }
 }
 
-/// One command of a line.
-#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
-#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-pub struct RequestedCommand {
-    /// How it goes on from the one before.
-    pub join: Join,
-    /// Its words without their quotes.
-    pub words: Vec<String>,
-}
-
 /// A path that symbolic links lead elsewhere.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Archive, Store, Load, Serialize, Deserialize,
@@ -80,27 +70,13 @@ pub struct ActionRequested {
     /// Why nothing can be run, whatever the rules say.
     pub flaw: Option<String>,
     /// The line's commands; none if there is a flaw.
-    pub commands: Vec<RequestedCommand>,
+    pub commands: Vec<SimpleCommand>,
     /// What tslp is able to do at that moment.
     pub mode: Mode,
     /// Where tools may look, in the Vault ([`crate::guardian::Jail::to_text`]).
     pub scope: ArtifactHash,
     /// The links on the way to what the line names.
     pub links: Vec<LinkSeen>,
-}
-
-/// Why one command of a line is denied.
-#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
-#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
-pub struct Denial {
-    /// The command, from 0.
-    pub command: u32,
-    /// The question that isn't met.
-    pub step: Step,
-    /// The cause's code.
-    pub code: String,
-    /// The cause in words.
-    pub why: String,
 }
 
 /// The Guardian's decision on a call. It is durable before anything is run.

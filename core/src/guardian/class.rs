@@ -37,16 +37,10 @@ impl Class {
         }
     }
 
-    /// The capability that a denial names for a class that no tool may have.
+    /// Whether it counts as a build: it runs the workspace's own code.
     #[must_use]
-    pub const fn missing_capability(self) -> &'static str {
-        match self {
-            Self::FsMutate => "FS_WRITE",
-            Self::Package => "PACKAGE_EXEC",
-            Self::Network => "a NET_* token",
-            Self::System => "PROCESS_KILL or more",
-            Self::Read | Self::Build | Self::Shell | Self::Unknown => "a known class",
-        }
+    pub const fn is_build(self) -> bool {
+        matches!(self, Self::Build | Self::Shell)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::stored::stored_words;
+use crate::stored::{Archive, Load, Store, stored_words};
 
 /// Longest command line that is looked at; people and models write a few hundred bytes.
 pub const LINE_BYTES_MAX: usize = 8 << 10;
@@ -31,14 +31,13 @@ stored_words! {
 }
 
 /// One program with its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Store, Load, Serialize, Deserialize)]
+#[cfg_attr(feature = "arbitrary", derive(arbitrary::Arbitrary))]
 pub struct SimpleCommand {
     /// How it goes on from the one before.
     pub join: Join,
     /// Its words without their quotes; the first names the program.
     pub words: Vec<String>,
-    /// Its bytes in the line.
-    pub span: Range<usize>,
 }
 
 impl SimpleCommand {
@@ -115,21 +114,8 @@ pub enum SplitError {
 }
 
 impl SplitError {
-    /// What the first character of a word that isn't plain means to a shell. A tilde is plain after a letter or a digit, as
-    /// in `HEAD~1`.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        let mut before = ' ';
-        word.chars().find_map(|character| {
-            let is_plain = character == '~' && before.is_ascii_alphanumeric();
-            before = character;
-            Self::of_unquoted(character).filter(|_| !is_plain)
-        })
-    }
-
     /// What a character outside of quotes means to a shell, unless it is a plain one.
-    #[must_use]
-    pub const fn of_unquoted(character: char) -> Option<Self> {
+    pub(super) const fn of_unquoted(character: char) -> Option<Self> {
         Some(match character {
             'a'..='z' | 'A'..='Z' | '0'..='9' => return None,
             '_' | '@' | '%' | '+' | '=' | ':' | ',' | '.' | '/' | '-' | '^' => return None,

@@ -12,8 +12,6 @@ const MINUTE_MS: i64 = 60_000;
 /// One grant. It needs no nonce and no signature: its event has a position in the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantToken {
-    /// The session that it is bound to; without one, the line that is judged by hand.
-    pub goal: Option<u64>,
     /// The capability that it grants.
     pub capability: Capability,
     /// When it was given.
@@ -46,7 +44,6 @@ impl GrantToken {
         now: UnixMillis,
     ) -> Self {
         Self {
-            goal: None,
             capability,
             issued_at: now,
             expires_at: minutes_after(now, ACTION_MINUTES),

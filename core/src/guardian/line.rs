@@ -1,12 +1,17 @@
 //! Judges a whole command line: its commands in order, each with the budget that those before it left.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{
-    Action, ActionReport, Class, CommandTable, Decision, Door, GrantToken, Jail, Join,
-    JudgingState, Mode, SimpleCommand, ToolProfile, absolute_path, judge_action, minutes_after,
-};
+use super::class::{Capability, Class};
+use super::command::{Join, SimpleCommand};
+use super::command_table::{ClassifiedCommand, CommandTable};
+use super::grant::{GrantStanding, GrantToken, minutes_after};
+use super::jail::{Jail, PathTrespass, absolute_path};
+use super::mode::Mode;
+use super::profile::ToolProfile;
+use super::{Decision, Denial, Step};
 use crate::hash::ArtifactHash;
 use crate::ids::UnixMillis;
 
@@ -14,15 +19,11 @@ use crate::ids::UnixMillis;
 pub struct LineContext<'c> {
     /// The rules.
     pub profile: &'c ToolProfile,
-    /// Who asks.
-    pub door: Door,
     /// What tslp is able to do.
     pub mode: Mode,
     /// The time.
     pub now: UnixMillis,
-    /// The goal that grants must be for: the line's session.
-    pub goal: Option<u64>,
-    /// What the Operator granted.
+    /// What the Operator granted for the line's session.
     pub grants: &'c [GrantToken],
     /// Builds that ran since the Operator last resumed.
     pub builds: u64,
@@ -37,10 +38,26 @@ pub struct LineContext<'c> {
 pub struct JudgedCommand {
     /// The command.
     pub command: SimpleCommand,
-    /// Its action.
-    pub action: Action,
-    /// The verdict.
-    pub report: ActionReport,
+    /// Its class.
+    pub class: Class,
+    /// The argument that raised the class.
+    pub because: Option<String>,
+    /// The paths that it names, absolute and normal, and where links lead them.
+    pub targets: Vec<String>,
+    /// Why each step that isn't met denies it, in the order of the steps.
+    pub denials: Vec<Denial>,
+}
+
+impl JudgedCommand {
+    /// Whether it runs.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        match self.class {
+            _ if !self.denials.is_empty() => Decision::Deny,
+            class if class.is_build() => Decision::AllowWithLimits,
+            _ => Decision::Allow,
+        }
+    }
 }
 
 /// A line whose commands were judged, in order.
@@ -52,40 +69,23 @@ pub struct JudgedLine {
     pub cwd: String,
     /// Commands in front that only change the folder.
     pub moves: usize,
+    /// How long it may take, if a rule says so.
+    pub timeout_seconds: Option<u64>,
 }
 
 impl JudgedLine {
-    /// Whether every command is allowed: a line runs as a whole or not at all.
-    #[must_use]
-    pub fn is_allowed(&self) -> bool {
-        self.strictest_decision() != Decision::Deny
-    }
-
-    /// The strictest decision on its commands.
+    /// The strictest decision on its commands: a line runs as a whole or not at all.
     #[must_use]
     pub fn strictest_decision(&self) -> Decision {
-        let reports = || self.commands.iter().map(|judged| &judged.report);
-        if reports().any(|report| report.decision == Decision::Deny) {
-            Decision::Deny
-        } else if reports().any(|report| report.decision == Decision::AllowWithLimits) {
-            Decision::AllowWithLimits
-        } else {
-            Decision::Allow
-        }
+        let decisions = self.commands.iter().map(JudgedCommand::decision);
+        decisions.min().unwrap_or(Decision::Allow)
     }
 
     /// Its gravest class.
     #[must_use]
     pub fn gravest_class(&self) -> Class {
-        let classes = self.commands.iter().map(|judged| judged.action.class);
+        let classes = self.commands.iter().map(|judged| judged.class);
         classes.max().unwrap_or(Class::Unknown)
-    }
-
-    /// How long it may take, if a rule says so.
-    #[must_use]
-    pub fn timeout_seconds(&self) -> Option<u64> {
-        let reports = self.commands.iter().map(|judged| &judged.report);
-        reports.filter_map(|report| report.timeout_seconds).min()
     }
 }
 
@@ -94,60 +94,158 @@ impl JudgedLine {
 pub fn judge_line(commands: Vec<SimpleCommand>, context: &LineContext<'_>) -> JudgedLine {
     let table = CommandTable::built_in();
     let mut cwd = context.jail.root.clone();
-    let scope_root = ArtifactHash::of(context.jail.root.as_bytes());
-    let concerns = |token: &&GrantToken| {
-        token.scope_root == scope_root && (token.goal.is_none() || token.goal == context.goal)
-    };
-    let grants: Vec<GrantToken> = context
-        .grants
-        .iter()
-        .filter(concerns)
-        .map(|token| within_profile(*token, context.profile))
-        .collect();
-    let mut state = JudgingState {
-        mode: context.mode,
-        now: context.now,
-        grants,
-        builds: context.builds,
-        jail: context.jail.clone(),
-    };
     let moves = moves_in_front(&commands);
+    let mut builds = context.builds;
     let mut judged = Vec::with_capacity(commands.len());
-    for (at, command) in commands.into_iter().enumerate() {
-        let mut action = Action::from_command(&command.words, &cwd, context.door, &table);
-        if command.program_name() == "cd" && at < moves {
+    for (at, command) in (0..).zip(commands) {
+        let ClassifiedCommand {
+            mut class,
+            mut because,
+            paths,
+        } = table.classify(&command.words);
+        let named = paths.iter().map(|path| absolute_path(path, &cwd));
+        let mut targets: Vec<String> = named.collect();
+        if command.program_name() == "cd" && (at as usize) < moves {
             cwd = absolute_path(command.words.get(1).map_or("", String::as_str), &cwd);
-            action.cwd.clone_from(&cwd);
         } else if command.program_name() == "cd" {
-            action.class = Class::Unknown;
-            action.because = Some("cd not followed by &&, or not in front".to_string());
+            class = Class::Unknown;
+            because = Some("cd not followed by &&, or not in front".to_string());
         }
-        let linked = action
-            .targets
-            .iter()
-            .filter_map(|target| (context.leads_to)(target));
-        action.targets.extend(linked.collect::<Vec<_>>());
-        let report = judge_action(&action, &state, context.profile);
-        state.builds += u64::from(action.is_build());
+        let linked = targets.iter().filter_map(|path| (context.leads_to)(path));
+        targets.extend(linked.collect::<Vec<_>>());
+        let paths = core::iter::once(&cwd).chain(&targets);
+        let mut denials = Vec::new();
+        context.deny(
+            command.program_name(),
+            class,
+            paths,
+            builds,
+            |step, code, why| {
+                let code = code.to_string();
+                denials.push(Denial {
+                    command: at,
+                    step,
+                    code,
+                    why,
+                });
+            },
+        );
+        builds += u64::from(class.is_build());
         judged.push(JudgedCommand {
             command,
-            action,
-            report,
+            class,
+            because,
+            targets,
+            denials,
         });
     }
+    let rules = judged.iter().map(|it| context.profile.rule_for(it.class));
+    let timeout_seconds = rules.flatten().map(|(_, seconds)| seconds).min();
     JudgedLine {
         commands: judged,
         cwd,
         moves,
+        timeout_seconds,
     }
 }
 
-/// The token, expiring no later than the profile allows.
-fn within_profile(token: GrantToken, profile: &ToolProfile) -> GrantToken {
-    let most = minutes_after(token.issued_at, profile.grant_minutes(token.capability));
-    GrantToken {
-        expires_at: token.expires_at.min(most),
-        ..token
+impl LineContext<'_> {
+    /// Asks the questions about one command in their order; each that isn't met denies, also those after the first.
+    fn deny<'p>(
+        &self,
+        program: &str,
+        class: Class,
+        mut paths: impl Iterator<Item = &'p String>,
+        builds: u64,
+        mut deny: impl FnMut(Step, &str, String),
+    ) {
+        const CLASS_VIOLATION: &str = "COMMAND-CLASS-VIOLATION";
+        let programs = &self.profile.programs;
+        if program.is_empty() {
+            deny(
+                Step::Invariants,
+                CLASS_VIOLATION,
+                "no program is named".into(),
+            );
+        }
+        if self.mode != Mode::Ready {
+            deny(
+                Step::Mode,
+                "MODE",
+                format!("tools don't run in mode {}", self.mode),
+            );
+        }
+        if let Some((path, trespass)) = paths.find_map(|it| Some((it, self.jail.trespass_of(it)?)))
+        {
+            let is = match trespass {
+                PathTrespass::Outside => "outside of the workspace",
+                PathTrespass::Protected => "protected",
+            };
+            deny(Step::Scope, "SCOPE-BREACH", format!("{path} is {is}"));
+        }
+        let Some(capability) = class.needed_capability() else {
+            let why = format!("no tool may do what is of class {class}, whatever is granted");
+            deny(Step::Class, CLASS_VIOLATION, why);
+            return deny(
+                Step::DefaultDeny,
+                "POLICY-VIOLATION",
+                "no rule allows it".into(),
+            );
+        };
+        // Reading needs no grant.
+        if capability != Capability::FsRead
+            && let Some((code, why)) = self.missing_grant(capability)
+        {
+            deny(Step::Capability, code, why);
+        }
+        if !programs.is_empty() && !programs.iter().any(|it| it == program) {
+            deny(
+                Step::Class,
+                "POLICY-VIOLATION",
+                "the profile doesn't list the program".into(),
+            );
+        }
+        if class.is_build() && builds >= self.profile.builds {
+            deny(
+                Step::Budget,
+                "BUDGET-EXHAUSTED",
+                "no builds are left in the budget".into(),
+            );
+        }
+    }
+
+    /// Why a capability isn't there: the code and the words.
+    fn missing_grant(&self, capability: Capability) -> Option<(&'static str, String)> {
+        let scope_root = ArtifactHash::of(self.jail.root.as_bytes());
+        let grants = self.grants.iter();
+        let tokens = grants.filter(|it| it.capability == capability && it.scope_root == scope_root);
+        let standings = tokens.map(|token| {
+            // No longer than the profile allows.
+            let most = minutes_after(token.issued_at, self.profile.grant_minutes(capability));
+            let expires_at = token.expires_at.min(most);
+            GrantToken {
+                expires_at,
+                ..*token
+            }
+            .standing_at(self.now)
+        });
+        Some(match standings.min() {
+            Some(GrantStanding::Valid) => return None,
+            Some(GrantStanding::Expired) => (
+                "CAPABILITY-ESCALATION",
+                format!("the grant of {capability} has expired"),
+            ),
+            Some(GrantStanding::Revoked) => (
+                "CAPABILITY-REVOKED",
+                format!("the grant of {capability} was revoked"),
+            ),
+            None => (
+                "CAPABILITY-MISSING",
+                format!(
+                    "it needs {capability}; the user grants it with `@tslp allow {capability}`, or `--allow {capability}`"
+                ),
+            ),
+        })
     }
 }
 

@@ -4,7 +4,6 @@
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use super::command::{COMMANDS_MAX, Join, LINE_BYTES_MAX, SimpleCommand, SplitError};
 
@@ -21,8 +20,6 @@ pub(super) struct ShellCommand {
     pub(super) join: Option<Join>,
     /// Its words without their quotes.
     pub(super) words: Vec<String>,
-    /// Its bytes in the line.
-    pub(super) span: Range<usize>,
     /// Files that it redirects output to.
     pub(super) writes: Vec<String>,
     /// Files that it reads by redirection.
@@ -100,7 +97,6 @@ impl ShellCommand {
             Ok(SimpleCommand {
                 join: self.join.unwrap_or(Join::First),
                 words: self.words,
-                span: self.span,
             })
         }
     }
@@ -161,16 +157,10 @@ impl<'l> LineReader<'l> {
     }
 
     fn push(&mut self, text: &str) {
-        if self.command.words.is_empty() && self.word.is_none() {
-            self.command.span.start = self.at - text.len().min(self.at);
-        }
         self.word.get_or_insert_default().0.push_str(text);
     }
 
-    fn begin_quote(&mut self, start: usize) {
-        if self.command.words.is_empty() && self.word.is_none() {
-            self.command.span.start = start;
-        }
+    fn begin_quote(&mut self) {
         let (text, quoted_at) = self.word.get_or_insert_default();
         quoted_at.get_or_insert(text.len());
     }
@@ -180,14 +170,14 @@ impl<'l> LineReader<'l> {
             let start = self.at;
             self.at += next.len_utf8();
             match next {
-                ' ' | '\t' => self.end_word(start),
+                ' ' | '\t' => self.end_word(),
                 '\n' | '\r' => {
                     self.note(SplitError::LineBreak);
-                    self.end_command(start, Join::Then, true);
+                    self.end_command(Join::Then, true);
                     self.read_documents();
                 }
                 '\'' => {
-                    self.begin_quote(start);
+                    self.begin_quote();
                     let rest = self.rest();
                     let end = rest.find('\'');
                     self.is_broken |= end.is_none();
@@ -196,12 +186,12 @@ impl<'l> LineReader<'l> {
                     self.push(text);
                 }
                 '"' => {
-                    self.begin_quote(start);
+                    self.begin_quote();
                     self.read_quoted();
                 }
                 '\\' => {
                     self.note(SplitError::Escape);
-                    self.begin_quote(start);
+                    self.begin_quote();
                     if let Some(escaped) = self.rest().chars().next() {
                         self.at += escaped.len_utf8();
                         if escaped != '\n' {
@@ -215,30 +205,30 @@ impl<'l> LineReader<'l> {
                     let rest = self.rest();
                     self.at += rest.find('\n').unwrap_or(rest.len());
                 }
-                '<' | '>' => self.redirect(next, start),
-                '&' if self.next_is("&") => self.end_command(start, Join::And, false),
+                '<' | '>' => self.redirect(next),
+                '&' if self.next_is("&") => self.end_command(Join::And, false),
                 '&' if self.rest().starts_with('>') => {}
                 '&' => {
                     self.note(SplitError::Background);
-                    self.end_command(start, Join::Then, true);
+                    self.end_command(Join::Then, true);
                 }
-                '|' if self.next_is("|") => self.end_command(start, Join::Or, false),
+                '|' if self.next_is("|") => self.end_command(Join::Or, false),
                 '|' => {
                     if self.next_is("&") {
                         self.note(SplitError::Background);
                     }
-                    self.end_command(start, Join::Pipe, false);
+                    self.end_command(Join::Pipe, false);
                 }
                 ';' => {
                     if self.next_is(";") {
                         self.is_broken = true;
                         self.construct.get_or_insert(SplitError::Construct);
                     }
-                    self.end_command(start, Join::Then, false);
+                    self.end_command(Join::Then, false);
                 }
                 '(' | ')' => {
                     self.note(SplitError::Subshell);
-                    self.end_command(start, Join::Then, true);
+                    self.end_command(Join::Then, true);
                 }
                 plain => {
                     let before = self.line[..start].chars().next_back();
@@ -250,8 +240,7 @@ impl<'l> LineReader<'l> {
                 }
             }
         }
-        let end = self.at;
-        self.end_command(end, Join::Then, true);
+        self.end_command(Join::Then, true);
     }
 
     /// The rest of a text in double quotes: a backslash escapes the characters that have a meaning there, and is literal
@@ -324,14 +313,14 @@ impl<'l> LineReader<'l> {
         }
     }
 
-    fn redirect(&mut self, mark: char, start: usize) {
+    fn redirect(&mut self, mark: char) {
         self.note(SplitError::Redirection);
         // A number right in front is a descriptor, and so is a lone `&`.
         let is_number = |(text, _): &(String, Option<usize>)| text.parse::<u8>().is_ok();
         if self.word.as_ref().is_some_and(is_number) {
             self.word = None;
         }
-        self.end_word(start);
+        self.end_word();
         if self.rest().starts_with('(') {
             let script = parenthesised(self.rest());
             self.at += (script.len() + 2).min(self.rest().len());
@@ -381,11 +370,10 @@ impl<'l> LineReader<'l> {
         }
     }
 
-    fn end_word(&mut self, end: usize) {
+    fn end_word(&mut self) {
         let Some((text, quoted_at)) = self.word.take() else {
             return;
         };
-        self.command.span.end = end;
         match core::mem::replace(&mut self.word_is, WordIs::Argument) {
             WordIs::Written => self.command.writes.push(text),
             WordIs::Read => self.command.reads.push(text),
@@ -425,8 +413,8 @@ impl<'l> LineReader<'l> {
     }
 
     /// `may_be_empty`: whether the command may be missing, as before a line break.
-    fn end_command(&mut self, end: usize, next: Join, may_be_empty: bool) {
-        self.end_word(end);
+    fn end_command(&mut self, next: Join, may_be_empty: bool) {
+        self.end_word();
         if self.is_empty() {
             self.is_broken |= !may_be_empty;
             return;

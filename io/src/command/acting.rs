@@ -20,8 +20,8 @@ use super::{CommandFailure, print_page, read_config};
 use crate::acts::{self, Act, ActResult};
 use crate::adopt::{self, AdoptError, AdoptMode, AdoptProgress};
 use crate::cli::{
-    ActArgs, GoalArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, RecordArgs, ReplyCommand,
-    TargetArgs,
+    ActArgs, ClearArgs, GoalArgs, GrantArgs, LockArgs, OutputFormat, PatternArgs, RecordArgs,
+    ReplyCommand, TargetArgs,
 };
 use crate::config::ServeConfig;
 use crate::config::environment::Environment;
@@ -196,6 +196,13 @@ pub(super) fn act_on_goal(of: &GoalArgs) -> Result<Exit, CommandFailure> {
     let (config, _) = read_config(&of.act.flags.0)?;
     let results = carry_out(&config, &Act::OnGoal(of.words.join(" ")))?;
     print_results(&results, of.act.output)
+}
+
+/// `tslp clear`.
+pub(super) fn act_on_context(of: &ClearArgs) -> Result<Exit, CommandFailure> {
+    let (config, _) = read_config(&of.act.flags.0)?;
+    let act = Act::Clear(of.session.map(SessionId), of.force);
+    print_results(&carry_out(&config, &act)?, of.act.output)
 }
 
 /// `tslp stop` and `resume`.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 use tslp_core::budget::{Budget, Counter, Prices};
-use tslp_core::guardian::{Decision, Hindrance, Mode};
+use tslp_core::guardian::{Decision, Mode};
 use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::SessionId;
 use tslp_core::reason::Reason;
@@ -23,7 +23,6 @@ use super::{CommandFailure, acting, diagnosed_subject, has_ledger, print_page, r
 use crate::cli::{GuardianCommand, OutputFormat};
 use crate::config::ServeConfig;
 use crate::config::layers::WrittenFlags;
-use crate::config::settings::ToolsChoice;
 use crate::diagnostics::row_object;
 use crate::door::client::RunningProxy;
 use crate::evidence::moments::utc_moment;
@@ -38,7 +37,7 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     let GuardianCommand::Status { flags, output } = command;
     let (config, _) = read_config(&flags.0)?;
     let tools = ToolLoopConfig::from_config(&config);
-    let tested = match tools.filter(|tools| tools.run == ToolsChoice::On) {
+    let tested = match tools.filter(ToolLoopConfig::runs) {
         Some(tools) => test_enforcement(&tools.scope),
         None => Err("tools are off (`tools.run`)".to_owned()),
     };
@@ -46,10 +45,11 @@ pub(super) fn run_guardian(command: &GuardianCommand) -> Result<Exit, CommandFai
     let file = tables.policy_file(config.tools.policy.as_deref());
     let mut halts = tables.halts.iter().map(|row| row.halt);
     let is_breached = halts.any(|halt| halt == Some(Reason::SandboxBreach));
-    let mut hindrances = Vec::new();
-    hindrances.extend(tested.is_err().then_some(Hindrance::SandboxUnavailable));
-    hindrances.extend(is_breached.then_some(Hindrance::SandboxBreach));
-    let own = Mode::under_hindrances(&hindrances);
+    let own = match &tested {
+        _ if is_breached => Mode::OpPreserve,
+        Ok(_) => Mode::Ready,
+        Err(_) => Mode::SafeMode,
+    };
     let mode = mode_of_running(&config)?.unwrap_or_else(|| own.to_string());
     let mode = mode.as_str();
     let why = match &tested {

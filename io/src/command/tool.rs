@@ -4,13 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tslp_core::event::ToolOutcome;
 use tslp_core::guardian::{
-    Capability, Door, Hindrance, Join, JudgedCommand, JudgedLine, Mode, SimpleCommand, SplitError,
-    Step, ToolProfile,
+    self, Capability, Decision, GrantToken, Join, JudgedCommand, JudgedLine, LineContext, Mode,
+    SimpleCommand, SplitError, Step, ToolProfile, judge_line,
 };
+use tslp_core::hash::ArtifactHash;
 use tslp_tools::guardian::profile_file;
-use tslp_tools::guardian::{JudgeInputs, ToolScope, layer_of, time_of};
-use tslp_tools::sandbox::{RunEnd, RunOutcome, Sandbox, WorkspaceLayer};
+use tslp_tools::guardian::{ToolScope, beyond_links, layer_of, time_of};
+use tslp_tools::sandbox::{RunOutcome, Sandbox, WorkspaceLayer};
 use tslp_workspace::observer::{SystemClock, WallClock};
 
 use super::{CommandFailure, LedgerUse, config_layers, print_page, read_config, start_logging};
@@ -37,7 +39,7 @@ pub(super) fn run_tool(command: &ToolCommand) -> Result<Exit, CommandFailure> {
                 || asked.text_lines(&judged),
             )?;
             Ok(match judged {
-                Ok(line) if line.is_allowed() => Exit::Ok,
+                Ok(line) if is_allowed(&line) => Exit::Ok,
                 _ => Exit::CheckFailed,
             })
         }
@@ -97,7 +99,8 @@ fn read_profile(file: &Path) -> Result<ToolProfile, CommandFailure> {
 /// What a line is judged and run with.
 struct JudgedRequest {
     scope: ToolScope,
-    inputs: JudgeInputs,
+    profile: ToolProfile,
+    granted: Vec<Capability>,
     sandbox: Sandbox,
     /// The reason why tools don't run at all.
     hindrance: Option<String>,
@@ -133,25 +136,16 @@ impl JudgedRequest {
         let tested = sandbox
             .self_test(&scope.self_test_plan(WorkspaceLayer::ReadOnly))
             .and_then(|()| sandbox.self_test(&scope.self_test_plan(WorkspaceLayer::Scratch)));
-        let hindrances: &[Hindrance] = match tested {
-            Ok(()) => &[],
-            Err(_) => &[Hindrance::SandboxUnavailable],
-        };
         let granted = line
             .allow
             .iter()
             .filter_map(|word| Capability::of_word(word));
         Ok(Self {
-            inputs: JudgeInputs {
-                profile: match &line.policy {
-                    Some(file) => read_profile(file)?,
-                    None => ToolProfile::built_in(),
-                },
-                door: Door::Operator,
-                mode: Mode::under_hindrances(hindrances),
-                now: SystemClock.now(),
-                granted: granted.collect(),
+            profile: match &line.policy {
+                Some(file) => read_profile(file)?,
+                None => ToolProfile::built_in(),
             },
+            granted: granted.collect(),
             scope,
             sandbox,
             hindrance: tested.err(),
@@ -160,17 +154,30 @@ impl JudgedRequest {
 
     /// One argument is a line; several are one command's words.
     fn judge_line(&self, line: &ToolLine) -> Result<JudgedLine, SplitError> {
-        match &*line.line {
-            [line] => self.scope.judge_line(line, &self.inputs),
-            words => {
-                let command = SimpleCommand {
-                    join: Join::First,
-                    words: words.to_vec(),
-                    span: 0..0,
-                };
-                Ok(self.scope.judge_commands(vec![command], &self.inputs))
-            }
-        }
+        let commands = match &*line.line {
+            [line] => guardian::split(line)?,
+            words => vec![SimpleCommand {
+                join: Join::First,
+                words: words.to_vec(),
+            }],
+        };
+        let (jail, now) = (self.scope.tool_jail(), SystemClock.now());
+        let root = ArtifactHash::of(jail.root.as_bytes());
+        let grants = self.granted.iter();
+        let grants = grants.map(|it| GrantToken::issue_for_session(*it, root, now));
+        let context = LineContext {
+            profile: &self.profile,
+            mode: match self.hindrance {
+                None => Mode::Ready,
+                Some(_) => Mode::SafeMode,
+            },
+            now,
+            grants: &grants.collect::<Vec<_>>(),
+            builds: 0,
+            jail: &jail,
+            leads_to: &beyond_links,
+        };
+        Ok(judge_line(commands, &context))
     }
 
     fn text_lines(&self, judged: &Result<JudgedLine, SplitError>) -> Vec<String> {
@@ -191,33 +198,52 @@ impl JudgedRequest {
     }
 
     fn json_page(&self, judged: &Result<JudgedLine, SplitError>) -> Value {
-        let commands: Vec<Value> = judged
-            .iter()
-            .flat_map(|line| line.commands.iter().map(command_json))
-            .collect();
+        let commands = judged.iter().flat_map(|line| &line.commands);
+        let commands = commands.map(|judged| self.command_json(judged));
         json!({
-            "allowed": judged.as_ref().is_ok_and(JudgedLine::is_allowed),
+            "allowed": judged.as_ref().is_ok_and(is_allowed),
             "class": judged.as_ref().map(|line| line.gravest_class().as_str()).ok(),
-            "commands": commands,
+            "commands": commands.collect::<Vec<_>>(),
             "refused": judged.as_ref().err().map(ToString::to_string),
             "tools_off": self.hindrance,
         })
     }
+
+    fn command_json(&self, judged: &JudgedCommand) -> Value {
+        let verdicts = Step::ALL.iter().map(|step| {
+            let denial = judged.denials.iter().find(|denial| denial.step == *step);
+            json!({
+                "step": step.as_str(),
+                "met": denial.is_none(),
+                "code": denial.map(|denial| &denial.code),
+                "why": denial.map(|denial| &denial.why),
+            })
+        });
+        json!({
+            "words": judged.command.words,
+            "class": judged.class.as_str(),
+            "because": judged.because,
+            "targets": judged.targets,
+            "decision": judged.decision().as_str(),
+            "rule": self.profile.rule_for(judged.class).map(|(id, _)| id),
+            "verdicts": verdicts.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn is_allowed(line: &JudgedLine) -> bool {
+    line.strictest_decision() != Decision::Deny
 }
 
 fn command_text(judged: &JudgedCommand, line: &JudgedLine) -> String {
-    let JudgedCommand {
-        command,
-        action,
-        report,
-    } = judged;
-    let words = command.words.join(" ");
-    let decision = report.decision.as_str();
-    let why = match report.first_denial() {
-        Some((step, cause)) => format!(
-            "step {} ({step}), {}: {cause}",
-            step as u8 + 1,
-            cause.denial_code()
+    let words = judged.command.words.join(" ");
+    let why = match judged.denials.first() {
+        Some(denial) => format!(
+            "step {} ({}), {}: {}",
+            denial.step as u8 + 1,
+            denial.step,
+            denial.code,
+            denial.why
         ),
         None => format!(
             "timeout {} s, {}",
@@ -228,37 +254,13 @@ fn command_text(judged: &JudgedCommand, line: &JudgedLine) -> String {
             }
         ),
     };
-    let because = action.because.iter().map(|it| format!(" because of {it}"));
+    let because = judged.because.iter().map(|it| format!(" because of {it}"));
     let because: String = because.collect();
     format!(
-        "{words:<24} {:<9} {decision:<17}  {why}{because}",
-        action.class
+        "{words:<24} {:<9} {:<17}  {why}{because}",
+        judged.class,
+        judged.decision().as_str()
     )
-}
-
-fn command_json(judged: &JudgedCommand) -> Value {
-    let JudgedCommand {
-        command,
-        action,
-        report,
-    } = judged;
-    let verdicts = Step::ALL.iter().zip(&report.verdicts).map(|(step, cause)| {
-        json!({
-            "step": step.as_str(),
-            "met": cause.is_none(),
-            "code": cause.as_ref().map(|cause| cause.denial_code()),
-            "why": cause.as_ref().map(ToString::to_string),
-        })
-    });
-    json!({
-        "words": command.words,
-        "class": action.class.as_str(),
-        "because": action.because,
-        "targets": action.targets,
-        "decision": report.decision.as_str(),
-        "rule": report.rule,
-        "verdicts": verdicts.collect::<Vec<_>>(),
-    })
 }
 
 fn run_line(
@@ -268,7 +270,7 @@ fn run_line(
 ) -> Result<Exit, CommandFailure> {
     let judged = asked.judge_line(line);
     let outcome = match &judged {
-        Ok(line) if line.is_allowed() => Some(match asked.scope.plan_line(line) {
+        Ok(line) if is_allowed(line) => Some(match asked.scope.plan_line(line) {
             Ok(plan) => asked.sandbox.run_plan(&plan),
             Err(error) => RunOutcome::not_started(error.to_string()),
         }),
@@ -305,7 +307,7 @@ fn run_line(
     };
     print_page(output, json, human)?;
     Ok(match outcome.ended {
-        RunEnd::Exited(0) => Exit::Ok,
+        ToolOutcome::Exited(0) => Exit::Ok,
         _ => Exit::Failure,
     })
 }

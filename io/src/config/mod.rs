@@ -63,6 +63,8 @@ pub struct ServeConfig {
     pub call_repair: settings::CallRepair,
     /// What is done about prompts that are too long for their model.
     pub window_guard: settings::WindowGuard,
+    /// Which replies are asked for once more where gate A refuses their code.
+    pub code_repair: settings::CodeRepair,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -174,6 +176,7 @@ impl ServeConfig {
             notices_in_reply: settings.notices_in_reply,
             call_repair: settings.call_repair,
             window_guard: settings.window_guard,
+            code_repair: settings.code_repair,
             audit: settings.audit,
             etv: settings.etv,
             tools: settings.tools,

@@ -41,6 +41,8 @@ pub struct Settings {
     pub call_repair: CallRepair,
     /// What is done about prompts that are too long for their model.
     pub window_guard: WindowGuard,
+    /// Which replies are asked for once more where gate A refuses their code.
+    pub code_repair: CodeRepair,
     /// Questions to the model about its own replies.
     pub audit: AuditConfig,
     /// Looking at the workspace's files.
@@ -163,6 +165,20 @@ words! {
     }
 }
 
+words! {
+    /// Which replies are held until their code was judged, and asked for once more where gate A refuses it.
+    #[derive(Default)]
+    CodeRepair, "choice of replies that are asked for once more" {
+        /// None.
+        #[default]
+        Off = "off",
+        /// Those to clients that offer no tools.
+        Chats = "chats",
+        /// Those to agents too, where the Guardian holds their calls.
+        Writes = "writes",
+    }
+}
+
 impl NoticesInReply {
     /// Whether replies to a client with these tools end with the line.
     #[must_use]
@@ -257,6 +273,7 @@ impl Default for Settings {
             notices_in_reply: NoticesInReply::default(),
             call_repair: CallRepair::default(),
             window_guard: WindowGuard::default(),
+            code_repair: CodeRepair::default(),
             audit: AuditConfig::default(),
             etv: EtvConfig::default(),
             tools: ToolsConfig::default(),

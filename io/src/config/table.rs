@@ -5,12 +5,14 @@ use std::iter::once;
 use tslp_core::budget::{Budget, Counter};
 use tslp_core::gate::GateProfile;
 use tslp_core::limits::{RECENT_EPISODES_KEPT, TOMBSTONE_EPISODES_MAX};
-use tslp_core::policy::{AuditChoice, ClientTools, EditRepair, HistoryChoice, OnStale, Placement};
+use tslp_core::policy::{
+    AuditChoice, ClientTools, EditRepair, Grounding, HistoryChoice, OnStale, Placement,
+};
 
 use super::key::{self, ConfigKey, FlagAudience, SettingAccess, ValueKind};
 use super::network;
 use super::settings::{
-    CallRepair, LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
+    CallRepair, CodeRepair, LogFormat, NoticesInReply, TokenBudget, ToolsChoice, WindowGuard,
 };
 
 /// The longest time that any timeout can be set to: a day.
@@ -307,6 +309,10 @@ keys! {
         "`tell` answers an edit whose old text isn't in its file with the lines that it must have meant, in the same request as the client's refusal. `off` leaves that to the client.";
     "repair.calls": Common, choice!(CallRepair, call_repair),
         "`on` gives the client calls of its own tools as calls where the model wrote them as text and ended its turn with them; one that can't be read, or doesn't fit the tool's schema, is asked for once more (docs/repair.md). `off` passes every byte on as it came.";
+    "clear.grounding": Tuning, choice!(Grounding, policy.grounding),
+        "What decisions without evidence do to `clear`: with `strict` 95 % of those made since the last one need a quotation that holds or `[ASSUMPTION]`, with `warn` they are told, with `disabled` nobody asks.";
+    "repair.code": Tuning, choice!(CodeRepair, code_repair),
+        "Which replies are held until they are over, and asked for once more where gate A refuses their code (a placeholder, a lost definition): `chats`, whose clients offer no tools, or `writes`, agents' replies as well where `guardian.client_tools` is `hold`. The better of the two goes out. `off` lets each reply through as it comes.";
     "budget.conversation": Common, budget!(&OF_CONVERSATION, policy.budget_conversation),
         "What a conversation may use until you say `tslp resume`: `requests`, `tokens`, `minutes`, and of what replies ask the client to do `files` and `lines` changed, `builds` and `tests`; for instance `tokens 500k, requests 200`. At 90 % model and user are told, above it requests get 400 `BUDGET-EXHAUSTED`.",
         unset "no bound";

@@ -102,7 +102,7 @@ impl ActionReplay {
             jail: self.jails.get(&request.scope)?,
             session: &self.guardian.tool_session(recorded.session),
         };
-        let (judged, _) = judge_request(recorded.at, recorded.session, &request, &judging);
+        let (judged, _) = judge_request(recorded.at, &request, &judging);
         Some(Event::ActionJudged(judged))
     }
 }

@@ -13,11 +13,12 @@ use crate::evidence::describe;
 use crate::evidence::log::filter;
 
 /// Inputs that aren't on record, so that deep verification takes what was decided from them as recorded.
-pub const NOT_DERIVED: [&str; 9] = [
+pub const NOT_DERIVED: [&str; 10] = [
     "which conversation a prompt belongs to: older messages that the ledger holds aren't recorded again",
     "which known code stood in the client's own messages, and so wasn't shown twice",
     "which STALE code the model itself wrote in the client's own messages, so that it needs no notice",
     "which code that a reply replaces the model had seen in the messages that went to it, or written itself",
+    "where a cleared conversation begins, which follows from its older messages",
     "the token budget, which follows from the model's context size at the time",
     "the workspace's path",
     "what disk held: a look is an observation, and one that found nothing new isn't recorded",

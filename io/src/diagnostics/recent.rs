@@ -220,10 +220,12 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         .map(|audit| json!({ "entity": audit.entity.to_string(), "status": audit.status.as_str() }))
         .collect();
     let mut json = json!({
+        "added_ms": row.added_micros.map(|micros| f64::from(micros) / 1000.0),
         "artifact_states": states.map(state_json).collect::<Vec<_>>(),
         "at": utc_moment(row.at_ms.0),
         "audits": audits,
         "cache_break": cache_break.map(|it| it.json_object()),
+        "client": client_name(&row.user_agent),
         "entities": entities,
         "episode_id": row.episode.0,
         "from": if is_outside(row) { "command line" } else { "prompt" },
@@ -236,13 +238,27 @@ fn episode_json(episode: &EpisodeReport) -> Value {
         "price": PromptPrice::of_row(row).map(|price| price.json_object()),
         "session_id": row.session.0,
         "window": exceeded,
+        "window_tokens": row.window,
         "withheld": of("withheld"),
     });
+    // Only where a reply was asked for once more.
+    let first = of("asked again");
+    if !first.is_empty() {
+        json["refused_drafts"] = json!({ "first": first, "second": of("no better") });
+    }
     // They are content: only who asks for missing lines gets them.
     if let Some(words) = words {
         json["words"] = words.as_str().into();
     }
     json
+}
+
+/// A client's name for people: the first product that it names, without its version (RFC 9110 §10.1.5).
+fn client_name(user_agent: &str) -> Option<&str> {
+    let product = user_agent.split_whitespace().next()?;
+    let is_version = |it: &(&str, &str)| it.1.starts_with(|c: char| c.is_ascii_digit());
+    let versioned = product.rsplit_once('/').filter(is_version);
+    Some(versioned.map_or(product, |(name, _)| name))
 }
 
 fn entity_name(entry: &EpisodeEntry) -> Option<String> {
@@ -417,6 +433,8 @@ fn entry_label(entry: &EpisodeEntry) -> Option<&'static str> {
         (None, "notice", reason) if reason.answers_directive() => "your directive",
         (None, "notice", _) => "the model is told of",
         (None, "PROPOSED", _) => "refused",
+        (None, "asked again", _) => "refused before you had it, and asked for once more",
+        (None, "no better", _) => "no better when asked for once more",
         _ => "not linked to what is known",
     })
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use tslp_tools::guardian::ToolScope;
 
 use crate::config::ServeConfig;
-use crate::config::settings::ToolsChoice;
 use crate::tool_loop::{ToolLoopConfig, test_enforcement};
 
 /// Age after which an answer is checked again.
@@ -27,7 +26,7 @@ impl ToolCheck {
     pub fn for_config(config: &ServeConfig) -> Self {
         Self {
             scope: ToolLoopConfig::from_config(config)
-                .filter(|tools| tools.run == ToolsChoice::On)
+                .filter(ToolLoopConfig::runs)
                 .map(|tools| tools.scope),
             last: Mutex::default(),
         }

@@ -27,9 +27,6 @@ use crate::sent_prompts::{NotShown, last_sent};
 /// Bytes of a text that are sent unless the whole is asked for.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// Most texts of ours that are looked for in a prompt, the last ones.
-const OWN_TEXTS_MAX: usize = 256;
-
 /// Fields of requests that models read, in their order.
 const READ_FIELDS: [&str; 6] = [
     "tools",
@@ -67,10 +64,16 @@ pub(super) fn turn_json(
         return Ok(None);
     };
     let mut events = Vec::new();
-    reader.read_without(&[EventKind::Content], row.seq, &mut |stored, event| {
-        if stored.episode == wanted.episode {
+    reader.read_while(&[EventKind::Content], row.seq, &mut |stored, event| {
+        let is_own = stored.episode == wanted.episode;
+        // What is concluded from a turn's end comes right after it.
+        if !is_own && row.outcome.is_some() && stored.seq > row.until {
+            return ControlFlow::Break(());
+        }
+        if is_own {
             events.push((stored, event));
         }
+        ControlFlow::Continue(())
     })?;
     let texts = Texts {
         reader: &reader,
@@ -330,48 +333,32 @@ impl Texts<'_> {
 /// See [`NotShown`].
 pub(super) fn sent_json(subject: &DiagnosedSubject, wanted: TurnQuery) -> Result<Value, NotShown> {
     let reader = subject.readers.open()?;
-    let Some((_, body)) = last_sent(&reader, Some(wanted.episode))? else {
+    let Some(sent) = last_sent(&reader, Some(wanted.episode))? else {
         return Err(NotShown::NotRecorded(wanted.episode));
     };
+    let body = sent.body;
     let texts = Texts {
         reader: &reader,
         wanted,
     };
-    let mut before: Option<EpisodeRow> = None;
-    let own_row = reader.find_row::<EpisodeRow>((wanted.episode,))?;
-    for row in reader.rows::<EpisodeRow>()? {
-        let is_same = own_row
-            .as_ref()
-            .is_some_and(|own| own.session == row.session);
-        if is_same && row.episode < wanted.episode {
-            before = Some(row);
-        }
-    }
+    let rows = reader.rows::<EpisodeRow>()?;
+    let session = rows.iter().find(|row| row.episode == wanted.episode);
+    let session = session.map(|row| row.session);
+    let mut before = rows.iter().filter(|row| row.episode < wanted.episode);
+    let before = before.rfind(|row| Some(row.session) == session);
     let before = match before {
         Some(row) => last_sent(&reader, Some(row.episode))?,
         None => None,
     };
-    let mut own_texts = Vec::new();
-    reader.read_back(EventKind::PromptAmended, &mut |episode, event| {
-        if let Event::PromptAmended(amended) = event
-            && episode <= wanted.episode
-        {
-            own_texts.extend(amended.injected.map(|injected| injected.text));
-        }
-        match own_texts.len() < OWN_TEXTS_MAX {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        }
-    })?;
     let body_text = String::from_utf8_lossy(&body);
-    let own_texts = own_texts.into_iter().filter_map(|text| {
+    let own_texts = sent.own_texts.into_iter().filter_map(|text| {
         let text = String::from_utf8(texts.bytes(text)?).ok()?;
         let quoted = json!(text).to_string();
         let quoted = &quoted[1..quoted.len() - 1];
         (!text.is_empty() && body_text.contains(quoted)).then_some(text)
     });
     let own_texts: std::collections::BTreeSet<String> = own_texts.collect();
-    let same = before.map(|(episode, earlier)| first_difference(episode, &earlier, &body));
+    let same = before.map(|earlier| first_difference(earlier.episode, &earlier.body, &body));
     Ok(json!({
         "body": texts.cut(&body),
         "bytes": body.len(),

@@ -137,6 +137,15 @@ pub const ACTS: &[DoorAct] = &[
         },
     },
     DoorAct {
+        name: "clear",
+        meaning: "leaves a conversation's older messages out from its next prompt on; with `force`, though decisions lack evidence",
+        fields: &["session", "force"],
+        read: |payload| {
+            let is_forced = payload.flag("force")?;
+            Ok(DoorRequest::Act(Act::Clear(payload.session()?, is_forced)))
+        },
+    },
+    DoorAct {
         name: "stop",
         meaning: "ends all replies and tools, and refuses requests until `resume`",
         fields: &[],
@@ -190,6 +199,11 @@ pub fn act_payload(act: &Act) -> (&'static str, Value) {
             let session = session.map(|session| session.0);
             (verb.as_str(), json!({ "grant": grant, "session": session }))
         }
+        Act::Clear(session, is_forced) => {
+            let session = session.map(|session| session.0);
+            let payload = json!({ "session": session, "force": is_forced });
+            (Verb::Clear.as_str(), payload)
+        }
         Act::OnGoal(said) => (Verb::Goal.as_str(), json!({ "text": said })),
         Act::OnTools {
             verb,
@@ -225,12 +239,16 @@ impl Payload<'_> {
         Ok(DoorRequest::Act(Act::OnCode(verb, self.targets()?)))
     }
 
+    fn flag(&self, field: &str) -> Result<bool, String> {
+        match self.0.get(field) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(format!("`payload.{field}` must be true or false")),
+        }
+    }
+
     fn on_tools(&self, verb: Verb) -> Result<DoorRequest, String> {
-        let lifts_breach = match self.0.get("breach") {
-            None => false,
-            Some(Value::Bool(lifts_breach)) => *lifts_breach,
-            Some(_) => return Err("`payload.breach` must be true or false".to_owned()),
-        };
+        let lifts_breach = self.flag("breach")?;
         Ok(DoorRequest::Act(Act::OnTools { verb, lifts_breach }))
     }
 
@@ -478,6 +496,8 @@ mod tests {
             Act::OnGrant(Verb::Allow, "SHELL_EXEC".into(), None),
             Act::OnGrant(Verb::Revoke, "SHELL_EXEC".into(), Some(SessionId(4))),
             Act::OnGoal("next: measure".into()),
+            Act::Clear(None, false),
+            Act::Clear(Some(SessionId(4)), true),
             on_tools(Verb::Stop, false),
             on_tools(Verb::Resume, false),
             on_tools(Verb::Resume, true),

@@ -1,6 +1,5 @@
 //! Calls of the client's own tools that a model wrote as text: delivered as calls, or asked for once more.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use tslp_core::event::{LostCallFound, LostCallOutcome};
@@ -8,6 +7,7 @@ use tslp_core::hash::ArtifactHash;
 use tslp_core::ids::EpisodeId;
 use tslp_core::message::ToolCall;
 use tslp_core::redact;
+use tslp_wire::chat::asked_again::asked_again;
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::lost_calls::{FoundCall, FoundText, LostCallWatch, OfferedTools};
 use tslp_wire::chat::reply::ReplyDecoder;
@@ -17,15 +17,13 @@ use tslp_wire::chat::rounds::DeliveredCalls;
 use super::EngineThread;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToLoop};
 use crate::config::settings::CallRepair;
-use crate::tool_loop::results::body_with_complaint;
 
 /// A reply's text on the way to where it becomes calls.
 pub(super) struct LostCalls {
     tools: Arc<OfferedTools>,
     watch: LostCallWatch,
-    /// The request's body, and the place of its last message.
+    /// The request's body.
     body: Arc<Vec<u8>>,
-    last: Range<usize>,
     /// The reply that was asked for once more.
     first: Option<FirstReply>,
 }
@@ -49,13 +47,12 @@ pub(super) enum SettledCalls {
 }
 
 impl LostCalls {
-    /// Before the first byte of a reply to a request whose last message stands at `last` of its body.
-    pub(super) fn new(tools: Arc<OfferedTools>, body: Arc<Vec<u8>>, last: Range<usize>) -> Self {
+    /// Before the first byte of a reply to this request.
+    pub(super) fn new(tools: Arc<OfferedTools>, body: Arc<Vec<u8>>) -> Self {
         Self {
             watch: LostCallWatch::new(Arc::clone(&tools)),
             tools,
             body,
-            last,
             first: None,
         }
     }
@@ -142,6 +139,7 @@ impl EngineThread {
                 let mut written = lost.held().to_owned();
                 let mut delivered = DeliveredCalls::default();
                 if let Some(first) = first {
+                    self.wiring.to_loop.send(ToLoop::KeepDraft(exchange));
                     delivered.usage = running.decoder.server_usage().unwrap_or_default();
                     (running.decoder, written) = (first.decoder, first.written);
                 }
@@ -149,10 +147,7 @@ impl EngineThread {
                 self.deliver_calls(exchange, calls, delivered);
                 SettledCalls::Over(ResponseEnd::Complete { status: 200 })
             }
-            (FoundText::Flawed(flaw), None) => {
-                self.ask_for_calls_again(exchange, lost, flaw);
-                SettledCalls::AskedAgain
-            }
+            (FoundText::Flawed(flaw), None) => self.ask_for_calls_again(exchange, lost, flaw),
             (_, None) => {
                 running.reply.tail.push_str(lost.held());
                 SettledCalls::None
@@ -175,6 +170,7 @@ impl EngineThread {
                     LostCallOutcome::LeftAsText,
                     (Vec::new(), String::new()),
                 );
+                self.wiring.to_loop.send(ToLoop::KeepDraft(exchange));
                 SettledCalls::Over(ResponseEnd::Complete { status: 200 })
             }
         }
@@ -230,24 +226,22 @@ impl EngineThread {
         exchange: ExchangeId,
         mut lost: Box<LostCalls>,
         flaw: String,
-    ) {
+    ) -> SettledCalls {
         let Some(running) = self.running.get_mut(&exchange) else {
-            return;
+            return SettledCalls::None;
         };
         let (episode, dialect) = (running.episode, running.decoder.dialect());
-        let complaint = format!(
-            "Your last call was not run: {flaw}. Call the tool once more, with arguments that fit its schema."
-        );
         let written = lost.held().to_owned();
-        let said = format!("{}{}{written}", running.reply.text, running.reply.tail);
+        let complaint = format!(
+            "You answered with a call of a tool that was not run, because {flaw}:\n{written}\nCall the tool once more, with arguments that fit its schema."
+        );
+        let Some(body) = asked_again(dialect, &lost.body, &complaint) else {
+            running.reply.tail.push_str(&written);
+            return SettledCalls::None;
+        };
         let request = ModelRequest {
             model: running.addressee.model.clone(),
-            body: Arc::new(body_with_complaint(
-                dialect,
-                &lost.body,
-                lost.last.clone(),
-                (&said, &complaint),
-            )),
+            body: Arc::new(body),
         };
         let decoder = std::mem::replace(&mut running.decoder, ReplyDecoder::new(dialect));
         running.usage_of_first = running.usage_of_first.or(decoder.server_usage());
@@ -263,6 +257,7 @@ impl EngineThread {
         self.wiring
             .to_loop
             .send(ToLoop::AskAgain { exchange, request });
+        SettledCalls::AskedAgain
     }
 
     fn record_lost_calls(

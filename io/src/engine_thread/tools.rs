@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
-use std::io::PipeWriter;
+use std::io::{self, PipeWriter};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 use tslp_core::delimiter;
 use tslp_core::event::{
-    ActionJudged, ActionRequested, CallId, LinkSeen, RequestedCommand, ToolCallRef, ToolOutcome,
-    ToolRan,
+    ActionJudged, ActionRequested, CallId, LinkSeen, ToolCallRef, ToolOutcome, ToolRan,
 };
 use tslp_core::guardian::{
-    self, CallPart, Class, Decision, Door, Hindrance, Jail, Join, JudgedLine, LineContext, Mode,
+    self, CallPart, Class, Decision, Door, Jail, Join, JudgedLine, LineContext, Mode,
     SimpleCommand, ToolProfile, judge_line,
 };
 use tslp_core::hash::ArtifactHash;
@@ -27,19 +26,16 @@ use tslp_decide::reply::SegmentExtent;
 use tslp_replay::engine::call::WantedCall;
 use tslp_replay::pending::Batch;
 use tslp_tools::guardian::profile_file;
-use tslp_tools::sandbox::{
-    ResourceBound, RunEnd, RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer,
-};
+use tslp_tools::sandbox::{RunOutcome, Sandbox, SandboxLimits, WorkspaceLayer};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::held_calls::{ALL_CALLS, DeniedCalls};
 use tslp_wire::chat::reply::ReplyDecoder;
 
 use super::EngineThread;
 use crate::channel::{ExchangeId, ModelRequest, ResponseEnd, RoundsAllowed, ToEngine, ToLoop};
-use crate::config::settings::ToolsChoice;
 use crate::tool_loop::calls::{WrittenCall, calls_in};
-use crate::tool_loop::results::{CallResult, PastRound, TellAs, next_body};
-use crate::tool_loop::worker::{self, ToolJob, ToolRun, stop_pipe};
+use crate::tool_loop::results::{CallResult, PastRound, next_body};
+use crate::tool_loop::worker::{self, ToolJob, ToolRun};
 use crate::tool_loop::{ToolLoopConfig, boundary_before};
 
 /// The engine's state for tools.
@@ -54,8 +50,6 @@ pub(super) struct ToolLoop {
     tested_at: UnixMillis,
     /// The rules in force, once they are needed.
     rules: Option<RulesInForce>,
-    /// Models whose servers don't take messages of the role `tool`.
-    without_tool_role: BTreeSet<Option<String>>,
 }
 
 /// The rules in force.
@@ -182,7 +176,6 @@ impl EngineThread {
             tested: None,
             tested_at: UnixMillis(0),
             rules: None,
-            without_tool_role: BTreeSet::new(),
         }));
         self
     }
@@ -195,7 +188,7 @@ impl EngineThread {
         can_go_on: bool,
         tells_user: bool,
     ) -> RoundsAllowed {
-        let runs = |tools: &ToolLoop| tools.config.run == ToolsChoice::On;
+        let runs = |tools: &ToolLoop| tools.config.runs();
         // A bare prompt's client has no tools.
         let is_chat = !dialect.is_bare_prompt();
         if can_go_on && self.tools.as_deref().is_some_and(runs) {
@@ -238,12 +231,6 @@ impl EngineThread {
             (ReplyPhase::Speaking, ResponseEnd::Complete { status: 200..=299 }) => {
                 self.begin_calls(exchange)
             }
-            // Some servers answer 500 where their template takes no such role.
-            (ReplyPhase::Speaking, ResponseEnd::Complete { status: 400..=500 })
-                if reply.round > 1 =>
-            {
-                self.tell_otherwise(exchange)
-            }
             (ReplyPhase::Speaking, _) => false,
         }
     }
@@ -262,7 +249,7 @@ impl EngineThread {
             return false;
         };
         // Most replies hold no fence of a tool; their last text is recorded with their end.
-        let is_likely = tools.config.shell_fences
+        let is_likely = tools.config.tools.shell_fences
             || running.reply.text[from..].contains("tool")
             || running.reply.tail.contains("tool");
         if !is_likely {
@@ -273,11 +260,17 @@ impl EngineThread {
             return false;
         };
         let text = &running.reply.text[from..];
-        let calls = calls_in(text, tools.config.shell_fences, tools.config.calls);
+        let calls = calls_in(
+            text,
+            tools.config.tools.shell_fences,
+            tools.config.tools.calls,
+        );
         let text = text.to_owned();
         let Some(reply) = running.tools.as_mut().filter(|_| !calls.is_empty()) else {
             return false;
         };
+        // What tools gave is in the reply by now.
+        running.repair = None;
         reply.began.get_or_insert_with(Instant::now);
         reply.phase = ReplyPhase::Working(CallsInProgress {
             text,
@@ -289,23 +282,6 @@ impl EngineThread {
         if self.is_tested() {
             self.make_waiting_calls(exchange);
         }
-        true
-    }
-
-    /// Asks again with the results in a user message, because the model server refuses messages of the role `tool`.
-    fn tell_otherwise(&mut self, exchange: ExchangeId) -> bool {
-        let (Some(tools), Some(running)) = (&mut self.tools, self.running.get_mut(&exchange))
-        else {
-            return false;
-        };
-        // Once for each model: what is refused in a user message, too, has another reason.
-        let is_chat = running.decoder.dialect() == Dialect::ChatCompletions;
-        let model = running.addressee.model.clone();
-        if !is_chat || !tools.without_tool_role.insert(model) {
-            return false;
-        }
-        running.decoder = ReplyDecoder::new(running.decoder.dialect());
-        self.ask_on(exchange);
         true
     }
 
@@ -378,16 +354,12 @@ impl EngineThread {
         }
         let mode = match &self.tools {
             None => Mode::SafeMode,
-            Some(tools) if tools.config.run == ToolsChoice::Off => Mode::SafeMode,
+            Some(tools) if !tools.config.runs() => Mode::SafeMode,
+            Some(_) if is_breached => Mode::OpPreserve,
+            Some(tools) if tools.tested.is_none() && tools.jobs.is_none() => Mode::Boot,
             Some(tools) => {
                 let is_invalid = tools.rules.as_ref().is_some_and(|rules| rules.is_invalid);
-                let breach = is_breached.then_some(Hindrance::SandboxBreach);
-                let breach: Vec<Hindrance> = breach.into_iter().collect();
-                let known = match (&tools.tested, &tools.jobs) {
-                    (None, None) => Mode::Boot,
-                    (tested, _) => mode_of_test(tested.as_ref(), is_invalid),
-                };
-                known.max(Mode::under_hindrances(&breach))
+                mode_of_test(tools.tested.as_ref(), is_invalid)
             }
         };
         if self.mode != Some(mode) {
@@ -432,7 +404,7 @@ impl EngineThread {
             return;
         };
         let round = reply.round;
-        let limit = &tools.config;
+        let limit = &tools.config.tools;
         let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
         let left = limit.time.saturating_sub(spent);
         // Before it is split and judged: what is on record is what was judged, and what is run.
@@ -453,7 +425,7 @@ impl EngineThread {
             Ok(commands) => commands,
             Err(flaw) => return self.decide_call(exchange, line, Err(flaw), Vec::new()),
         };
-        let paths = paths_of(&commands, &limit.scope.tool_jail(), &rules.profile);
+        let paths = paths_of(&commands, &tools.config.scope.tool_jail(), &rules.profile);
         let look = ToolJob::LookAt { exchange, paths };
         let jobs = tools.jobs.as_ref();
         match reply.calls_in_progress() {
@@ -534,7 +506,7 @@ impl EngineThread {
             return;
         };
         let spent = reply.began.map_or(Duration::ZERO, |began| began.elapsed());
-        let left = tools.config.time.saturating_sub(spent);
+        let left = tools.config.tools.time.saturating_sub(spent);
         let under_way = |stop| RunningTool {
             call,
             line: line.clone(),
@@ -543,7 +515,7 @@ impl EngineThread {
         };
         let planned = tools.config.scope.plan_line(judged);
         let planned = planned.map_err(|error| error.to_string());
-        let piped = stop_pipe().map_err(|error| error.to_string());
+        let piped = io::pipe().map_err(|error| error.to_string());
         let (plan, (reader, writer)) = match planned.and_then(|plan| Ok((plan, piped?))) {
             Ok(both) => both,
             Err(why) => {
@@ -556,7 +528,7 @@ impl EngineThread {
         let mut plan = plan;
         plan.limits = SandboxLimits {
             time: plan.limits.time.min(left),
-            output_bytes_kept: tools.config.output_bytes,
+            output_bytes_kept: tools.config.tools.output_bytes,
             ..plan.limits
         };
         if let Some(working) = reply.calls_in_progress() {
@@ -583,7 +555,12 @@ impl EngineThread {
         let output = redact::without_credentials(&raw);
         let ran = ToolRan {
             call,
-            outcome: recorded_outcome(&outcome.ended),
+            outcome: match outcome.ended.clone() {
+                ToolOutcome::NotStarted(why) => {
+                    ToolOutcome::NotStarted(redact::without_credentials(&why).into_owned())
+                }
+                ended => ended,
+            },
             output: None,
             redacted: *output != *raw,
             bytes: outcome.output.bytes,
@@ -663,10 +640,10 @@ impl EngineThread {
             text: working.text,
             results: working.results,
         });
-        let is_used_up = reply.round > tools.config.rounds
+        let is_used_up = reply.round > tools.config.tools.rounds
             || reply
                 .began
-                .is_some_and(|began| began.elapsed() >= tools.config.time);
+                .is_some_and(|began| began.elapsed() >= tools.config.tools.time);
         let halt = self.engine.tool_session(reply.session).halt;
         if is_used_up || halt.is_some() {
             running.tools = None;
@@ -682,35 +659,17 @@ impl EngineThread {
         // The results are in the text already; the next round's calls are read after them, so a fence in an output is no call.
         reply.round_from = running.reply.text.len();
         running.usage_of_first = running.usage_of_first.or(running.decoder.server_usage());
-        running.decoder = ReplyDecoder::new(running.decoder.dialect());
-        self.ask_on(exchange);
-    }
-
-    /// Sends what the next round is asked for with.
-    fn ask_on(&mut self, exchange: ExchangeId) {
-        let (Some(tools), Some(running)) = (&self.tools, self.running.get(&exchange)) else {
-            return;
-        };
-        let Some(reply) = &running.tools else {
-            return;
-        };
-        let model = &running.addressee.model;
         let dialect = running.decoder.dialect();
-        let has_tool_role =
-            dialect == Dialect::ChatCompletions && !tools.without_tool_role.contains(model);
-        let tell_as = match has_tool_role {
-            true => TellAs::ToolMessages,
-            false => TellAs::UserMessage,
-        };
+        running.decoder = ReplyDecoder::new(dialect);
         let last = reply.last.clone();
-        let body = next_body(dialect, &reply.body, last, &reply.past, tell_as);
-        self.wiring.to_loop.send(ToLoop::NextRound {
-            exchange,
-            request: ModelRequest {
-                model: model.clone(),
-                body: Arc::new(body),
-            },
-        });
+        let body = next_body(dialect, &reply.body, last, &reply.past);
+        let request = ModelRequest {
+            model: running.addressee.model.clone(),
+            body: Arc::new(body),
+        };
+        self.wiring
+            .to_loop
+            .send(ToLoop::NextRound { exchange, request });
     }
 
     /// Records a verdict on each command line that a reply has the client run, if that is wanted and wasn't done.
@@ -828,7 +787,6 @@ impl EngineThread {
         let commands = parts.into_iter().map(|(part, text)| SimpleCommand {
             join: Join::First,
             words: vec![part.as_str().to_owned(), text],
-            span: 0..0,
         });
         // Neither the sandbox nor the disk has a part in it.
         let asker = CallOrigin {
@@ -881,10 +839,7 @@ impl EngineThread {
             round: asker.round,
             text: ArtifactHash::of(b""),
             flaw,
-            commands: commands
-                .into_iter()
-                .map(|SimpleCommand { join, words, .. }| RequestedCommand { join, words })
-                .collect(),
+            commands,
             mode: asker.mode,
             scope: ArtifactHash::of(b""),
             links,
@@ -901,7 +856,7 @@ impl EngineThread {
     }
 
     /// Records all of a reply's text so far.
-    fn record_text(&mut self, exchange: ExchangeId) {
+    pub(super) fn record_text(&mut self, exchange: ExchangeId) {
         let Some(running) = self.running.get_mut(&exchange) else {
             return;
         };
@@ -957,7 +912,7 @@ impl EngineThread {
             is_invalid,
         };
         if let Some(tools) = &mut self.tools {
-            let on_disk = tools.config.policy.as_ref();
+            let on_disk = tools.config.tools.policy.as_ref();
             let on_disk = on_disk.map(std::fs::read_to_string);
             let differs = on_disk.is_some_and(|on_disk| on_disk.ok() != text);
             if differs {
@@ -979,14 +934,12 @@ fn is_recent(tested_at: UnixMillis, now: UnixMillis) -> bool {
 
 /// The Guardian's mode, by the last test of the sandbox and the profile.
 fn mode_of_test(tested: Option<&Result<(), String>>, is_policy_invalid: bool) -> Mode {
-    let mut hindrances = Vec::new();
     match tested {
-        None => hindrances.push(Hindrance::Attesting),
-        Some(Err(_)) => hindrances.push(Hindrance::SandboxUnavailable),
-        Some(Ok(())) => {}
+        _ if is_policy_invalid => Mode::SafeMode,
+        None => Mode::Attest,
+        Some(Err(_)) => Mode::SafeMode,
+        Some(Ok(())) => Mode::Ready,
     }
-    hindrances.extend(is_policy_invalid.then_some(Hindrance::ProfileInvalid));
-    Mode::under_hindrances(&hindrances)
 }
 
 /// The paths that a line's commands name.
@@ -998,10 +951,8 @@ fn paths_of(commands: &[SimpleCommand], jail: &Jail, profile: &ToolProfile) -> B
     };
     let context = LineContext {
         profile,
-        door: Door::Bridge,
         mode: Mode::Ready,
         now: UnixMillis(0),
-        goal: None,
         grants: &[],
         builds: 0,
         jail,
@@ -1029,27 +980,6 @@ fn denial_text(judged: &ActionJudged) -> String {
         }
     }
     why.join("; ")
-}
-
-fn recorded_outcome(ended: &RunEnd) -> ToolOutcome {
-    match ended {
-        RunEnd::Exited(status) => ToolOutcome::Exited(*status),
-        RunEnd::Signalled(signal) => ToolOutcome::Signalled(*signal),
-        RunEnd::TimedOut => ToolOutcome::TimedOut,
-        RunEnd::Limit(bound) => ToolOutcome::Limit(
-            match bound {
-                ResourceBound::Memory => "memory",
-                ResourceBound::Processes => "processes",
-                ResourceBound::Output => "output",
-            }
-            .into(),
-        ),
-        RunEnd::NotStarted(why) => {
-            ToolOutcome::NotStarted(redact::without_credentials(why).into_owned())
-        }
-        RunEnd::Breach(what) => ToolOutcome::Breach(what.clone()),
-        RunEnd::Stopped => ToolOutcome::Stopped,
-    }
 }
 
 fn whole_millis(time: std::time::Duration) -> u64 {

@@ -69,10 +69,23 @@ pub fn sentence(event: &Event) -> String {
             session => format!("{} {} in {session}", event.change, event.pattern),
         },
         Event::GoalChanged(event) => format!("{} {}", event.change, event.text),
+        Event::ContextCleared(event) => match event.cut {
+            None => "the conversation begins anew with its next prompt".to_owned(),
+            Some(cut) => format!("the conversation begins anew with message {}", cut.position),
+        },
         Event::RecordChanged(event) => match event.statement.as_str() {
             "" => format!("#{} kept no longer", event.key),
             statement => format!("{} #{}: {statement}", event.kind, event.key),
         },
+        Event::DraftRefused(event) => {
+            let faults = event.refused.iter();
+            let faults = faults.map(|it| format!("{} ({})", it.entity, it.reason));
+            let faults = comma_separated(faults);
+            match event.told {
+                Some(_) => format!("{faults}: asked for once more"),
+                None => format!("{faults}: no better, the first reply goes out"),
+            }
+        }
         Event::WorkCounted(event) => format!(
             "{} changed, {} of code, {}, {}",
             count_text(event.files.len(), "file", "files"),

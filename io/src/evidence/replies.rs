@@ -54,6 +54,8 @@ struct OpenReply {
     taken: BTreeSet<EntityId>,
     removed: BTreeSet<EntityId>,
     refused: Vec<(EntityId, Reason)>,
+    /// Replies to it that were refused before the client had them.
+    drafts: usize,
     measured: Option<PromptMeasured>,
 }
 
@@ -152,6 +154,11 @@ impl ReplyReporter {
         if !reply.refused.is_empty() {
             parts.push(self.refused_part(episode, &reply.refused)?);
         }
+        match reply.drafts {
+            0 => {}
+            1 => parts.push("asked for once more".into()),
+            _ => parts.push("asked for once more, no better".into()),
+        }
         if let Some(measured) = &reply.measured {
             parts.push(tokens_part(measured));
         }
@@ -248,7 +255,8 @@ impl OpenReply {
     fn apply(&mut self, event: &Event) {
         match event {
             Event::ReplyEnded(ended) => self.outcome = Some(ended.outcome),
-            Event::PromptMeasured(measured) => self.measured = Some(*measured),
+            Event::PromptMeasured(measured) => self.measured = Some(measured.clone()),
+            Event::DraftRefused(_) => self.drafts += 1,
             Event::Transitioned(moved) => {
                 let into = match (moved.transition, moved.origin) {
                     (Transition::Promote, Origin::Model) => &mut self.promoted,

@@ -90,7 +90,8 @@ fn first_episode(reader: &LedgerReader, wish: &UndoWish) -> Result<Option<Episod
         UndoWish::LastReply => {}
     }
     let mut found = None;
-    reader.read_back(EventKind::ArtifactCaptured, &mut |episode, event| {
+    let (kinds, all) = ([EventKind::ArtifactCaptured], Seq(1)..=Seq(u64::MAX));
+    reader.read_back(&kinds, all, &mut |_, episode, event| {
         let is_wanted = match (&event, wish) {
             (Event::ArtifactCaptured(captured), UndoWish::File(path)) => {
                 is_of_reply(captured) && captured.path.as_ref() == Some(path)

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use tslp_core::guardian::{Hindrance, Mode};
+use tslp_core::guardian::Mode;
 use tslp_core::redact;
 use tslp_wire::chat::dialect::{Dialect, ErrorShape};
 use tslp_wire::http::error::Refusal;
 use tslp_wire::http::head::{
     self, CONTINUE, ContentCoding, HeaderFate, LAST_CHUNK, RequestFraming, RequestTo,
 };
+use tslp_wire::http::headers::Headers;
 use tslp_wire::http::request::{BodyLength, Expectation, Persistence, RequestHead};
 use tslp_wire::http::response::ExpectedBody;
 use tslp_wire::http::server_connection::ClientEvent;
@@ -31,6 +32,12 @@ use crate::upstream::server::ServerNumber;
 
 /// Longest session name; it is stored with every episode.
 const SESSION_NAME_BYTES_MAX: usize = 200;
+
+/// Pages that may listen at once; each holds a connection.
+const LISTENERS_MAX: usize = 16;
+
+/// Most that is recorded of a client's name.
+const USER_AGENT_CHARS_MAX: usize = 120;
 
 /// Steps in which memory is taken for a body whose length isn't announced.
 const CHUNKED_BODY_STEP_BYTES: u64 = 64 << 10;
@@ -195,6 +202,7 @@ impl MainLoop {
                 Ok(())
             }
             Ok(Some(Route::Diagnostic(page))) => self.ask_diagnostics(key, client, exchange, page),
+            Ok(Some(Route::Events)) => self.begin_listening(key, client, exchange),
             Ok(Some(Route::Chat)) => self.collect_body(key, client, exchange),
             Ok(Some(Route::Relay)) => self.begin_relay(key, client, exchange),
         };
@@ -271,6 +279,44 @@ impl MainLoop {
         exchange.stage = ExchangeStage::Diagnosing;
         self.install_exchange(key, client, exchange);
         Ok(())
+    }
+
+    /// An open page hears of every commit, from the loop itself: that takes no other thread, and no connection to the ledger.
+    fn begin_listening(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        mut exchange: Box<Exchange>,
+    ) -> ExchangeStart {
+        let listeners = self.connections.clients();
+        let listeners = listeners.filter(|(_, client)| client.listens()).count();
+        if listeners >= LISTENERS_MAX || self.phase != LoopPhase::Serving {
+            let message = "as many pages as may listen at once do; close one";
+            return Err((exchange, Refusal::new(503, "too_many_listeners", message)));
+        }
+        exchange.persistence = Persistence::Close;
+        let (to, fields) = (exchange.response_to(), exchange.caller_fields());
+        head::write_event_stream_head(client.out.buffer(), to, &fields);
+        exchange.stage = ExchangeStage::Listening { heard: None };
+        self.durability.hold_client(key);
+        self.install_exchange(key, client, exchange);
+        Ok(())
+    }
+
+    /// Tells a page that listens how far the ledger is. One that is slow to read hears of the last commit only.
+    pub(super) fn tell_listener(&self, client: &mut Client) {
+        let durable = self.durability.durable();
+        let is_idle = client.out.is_empty();
+        if let Some(exchange) = client.exchange.as_deref_mut()
+            && let ExchangeStage::Listening { heard } = &mut exchange.stage
+            && *heard != Some(durable)
+            && (is_idle || heard.is_none())
+        {
+            *heard = Some(durable);
+            let event = format!("data: {}\n\n", durable.0);
+            client.out.buffer().extend_from_slice(event.as_bytes());
+            client.moves += 1;
+        }
     }
 
     fn begin_relay(
@@ -398,7 +444,8 @@ impl MainLoop {
             }
             ExchangeStage::Routing
             | ExchangeStage::Composing { .. }
-            | ExchangeStage::Diagnosing => {}
+            | ExchangeStage::Diagnosing
+            | ExchangeStage::Listening { .. } => {}
         }
     }
 
@@ -418,6 +465,7 @@ impl MainLoop {
                 .first_text("x-tslp-session")
                 .filter(|name| !name.is_empty())
                 .map(str::to_owned),
+            user_agent: user_agent(headers),
             retry: retries.is_some_and(|count| count > 0),
             authorization: self.authorization(&exchange.head),
             body,
@@ -432,14 +480,14 @@ impl MainLoop {
     /// The process lives either way; whether it takes prompts is the status.
     fn health_page(&self) -> Vec<u8> {
         let failure = self.durability.failure();
-        let is_damaged = failure.map(|_| Hindrance::LedgerDamaged);
-        let hindrances: Vec<Hindrance> = is_damaged.into_iter().collect();
-        let known = match self.mode {
+        let mode = match self.mode {
+            // A damaged ledger is kept as it is.
+            _ if failure.is_some() => Mode::OpPreserve,
             // How far the sandbox's test is says little where no model answers.
             Mode::Boot | Mode::Attest | Mode::Ready if self.upstream_is_down => Mode::NoAiProvider,
             known => known,
         };
-        let mode = known.max(Mode::under_hindrances(&hindrances)).as_str();
+        let mode = mode.as_str();
         let status = match failure {
             None => serde_json::json!({ "mode": mode, "status": "ok" }),
             Some(reason) => {
@@ -588,9 +636,19 @@ fn take_body(limits: &Limits, exchange: &mut Exchange, bytes: &[u8]) -> ClientIn
             }
             Upload::Complete | Upload::Broken => {}
         },
-        ExchangeStage::Routing | ExchangeStage::Composing { .. } | ExchangeStage::Diagnosing => {}
+        ExchangeStage::Routing
+        | ExchangeStage::Composing { .. }
+        | ExchangeStage::Diagnosing
+        | ExchangeStage::Listening { .. } => {}
     }
     ClientInput::Moved
+}
+
+/// How a client calls itself, as far as that may be recorded.
+fn user_agent(headers: &Headers) -> String {
+    let said = headers.first_text("user-agent").unwrap_or_default();
+    let said: String = said.chars().take(USER_AGENT_CHARS_MAX).collect();
+    redact::without_credentials(&said).into_owned()
 }
 
 fn check_session_name(head: &RequestHead) -> Result<(), Refusal> {

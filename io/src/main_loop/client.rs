@@ -2,12 +2,12 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::dialect::Dialect;
 use tslp_wire::chat::lost_calls::OfferedTools;
-use tslp_wire::chat::rounds::{ResponseForm, ResponseRounds};
+use tslp_wire::chat::rounds::{HELD_BYTES_MAX, ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::StreamProgress;
 use tslp_wire::http::head::{ResponseContent, ResponseFraming, ResponseTo};
 use tslp_wire::http::outgoing::Outgoing;
@@ -126,7 +126,7 @@ impl Client {
                 None => call.request.rest_len(),
                 Some(reply) => {
                     let continued = reply.continued.as_ref();
-                    continued.map_or(0, |continued| continued.rounds.held_bytes())
+                    continued.map_or(0, |continued| continued.held_bytes())
                 }
             },
             _ => 0,
@@ -162,6 +162,12 @@ impl Client {
     /// The chat reply of the exchange's way to the upstream, if it is one.
     pub(super) fn chat(&mut self) -> Option<&mut ChatReply> {
         self.call()?.chat.as_mut()
+    }
+
+    /// Whether a page listens for commits.
+    pub(super) fn listens(&self) -> bool {
+        let stage = self.exchange.as_deref().map(|exchange| &exchange.stage);
+        matches!(stage, Some(ExchangeStage::Listening { .. }))
     }
 
     /// Whether a chat response is kept back until its prompt is durable.
@@ -245,6 +251,8 @@ pub(super) enum ExchangeStage {
     Composing { since: Instant },
     /// The diagnostics thread has the question.
     Diagnosing,
+    /// An open page hears of every commit; the last one that it has heard of.
+    Listening { heard: Option<Seq> },
     /// The upstream is spoken to.
     Upstream(Box<UpstreamCall>),
 }
@@ -277,7 +285,8 @@ impl UpstreamCall {
     /// Whether the engine keeps the request for another round.
     pub(super) fn may_go_on(&self) -> bool {
         let reply = self.chat.as_ref();
-        reply.is_some_and(|it| it.allowed == RoundsAllowed::Several || it.offered.is_some())
+        let keeps = |it: &ChatReply| it.is_held || it.offered.is_some();
+        reply.is_some_and(|reply| reply.allowed == RoundsAllowed::Several || keeps(reply))
     }
 
     /// The state of the rounds, if there may be several.
@@ -350,6 +359,8 @@ pub(super) struct ChatReply {
     pub(super) dialect: Dialect,
     pub(super) durable_at: Seq,
     pub(super) episode: EpisodeId,
+    /// How long the prompt was kept until it went on.
+    pub(super) added: Duration,
     /// Headers of tslp's own for the response.
     pub(super) headers: OwnHeaders,
     /// A response that says that the route doesn't exist, kept until it is complete and can be explained to the client.
@@ -365,6 +376,8 @@ pub(super) struct ChatReply {
     pub(super) allowed: RoundsAllowed,
     /// The client's tools, if text that may be calls of them is kept back.
     pub(super) offered: Option<Arc<OfferedTools>>,
+    /// Whether the client gets nothing of it before the engine has judged all of it.
+    pub(super) is_held: bool,
     /// The state of the rounds, once the first response has begun and may be continued.
     pub(super) continued: Option<Box<ContinuedResponse>>,
 }
@@ -392,6 +405,12 @@ pub(super) struct ContinuedResponse {
     pub(super) status: u16,
     /// Whether its connection can be used again.
     pub(super) upstream: Persistence,
+    /// What the client would have by now of a reply that is held until it was judged; `None` if it isn't held, or no longer.
+    pub(super) waiting: Option<Vec<u8>>,
+    /// The first reply with its waiting bytes, while another one is asked for.
+    pub(super) draft: Option<Box<(ResponseRounds, Vec<u8>)>>,
+    /// When the client is to hear that something is coming.
+    pub(super) comment_due: Option<Instant>,
 }
 
 impl ContinuedResponse {
@@ -399,7 +418,7 @@ impl ContinuedResponse {
     pub(super) fn new(
         head: &ResponseHead,
         media: ErrorEventForm,
-        dialect: Dialect,
+        (dialect, is_held): (Dialect, bool),
         offered: Option<&Arc<OfferedTools>>,
     ) -> Self {
         let form = match media {
@@ -415,6 +434,55 @@ impl ContinuedResponse {
             head: head.clone(),
             status: head.status,
             upstream: head.persistence,
+            waiting: is_held.then(Vec::new),
+            draft: None,
+            comment_due: None,
+        }
+    }
+
+    /// Bytes that the client doesn't have yet.
+    pub(super) fn held_bytes(&self) -> usize {
+        let draft = self.draft.as_deref();
+        let draft = draft.map_or(0, |(rounds, waiting)| rounds.held_bytes() + waiting.len());
+        self.rounds.held_bytes() + self.waiting.as_ref().map_or(0, Vec::len) + draft
+    }
+
+    /// Whether the reply under way is longer than what is kept back of one.
+    pub(super) fn is_too_long(&self) -> bool {
+        let waiting = self.waiting.as_ref().map_or(0, Vec::len);
+        self.rounds.held_bytes() + waiting > HELD_BYTES_MAX
+    }
+
+    /// What the client gets now of bytes that the rounds let pass.
+    pub(super) fn pass(&mut self, passed: Vec<u8>) -> Vec<u8> {
+        match &mut self.waiting {
+            Some(waiting) => {
+                waiting.extend(passed);
+                Vec::new()
+            }
+            None => passed,
+        }
+    }
+
+    /// What waited goes to the client, and what follows as it comes.
+    pub(super) fn release(&mut self) -> Vec<u8> {
+        self.waiting.take().unwrap_or_default()
+    }
+
+    /// Another reply is asked for in the place of this one.
+    pub(super) fn set_aside(&mut self, dialect: Dialect) {
+        let rounds = ResponseRounds::new(self.rounds.response_form(), dialect);
+        let rounds = std::mem::replace(&mut self.rounds, rounds);
+        let waiting = self.waiting.replace(Vec::new()).unwrap_or_default();
+        self.draft = Some(Box::new((rounds, waiting)));
+    }
+
+    /// The reply that was set aside is the one that the client gets.
+    pub(super) fn take_draft_back(&mut self) {
+        if let Some(draft) = self.draft.take() {
+            let (rounds, waiting) = *draft;
+            (self.rounds, self.waiting) = (rounds, Some(waiting));
+            self.status = self.head.status;
         }
     }
 

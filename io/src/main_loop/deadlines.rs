@@ -74,7 +74,8 @@ impl MainLoop {
             Some(
                 ExchangeStage::Routing
                 | ExchangeStage::Composing { .. }
-                | ExchangeStage::Diagnosing,
+                | ExchangeStage::Diagnosing
+                | ExchangeStage::Listening { .. },
             ) => None,
             Some(ExchangeStage::Upstream(call)) => self.awaited_of_call(client, call),
         }
@@ -124,6 +125,7 @@ impl MainLoop {
             self.accept();
         }
         self.hand_over_replies(self.now);
+        self.comment_to_waiting();
         let next_deadline = self.connections.next_deadline();
         if next_deadline.is_none_or(|next| next > self.now) {
             return;

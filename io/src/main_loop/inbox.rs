@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use tslp_core::ids::{EpisodeId, Seq};
 use tslp_wire::chat::lost_calls::OfferedTools;
@@ -13,6 +14,7 @@ use super::client::{
     CallConnection, ChatReply, Client, Downstream, ExchangeStage, ReplyEndHandling, ReplyGate,
     Retry, Upload, UpstreamCall,
 };
+use super::rounds::{AskedFor, keep_draft};
 use super::{LoopInput, MainLoop};
 use crate::channel::{
     ExchangeId, ModelRequest, OwnHeaders, ResponseEnd, RoundsAllowed, ToEngine, ToLoop,
@@ -44,9 +46,10 @@ impl MainLoop {
                 headers,
                 rounds,
                 offered,
+                is_held,
             } => {
                 let reply = (durable_at, episode, headers);
-                self.forward_prompt(exchange, request, reply, (rounds, offered))
+                self.forward_prompt(exchange, request, reply, (rounds, offered, is_held));
             }
             ToLoop::Say { exchange, text } => {
                 self.with_exchange(exchange, |main_loop, _, client| {
@@ -65,13 +68,16 @@ impl MainLoop {
             }
             ToLoop::NextRound { exchange, request } => {
                 self.with_exchange(exchange, |main_loop, key, client| {
-                    main_loop.next_round(key, client, request)
+                    main_loop.next_round(key, client, request, AskedFor::More)
                 });
             }
             ToLoop::AskAgain { exchange, request } => {
                 self.with_exchange(exchange, |main_loop, key, client| {
-                    main_loop.ask_again(key, client, request)
+                    main_loop.next_round(key, client, request, AskedFor::Another)
                 });
+            }
+            ToLoop::KeepDraft(exchange) => {
+                self.with_exchange(exchange, |_, _, client| keep_draft(client));
             }
             ToLoop::LeaveAlone { exchange, request } => self.leave_alone(exchange, request),
             ToLoop::Answer { exchange, answer } => {
@@ -90,8 +96,9 @@ impl MainLoop {
                 self.budget.prompts_durable(self.durability.durable());
                 for key in self.durability.take_held_clients() {
                     self.drive(key);
-                    // Its prompt is in a later commit.
-                    if self.connections.client(key).is_some_and(Client::is_gated) {
+                    // Its prompt is in a later commit, or it hears of all.
+                    let waits = |client: &Client| client.is_gated() || client.listens();
+                    if self.connections.client(key).is_some_and(waits) {
                         self.durability.hold_client(key);
                     }
                 }
@@ -107,7 +114,7 @@ impl MainLoop {
         id: ExchangeId,
         request: ModelRequest,
         (durable_at, episode, headers): (Seq, EpisodeId, OwnHeaders),
-        (allowed, offered): (RoundsAllowed, Option<Arc<OfferedTools>>),
+        (allowed, offered, is_held): (RoundsAllowed, Option<Arc<OfferedTools>>, bool),
     ) {
         let request_bytes = request.body.len() as u64;
         self.budget
@@ -118,6 +125,7 @@ impl MainLoop {
             return self.engine.send(ToEngine::ReplyEnd {
                 exchange: id,
                 ending: ResponseEnd::ClientGone,
+                added: Duration::ZERO,
             });
         };
         let client = self.connections.client(key);
@@ -129,6 +137,7 @@ impl MainLoop {
             dialect,
             durable_at,
             episode,
+            added: Duration::ZERO,
             headers,
             copied_bytes: Vec::new(),
             handover_at: None,
@@ -138,6 +147,7 @@ impl MainLoop {
             gate: ReplyGate::Closed,
             allowed,
             offered,
+            is_held,
             continued: None,
         };
         self.durability.hold_client(key);
@@ -165,7 +175,7 @@ impl MainLoop {
         key: usize,
         client: &mut Client,
         request: ModelRequest,
-        chat: Option<ChatReply>,
+        mut chat: Option<ChatReply>,
     ) {
         let ModelRequest { model, body } = request;
         let Some(exchange) = client.exchange.as_deref_mut() else {
@@ -179,6 +189,10 @@ impl MainLoop {
         let retry = Retry::of_body(&body);
         let head = self.request_head(exchange, framing, ContentCoding::Identity);
         let is_gated = chat.is_some();
+        if let Some(reply) = &mut chat {
+            reply.added = self.net.now().saturating_duration_since(since);
+            self.metrics.count_overhead(reply.added);
+        }
         exchange.stage = ExchangeStage::Upstream(Box::new(UpstreamCall {
             request: RequestBytes::new(head, body),
             upload: Upload::Complete,
@@ -189,8 +203,6 @@ impl MainLoop {
             downstream: Downstream::Waiting,
         }));
         if is_gated {
-            let overhead = self.net.now().saturating_duration_since(since);
-            self.metrics.count_overhead(overhead);
             // Every byte of the response waits for the prompt's commit.
             client.out.hold_from_here();
             // The ledger may have failed while the engine composed.

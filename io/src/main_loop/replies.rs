@@ -16,6 +16,7 @@ use super::MainLoop;
 use super::client::{
     CallConnection, Client, ClientStage, ContinuedResponse, Downstream, ErrorEventForm, Exchange,
     ExchangeStage, LinkStage, ReplyEndHandling, ReplyGate, Retry, RouteNotFound, Upload,
+    UpstreamCall,
 };
 use super::rounds::write_body;
 use super::upstreams::LinkUse;
@@ -199,8 +200,9 @@ impl MainLoop {
             && head.method != "HEAD"
         {
             may_go_on = true;
+            let form = (reply.dialect, reply.is_held);
             let offered = reply.offered.as_ref();
-            let continued = ContinuedResponse::new(response, media, reply.dialect, offered);
+            let continued = ContinuedResponse::new(response, media, form, offered);
             reply.continued = Some(Box::new(continued));
             // The head of a whole body states its length, which the next rounds may change: it waits for them.
             if media == ErrorEventForm::Other {
@@ -291,11 +293,14 @@ impl MainLoop {
                 passed = if continued.is_refused() {
                     Cow::default()
                 } else {
-                    Cow::Owned(continued.rounds.push(data))
+                    let passed = continued.rounds.push(data);
+                    Cow::Owned(continued.pass(passed))
                 };
                 // Calls that are some need no watch: from here on the reply is any other one.
-                let is_clean = reply.allowed == RoundsAllowed::One && continued.rounds.has_calls();
-                goes_its_way = is_clean || continued.rounds.is_too_long();
+                let is_clean = reply.allowed == RoundsAllowed::One
+                    && continued.waiting.is_none()
+                    && continued.rounds.has_calls();
+                goes_its_way = is_clean || continued.is_too_long();
             }
             // A piece that the client may act on goes to the engine at once, since the client's own copy waits for its look.
             if may_be_acted_on || reply.copied_bytes.len() >= SIDE_BYTES {
@@ -309,8 +314,9 @@ impl MainLoop {
         }
         write_body(out, call.downstream, &passed);
         if goes_its_way {
-            self.pass_on_as_it_came(client);
+            return self.pass_on_as_it_came(client);
         }
+        self.comment_if_due(client);
     }
 
     /// Hands over what all replies have said so far: a client may have acted on it already.
@@ -474,9 +480,8 @@ impl MainLoop {
 
     /// The last piece has waited long enough: for the engine, or for the end of a response that has said that it is over.
     pub(super) fn last_piece_waited(&mut self, client: &mut Client) {
-        let reply = client.chat();
-        let continued = reply.and_then(|reply| reply.continued.as_ref());
-        if continued.is_some_and(|it| it.rounds.holds_text()) {
+        let continued = client.call().and_then(UpstreamCall::rounds_state);
+        if continued.is_some_and(|it| it.waiting.is_some() || it.rounds.holds_text()) {
             return self.round_complete(client, false);
         }
         self.pass_on_as_it_came(client);
@@ -498,7 +503,7 @@ impl MainLoop {
     pub(super) fn release_or_finish(&mut self, client: &mut Client) {
         let durable = self.durability.durable();
         let Some(call) = client.call() else {
-            return;
+            return self.tell_listener(client);
         };
         let done = call.downstream == Downstream::Done;
         if let Some(reply) = &mut call.chat
@@ -543,7 +548,7 @@ impl MainLoop {
 
     /// The upstream's connection ended, or was given up, before the response was complete.
     pub(super) fn call_broke(&mut self, key: usize, client: &mut Client, reason: &str) {
-        if self.retry_on_fresh_link(key, client) || self.second_answer_failed(client) {
+        if self.retry_on_fresh_link(key, client) {
             return;
         }
         let url = &self.connections.server(client.server()).config.url;
@@ -562,7 +567,7 @@ impl MainLoop {
     /// Answers in the upstream's place; no byte of a response has been passed on.
     pub(super) fn call_refused(&mut self, client: &mut Client, refusal: &Refusal) {
         tracing::warn!(status = refusal.status, message = %refusal.message, "upstream");
-        if self.second_answer_failed(client) {
+        if self.keep_first_reply(client) {
             return;
         }
         let has_begun = client
@@ -621,6 +626,9 @@ impl MainLoop {
     /// Cuts a response that the client has seen the beginning of, so that it can't pass for complete.
     pub(super) fn response_broke(&mut self, client: &mut Client, refusal: &Refusal) {
         self.upstream_is_down &= client.server() != ServerNumber::default();
+        if self.keep_first_reply(client) {
+            return;
+        }
         let Client { exchange, out, .. } = client;
         let Some(exchange) = exchange.as_deref_mut() else {
             return;
@@ -641,6 +649,8 @@ impl MainLoop {
             }
             let may_hold_calls =
                 reply.allowed == RoundsAllowed::OneJudged && continued.rounds.may_hold_calls();
+            let waited = continued.release();
+            write_body(out, call.downstream, &waited);
             if !continued.rounds.is_continued() && !may_hold_calls {
                 let held = continued.rounds.take_held();
                 write_body(out, call.downstream, &held);

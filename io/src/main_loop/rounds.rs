@@ -1,5 +1,7 @@
 //! A chat response that goes on over several rounds: what the engine says in the model's place, the next request, the end.
 
+use std::time::Duration;
+
 use tslp_wire::chat::held_calls::DeniedCalls;
 use tslp_wire::chat::rounds::{DeliveredCalls, ResponseForm, ResponseRounds};
 use tslp_wire::chat::stream_progress::{StreamProgress, StreamStage};
@@ -11,11 +13,12 @@ use tslp_wire::http::response::ExpectedBody;
 
 use super::MainLoop;
 use super::client::{
-    Client, ContinuedResponse, Downstream, ReplyEndHandling, ReplyGate, Retry, Upload,
+    Client, ContinuedResponse, Downstream, ErrorEventForm, ReplyEndHandling, ReplyGate, Retry,
+    Upload, UpstreamCall,
 };
 use super::upstreams::LinkUse;
 use crate::channel::{ModelRequest, ResponseEnd, RoundsAllowed, ToEngine};
-use crate::upstream::connection::{RequestBytes, ResponseReader};
+use crate::upstream::connection::{ReceivedSoFar, RequestBytes, ResponseReader};
 
 /// Bytes of the response's body.
 pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]) {
@@ -28,6 +31,20 @@ pub(super) fn write_body(out: &mut Outgoing, downstream: Downstream, data: &[u8]
         ResponseFraming::Length(_) | ResponseFraming::Close => out.buffer().extend_from_slice(data),
         ResponseFraming::Bodiless => {}
     }
+}
+
+/// Time between two comments in a stream that is held, so that no client takes it for dead.
+const COMMENT_EVERY: Duration = Duration::from_secs(1);
+
+const COMMENT: &[u8] = b": the reply is judged before it is shown\n\n";
+
+/// What a model server is asked for after a response that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AskedFor {
+    /// The reply's next round.
+    More,
+    /// Another reply in the place of the first one.
+    Another,
 }
 
 impl MainLoop {
@@ -66,37 +83,20 @@ impl MainLoop {
         if let Some((_, call, out)) = client.call_parts()
             && let Some(continued) = call.rounds_state()
         {
-            let passed = change(&mut continued.rounds);
+            let mut passed = continued.release();
+            passed.extend(change(&mut continued.rounds));
             write_body(out, call.downstream, &passed);
             client.moves += 1;
         }
     }
 
-    /// Asks the model server once more for what the reply should have been.
-    pub(super) fn ask_again(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
-        Self::change_rounds(client, |rounds| {
-            rounds.ask_again();
-            Vec::new()
-        });
-        self.next_round(key, client, request);
-    }
-
-    /// Whether it was the answer to a second question that failed: the engine says what goes out in its place.
-    pub(super) fn second_answer_failed(&mut self, client: &mut Client) -> bool {
-        let Some((id, call, _)) = client.call_parts() else {
-            return false;
-        };
-        let asks_again = call.rounds_state().is_some_and(|it| it.rounds.asks_again());
-        if !asks_again || call.waits_for_tools() {
-            return false;
-        }
-        self.leave_link(call, LinkUse::Close);
-        self.end_reply(id, call, ResponseEnd::UpstreamBroken);
-        client.moves += 1;
-        true
-    }
-
-    pub(super) fn next_round(&mut self, key: usize, client: &mut Client, request: ModelRequest) {
+    pub(super) fn next_round(
+        &mut self,
+        key: usize,
+        client: &mut Client,
+        request: ModelRequest,
+        asked: AskedFor,
+    ) {
         if let Some(refusal) = self.durability.refusal() {
             return self.response_broke(client, &refusal);
         }
@@ -115,18 +115,21 @@ impl MainLoop {
             return;
         };
         if let Some(continued) = &mut reply.continued {
-            // A round that was refused is asked for anew.
-            if !continued.is_refused() && !continued.rounds.asks_again() {
+            if asked == AskedFor::Another {
+                continued.set_aside(reply.dialect);
+            } else {
                 let passed = continued.rounds.next_round();
                 write_body(out, call.downstream, &passed);
             }
-            // Until its own head comes, the new round isn't refused.
-            continued.status = 200;
         }
         self.budget.goes_on(id, body.len() as u64);
         reply.end_handling = ReplyEndHandling::NotYet;
         reply.progress = StreamProgress::new(reply.dialect);
-        call.retry = Retry::of_body(&body);
+        // A turn costs two requests at most, whatever becomes of the second.
+        call.retry = match asked {
+            AskedFor::More => Retry::of_body(&body),
+            AskedFor::Another => Retry::Never,
+        };
         call.request = RequestBytes::new(head, body);
         call.upload = Upload::Complete;
         call.reader = ResponseReader::new(ExpectedBody::WithBody);
@@ -148,18 +151,19 @@ impl MainLoop {
         let Some(reply) = &mut call.chat else {
             return;
         };
-        let Some(continued) = reply.continued.take() else {
+        let Some(mut continued) = reply.continued.take() else {
             return;
         };
         let episode = reply.episode.to_string();
         let headers = std::mem::take(&mut reply.headers);
+        let waited = continued.release();
         let ContinuedResponse {
             rounds,
             head,
             status,
             ..
         } = *continued;
-        if !matches!(status, 200..=299) && !rounds.asks_again() {
+        if !matches!(status, 200..=299) {
             let url = &self.connections.server(server).config.url;
             let message = format!(
                 "the model server at {url} refused to go on after a tool's result (status {status})"
@@ -173,7 +177,7 @@ impl MainLoop {
             };
         }
         let form = rounds.response_form();
-        let rest = rounds.last_bytes();
+        let rest = [waited, rounds.last_bytes()].concat();
         let downstream = std::mem::replace(&mut call.downstream, Downstream::Done);
         match form {
             ResponseForm::Stream => {
@@ -201,6 +205,9 @@ impl MainLoop {
     /// A body that is too long to be kept back, or a stream that doesn't end after its last word, is passed on as it comes from
     /// now on, and asks for nothing. Calls that have to be judged first aren't passed on.
     pub(super) fn pass_on_as_it_came(&mut self, client: &mut Client) {
+        if self.keep_first_reply(client) {
+            return;
+        }
         let Some((id, call, out)) = client.call_parts() else {
             return;
         };
@@ -211,7 +218,7 @@ impl MainLoop {
             return;
         };
         if reply.allowed == RoundsAllowed::OneJudged && continued.rounds.may_hold_calls() {
-            if !continued.rounds.is_too_long() {
+            if !continued.is_too_long() {
                 return self.round_complete(client, false);
             }
             let reason = "its calls of tools are longer than what the Guardian reads of a reply";
@@ -225,7 +232,7 @@ impl MainLoop {
             let refusal = Refusal::new(502, "upstream_broke", reason.to_owned());
             return self.response_broke(client, &refusal);
         }
-        let Some(continued) = reply.continued.take() else {
+        let Some(mut continued) = reply.continued.take() else {
             return;
         };
         reply.allowed = RoundsAllowed::One;
@@ -234,6 +241,7 @@ impl MainLoop {
         if may_be_acted_on && reply.gate == ReplyGate::Open {
             reply.hold_last_piece(out);
         }
+        let waited = continued.release();
         let ContinuedResponse {
             mut rounds, head, ..
         } = *continued;
@@ -249,8 +257,81 @@ impl MainLoop {
             self.relay_head(client, &head);
         }
         if let Some((_, call, out)) = client.call_parts() {
-            write_body(out, call.downstream, &held);
+            write_body(out, call.downstream, &[waited, held].concat());
         }
+        client.moves += 1;
+    }
+
+    /// If a reply was asked for in the place of a refused one and comes to nothing: ends it, and the first one goes out once the
+    /// engine says so.
+    pub(super) fn keep_first_reply(&mut self, client: &mut Client) -> bool {
+        let Some((id, call, _)) = client.call_parts() else {
+            return false;
+        };
+        let continued = call.rounds_state();
+        if continued.is_none_or(|continued| continued.draft.is_none()) {
+            return false;
+        }
+        if !call.waits_for_tools() {
+            self.leave_link(call, LinkUse::Close);
+            self.end_reply(id, call, ResponseEnd::UpstreamBroken);
+            client.moves += 1;
+        }
+        true
+    }
+
+    /// Lets clients whose replies are held know that something is coming. While a response comes in, its bytes are the occasion,
+    /// so that a server's silence is noticed as ever.
+    pub(super) fn comment_to_waiting(&mut self) {
+        if self.next_comment.is_none_or(|next| next > self.now) {
+            return;
+        }
+        self.next_comment = None;
+        for key in self.connections.clients_with_exchange() {
+            self.with_client(key, |main_loop, client| {
+                let is_silent = |call: &mut UpstreamCall| {
+                    call.reader.received_so_far() == ReceivedSoFar::Nothing
+                        || call.waits_for_tools()
+                };
+                if client.call().is_some_and(is_silent) {
+                    main_loop.comment_if_due(client);
+                }
+            });
+        }
+    }
+
+    /// Writes a comment into a held stream of events, if the last one is some time ago.
+    pub(super) fn comment_if_due(&mut self, client: &mut Client) {
+        let Some((_, call, out)) = client.call_parts() else {
+            return;
+        };
+        let downstream = call.downstream;
+        let Downstream::Streaming {
+            media: ErrorEventForm::EventStream,
+            ..
+        } = downstream
+        else {
+            return;
+        };
+        let Some(continued) = call.rounds_state().filter(|it| it.waiting.is_some()) else {
+            return;
+        };
+        let due = continued
+            .comment_due
+            .get_or_insert(self.now + COMMENT_EVERY);
+        if *due <= self.now {
+            *due = self.now + COMMENT_EVERY;
+            write_body(out, downstream, COMMENT);
+        }
+        let due = *due;
+        self.next_comment = Some(self.next_comment.map_or(due, |next| next.min(due)));
+    }
+}
+
+/// The first reply is the one that the client gets.
+pub(super) fn keep_draft(client: &mut Client) {
+    if let Some(continued) = client.call().and_then(UpstreamCall::rounds_state) {
+        continued.take_draft_back();
         client.moves += 1;
     }
 }

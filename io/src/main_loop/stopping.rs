@@ -43,9 +43,16 @@ impl MainLoop {
                 return self.refuse_and_close(client, &refusal());
             }
             ExchangeStage::Upstream(call) => call,
-            ExchangeStage::Routing | ExchangeStage::Diagnosing => return,
+            ExchangeStage::Routing
+            | ExchangeStage::Diagnosing
+            | ExchangeStage::Listening { .. } => return,
         };
         let downstream = call.downstream;
+        // What was held shows what its end belongs to, and nothing is waited for any more.
+        let waited = call.rounds_state().map_or_else(Vec::new, |continued| {
+            continued.draft = None;
+            continued.release()
+        });
         // A client may act on a call that looks complete, whatever comes after it.
         let reply = call
             .chat
@@ -75,7 +82,7 @@ impl MainLoop {
             return self.response_broke(client, &refusal());
         };
         // The blank line ends whatever the upstream left half-said.
-        let out = [b"\n\n".as_slice(), &ending].concat();
+        let out = [&waited, b"\n\n".as_slice(), &ending].concat();
         write_body(&mut client.out, downstream, &out);
         if framing == ResponseFraming::Chunked {
             client.out.buffer().extend_from_slice(LAST_CHUNK);

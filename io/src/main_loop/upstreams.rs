@@ -286,7 +286,11 @@ impl MainLoop {
                 handover: Handover::Enough,
             });
         }
-        self.engine.send(ToEngine::ReplyEnd { exchange, ending });
+        self.engine.send(ToEngine::ReplyEnd {
+            exchange,
+            ending,
+            added: reply.added,
+        });
     }
 }
 

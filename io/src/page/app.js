@@ -1,10 +1,11 @@
 // The views. Each is a function of the address's hash and of what the server says; nothing is kept, nothing is sent.
 
-import { ago, chip, copyable, count, h, hasToken, long, quoted, read, sideBySide, visible } from './parts.js';
+import { ago, chip, copyable, count, events, h, long, quoted, read, sideBySide, visible } from './parts.js';
 
 const main = document.getElementById('main');
 const status = document.getElementById('status');
 const TURNS = 200;
+const NEWEST = 20;
 const PAGE = 500;
 const ROW = 26;
 
@@ -17,7 +18,27 @@ const refusedOf = turn => stateOf(turn, 'PROPOSED');
 const trueOf = turn => stateOf(turn, 'AUTHORITATIVE');
 const lostOf = it => it.missing_lines ? it.missing_lines.lines.length + it.missing_lines.more : 0;
 const shortReason = code => code.toLowerCase().replaceAll('_', ' ');
-const turns = () => read(`/recent?limit=${TURNS}&missing_lines=true`).then(page => page.episodes);
+
+// The last turns, newest first. While the page is open only the newest are asked for.
+let known = [];
+async function turns() {
+  const { episodes } = await read(`/recent?limit=${known.length ? NEWEST : TURNS}&missing_lines=true`);
+  const numbers = new Set(episodes.map(turn => turn.episode_id));
+  const older = known.filter(turn => !numbers.has(turn.episode_id));
+  const isGap = known.length > 0 && older.length === known.length;
+  if (isGap) {
+    known = [];
+    return turns();
+  }
+  known = [...episodes, ...older].slice(0, TURNS);
+  return known;
+}
+
+// What one turn of the list says; the list is read anew only for a turn that isn't in it.
+const listed = async id => {
+  const of = all => all.find(turn => String(turn.episode_id) === id);
+  return of(known) ?? of(await turns());
+};
 
 // ---- Now
 
@@ -53,7 +74,7 @@ async function showNow() {
   const facts = [
     ['mode', health.mode, health.status === 'ok' ? '' : 'bad'],
     ['model server', over.upstream ?? 'the built-in demo', 'small'],
-    ['last prompt', last?.price ? count(tokensOf(last), 'token') : '–', ''],
+    ['last prompt', last?.price ? fullness(last) : '–', ''],
     ['refused in the last hour', refused.length, refused.length ? 'bad' : ''],
     ['STALE', over.stale.length, over.stale.length ? 'bad' : 'good'],
   ];
@@ -66,6 +87,15 @@ async function showNow() {
     prompts.length ? [h('h3', {}, 'The last prompts'), chart(prompts.slice(0, 60).reverse())] : null];
 }
 
+// How full the model's window was, as far as the server says how much its models read at once.
+const fullness = turn => {
+  const [tokens, window] = [tokensOf(turn), turn.window_tokens];
+  if (!window) return [count(tokens, 'token'), h('span', { class: 'soft note' }, 'the server doesn’t say how much its model reads at once')];
+  const part = Math.round(tokens / window * 100);
+  return [`${part} % of the window`, h('meter', { min: 0, max: window, value: Math.min(tokens, window), high: window * 0.8, optimum: 0, 'aria-label': 'The window of the model' }),
+    h('span', { class: 'soft note' }, `${tokens.toLocaleString('en')} of ${count(window, 'token')}${turn.model ? ` of ${turn.model}` : ''}`)];
+};
+
 const finding = (kind, ...text) => h('div', { class: `card finding ${kind}` }, h('p', {}, ...text));
 
 const welcome = () => h('div', { class: 'empty' },
@@ -77,10 +107,22 @@ const welcome = () => h('div', { class: 'empty' },
 const tokensOf = ({ price }) => price?.server?.prompt_tokens ?? Math.round((price?.sent.chars ?? 0) / 4);
 const anewOf = ({ price }) => price?.server?.evaluated_tokens ?? Math.round((price?.sent.anew ?? 0) / 4);
 
+// What no earlier prompt of the conversation had: all that a perfect cache would have had read.
+const newTokens = list => {
+  const before = new Map();
+  return list.map(turn => {
+    const [of, tokens] = [`${turn.session_id} ${turn.model}`, tokensOf(turn)];
+    const fresh = Math.max(0, tokens - (before.get(of) ?? 0));
+    before.set(of, tokens);
+    return fresh;
+  });
+};
+
 function chart(list) {
   const width = 1000;
   const step = width / Math.max(20, list.length);
-  const most = Math.max(1, ...list.map(anewOf));
+  const fresh = newTokens(list);
+  const most = Math.max(1, ...list.map(anewOf), ...fresh);
   const top = Math.max(4, ...list.map(turn => trueOf(turn).length + refusedOf(turn).length + turn.withheld.length));
   const bars = list.flatMap((turn, at) => {
     const x = at * step + step * 0.15;
@@ -89,14 +131,15 @@ function chart(list) {
     const bad = refusedOf(turn).length / top * 40;
     const kept = turn.withheld.length / top * 40;
     const anew = anewOf(turn) / most * 36;
-    const what = `turn ${turn.episode_id}: ${trueOf(turn).length} became true, ${refusedOf(turn).length} refused, ${turn.withheld.length} withheld, ${anewOf(turn)} tokens anew`;
+    const isNew = Math.min(fresh[at], anewOf(turn)) / most * 36;
+    const what = `turn ${turn.episode_id}: ${trueOf(turn).length} became true, ${refusedOf(turn).length} refused, ${turn.withheld.length} withheld, ${anewOf(turn)} tokens read anew, ${fresh[at]} of them new`;
     return [good && bar('true', 46 - good, good, step * 0.7, what), bad && bar('refused', 46 - good - bad, bad, step * 0.7, what),
-      kept && bar('withheld', 46 - good - bad - kept, kept, step * 0.7, what), bar('anew', 54, anew, step * 0.7, what)];
+      kept && bar('withheld', 46 - good - bad - kept, kept, step * 0.7, what), bar('anew', 54, anew, step * 0.7, what), isNew && bar('new', 54, isNew, step * 0.7, what)];
   });
   const label = `${count(list.length, 'prompt')}: ${list.reduce((sum, turn) => sum + trueOf(turn).length, 0)} became true, ${list.reduce((sum, turn) => sum + refusedOf(turn).length, 0)} refused`;
   return h('div', { class: 'card' }, h('svg', { class: 'chart', viewBox: `0 0 ${width} 96`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
     h('line', { class: 'axis', x1: 0, x2: width, y1: 50, y2: 50 }), bars),
-    h('p', { class: 'legend', 'aria-hidden': 'true' }, h('span', {}, 'became true'), h('span', { class: 'refused' }, 'refused'), h('span', { class: 'withheld' }, 'withheld'), h('span', { class: 'anew' }, 'read anew')));
+    h('p', { class: 'legend', 'aria-hidden': 'true' }, h('span', {}, 'became true'), h('span', { class: 'refused' }, 'refused'), h('span', { class: 'withheld' }, 'withheld'), h('span', { class: 'new' }, 'new tokens'), h('span', { class: 'anew' }, 'read again')));
 }
 
 // ---- Turns
@@ -109,8 +152,9 @@ function passes(turn, text) {
     if (word === 'true') return trueOf(turn).length > 0;
     if (word === 'withheld') return turn.withheld.length > 0;
     if (word === 'today') return turn.at.slice(0, 10) === new Date().toISOString().slice(0, 10);
-    const [, key, value] = word.match(/^(file|model|reason|session):(.*)$/) ?? [];
+    const [, key, value] = word.match(/^(file|client|model|reason|session):(.*)$/) ?? [];
     if (key === 'file') return turn.entities.some(name => name.toLowerCase().includes(value));
+    if (key === 'client') return (turn.client ?? '').toLowerCase().includes(value);
     if (key === 'model') return turn.model.toLowerCase().includes(value);
     if (key === 'session') return String(turn.session_id) === value;
     if (key === 'reason') return turn.artifact_states.some(it => it.reason.toLowerCase().includes(value));
@@ -123,7 +167,7 @@ function turnCard(turn) {
   const became = trueOf(turn);
   const lost = refused.reduce((sum, it) => sum + lostOf(it), 0);
   return h('a', { class: 'card turn', href: turn.episode_id ? `#/turn/${turn.episode_id}` : '#/turns' },
-    h('span', { class: 'meta' }, `${turn.episode_id ? `turn ${turn.episode_id} · ` : ''}${turn.model ? `${turn.model} · ` : ''}${ago(turn.at)}`),
+    h('span', { class: 'meta' }, `${turn.episode_id ? `turn ${turn.episode_id} · ` : ''}${turn.client ? `${turn.client} · ` : ''}${turn.model ? `${turn.model} · ` : ''}${ago(turn.at)}`),
     h('p', { class: 'words' }, words(turn)),
     refused.slice(0, 3).map(it => chip('bad', `✕ ${it.entity ?? ''} ${lostOf(it) ? `lost ${count(lostOf(it), 'line')}` : shortReason(it.reason)}`)),
     refused.length > 3 ? chip('bad', `${refused.length - 3} more refused`) : null,
@@ -132,6 +176,7 @@ function turnCard(turn) {
     turn.hydrated.length ? chip('', `${turn.hydrated.length} shown`) : null,
     turn.withheld.length ? chip('warn', `${turn.withheld.length} withheld`) : null,
     turn.price ? chip('', count(tokensOf(turn), 'token')) : null,
+    turn.added_ms === null ? null : chip('', `${turn.added_ms.toFixed(1)} ms added`),
     turn.cache_break ? chip('warn', 'cache broke') : null,
     turn.outcome && turn.outcome !== 'completed' ? chip('warn', turn.outcome) : null,
     !turn.outcome && turn.episode_id ? chip('', 'under way') : null);
@@ -145,13 +190,13 @@ async function showTurns() {
     list.replaceChildren(...(shown.length ? shown.map(turnCard) : [h('p', { class: 'empty' },
       all.length ? 'No turn is like that.' : 'No prompt has come yet. Point your client at this address, and ask something.')]));
   };
-  const field = h('input', { type: 'search', id: 'filter', placeholder: 'refused  file:src/a.c  today', value: filter, 'aria-describedby': 'filter-hint', oninput: event => {
+  const field = h('input', { type: 'search', id: 'filter', placeholder: 'refused  file:src/a.c  client:opencode  today', value: filter, 'aria-describedby': 'filter-hint', oninput: event => {
     filter = event.target.value;
     draw();
   } });
   draw();
   return [h('h2', {}, 'Turns'), h('div', { class: 'tools' }, h('label', {}, h('span', { class: 'soft' }, 'Filter '), field)),
-    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, today, file:, model:, reason:, session:'), list];
+    h('p', { class: 'hint', id: 'filter-hint' }, '/ goes here · j and k go through the turns · words, refused, true, withheld, today, file:, client:, model:, reason:, session:'), list];
 }
 
 const textOf = (part, whole) => part?.text === null || part === undefined ? h('p', { class: 'soft' }, 'not on record')
@@ -184,14 +229,13 @@ const saidList = (title, list) => list?.length ? [h('h3', {}, title), h('ul', { 
   it.entity ? [entityLink(it.entity), ' '] : null, h('span', { class: 'soft' }, it.meaning, it.tokens ? `, ${count(it.tokens, 'token')}` : ''))))] : null;
 
 async function showTurn(id) {
-  const [turn, all] = await Promise.all([read(`/turn?episode=${id}`), turns()]);
-  const known = all.find(it => String(it.episode_id) === id);
+  const [turn, said] = await Promise.all([read(`/turn?episode=${id}`), listed(id)]);
   const at = pick => () => read(`/turn?episode=${id}&whole=true`).then(whole => pick(whole).text);
   const order = { refused: 0, dropped: 1, removed: 2, true: 3 };
   const judged = [...turn.versions].sort((a, b) => order[a.state] - order[b.state]);
   const last = turn.prompt?.length - 1;
-  return [h('p', { class: 'soft' }, link('turns', '← Turns'), ` · turn ${id}`, known ? ` · ${known.model} · ${known.at} · session ${known.session_id}` : ''),
-    h('h2', {}, known ? words(known) : `Turn ${id}`),
+  return [h('p', { class: 'soft' }, link('turns', '← Turns'), ` · turn ${id}`, said ? ` · ${said.client ? `${said.client} · ` : ''}${said.model} · ${said.at} · session ${said.session_id}${said.added_ms === null ? '' : ` · ${said.added_ms.toFixed(1)} ms added`}` : ''),
+    h('h2', {}, said ? words(said) : `Turn ${id}`),
     judged.length ? judged.slice(0, 60).map(it => verdict(it, turn)) : h('p', { class: 'soft' }, 'No code was judged in this turn.'),
     judged.length > 60 ? h('p', { class: 'soft' }, `and ${judged.length - 60} more: `, h('code', {}, `tslp log --episode ${id}`)) : null,
     h('h3', {}, 'Prompt'), (turn.prompt ?? []).map((part, n) => h('div', { class: 'card' }, h('p', { class: 'role' }, part.role), textOf(part, at(whole => whole.prompt[n])))),
@@ -226,8 +270,8 @@ const textsOf = content => typeof content === 'string' ? content
 
 async function showSent(id) {
   const query = new URLSearchParams(location.hash.split('?')[1]);
-  const [sent, all] = await Promise.all([read(`/sent?episode=${id}${query.get('whole') ? '&whole=true' : ''}`), turns()]);
-  const broke = all.find(turn => String(turn.episode_id) === id)?.cache_break;
+  const [sent, said] = await Promise.all([read(`/sent?episode=${id}${query.get('whole') ? '&whole=true' : ''}`), listed(id)]);
+  const broke = said?.cache_break;
   let request = null;
   try {
     request = JSON.parse(sent.body.text);
@@ -452,37 +496,50 @@ addEventListener('keydown', event => {
 
 // ---- Live
 
+const DRAWN_EVERY = 1000;
 let head = null;
-function heard(text) {
-  status.textContent = 'live';
-  if (text === head) return;
-  const isFirst = head === null;
-  head = text;
-  // What somebody reads or unfolds stays as it is; lists are drawn anew.
-  if (!isFirst && /^(now|turns|systems)$/.test(main.dataset.view)) draw(true);
+let drawn = null;
+let isDrawing = false;
+
+// What somebody reads or unfolds stays as it is; lists are drawn anew. A reply that is still coming is many commits.
+async function catchUp() {
+  if (isDrawing || drawn === head || !/^(now|turns|systems)$/.test(main.dataset.view)) return;
+  isDrawing = true;
+  drawn = head;
+  await draw(true);
+  setTimeout(() => {
+    isDrawing = false;
+    catchUp();
+  }, DRAWN_EVERY);
 }
 
-async function poll() {
-  if (!document.hidden) {
+function heard(position) {
+  status.textContent = 'live';
+  drawn ??= position;
+  head = position;
+  catchUp();
+}
+
+const seen = () => document.hidden ? new Promise(done => document.addEventListener('visibilitychange', done, { once: true })).then(seen) : null;
+
+// A tab that nobody sees holds no connection: browsers have six to a server. A reader of the stream can send a token, an event source can't.
+async function follow() {
+  for (;;) {
+    await seen();
+    const stop = new AbortController();
+    const isHidden = () => document.hidden && stop.abort();
+    document.addEventListener('visibilitychange', isHidden);
     try {
-      heard((await read('/events')).match(/data: (\d+)/)?.[1]);
-    } catch {
-      status.textContent = 'the proxy doesn’t answer';
+      for await (const event of events('/events', stop.signal)) heard(event);
+      status.textContent = 'the proxy has ended';
+    } catch (error) {
+      status.textContent = error instanceof TypeError ? 'the proxy doesn’t answer' : error.message;
+    }
+    document.removeEventListener('visibilitychange', isHidden);
+    if (!document.hidden) {
+      await new Promise(done => setTimeout(done, 1500));
     }
   }
-  setTimeout(poll, 2000);
-}
-
-function follow() {
-  // An event source can't send a token.
-  if (hasToken()) return poll();
-  const source = new EventSource('/events');
-  source.onmessage = event => heard(event.data);
-  source.onerror = () => {
-    if (source.readyState !== EventSource.CLOSED) return;
-    status.textContent = 'the proxy doesn’t answer';
-    setTimeout(follow, 3000);
-  };
 }
 
 await draw(false);

@@ -26,7 +26,7 @@ export function h(tag, attributes, ...children) {
 
 // The token stays in this variable, and goes when the tab does.
 let token = null;
-export const hasToken = () => token !== null;
+const credentials = () => token === null ? {} : { authorization: `Bearer ${token}` };
 
 // One form for all readings that wait.
 let asking = null;
@@ -51,8 +51,7 @@ function tokenForm() {
 
 export async function read(path) {
   for (let tries = 0; ; tries++) {
-    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-    const answer = await fetch(path, { headers, cache: 'no-store' });
+    const answer = await fetch(path, { headers: credentials(), cache: 'no-store' });
     if (answer.status === 401) {
       await askForToken();
       continue;
@@ -66,6 +65,20 @@ export async function read(path) {
     const body = type.includes('json') ? await answer.json() : await answer.text();
     if (!answer.ok) throw new Error(body?.error?.message ?? `status ${answer.status}`);
     return body;
+  }
+}
+
+// The data of server-sent events, as they come.
+export async function* events(path, signal) {
+  const answer = await fetch(path, { headers: credentials(), cache: 'no-store', signal });
+  if (!answer.ok) throw new Error((await answer.json()).error.message);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ''; ;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const whole = (rest + value).split('\n\n');
+    rest = whole.pop();
+    for (const event of whole) yield event.replace(/^data: /, '');
   }
 }
 

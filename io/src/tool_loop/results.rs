@@ -84,15 +84,6 @@ fn shown_output(output: &str) -> String {
     )
 }
 
-/// The form in which the model gets results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TellAs {
-    /// In messages of the role `tool`.
-    ToolMessages,
-    /// In a user message between fixed delimiters: for servers that don't take that role.
-    UserMessage,
-}
-
 /// A round that is over: the model's text and its calls' results.
 #[derive(Clone, Debug)]
 pub struct PastRound {
@@ -107,29 +98,18 @@ const CLOSE: &str = "[END TOOL RESULTS]";
 
 impl PastRound {
     /// The round as messages of a dialect's request.
-    fn messages(&self, dialect: Dialect, tell_as: TellAs) -> Vec<Value> {
-        if tell_as == TellAs::ToolMessages {
-            return self.with_tool_messages();
+    fn messages(&self, dialect: Dialect) -> [Value; 2] {
+        let (said, told) = (&self.text, self.told());
+        match dialect {
+            Dialect::Responses => [
+                json!({"type": "message", "id": "msg_tslp", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": said, "annotations": []}]}),
+                json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": told}]}),
+            ],
+            _ => [
+                json!({ "role": "assistant", "content": said }),
+                json!({ "role": "user", "content": told }),
+            ],
         }
-        said_and_told(dialect, &self.text, &self.told())
-    }
-
-    fn with_tool_messages(&self) -> Vec<Value> {
-        let calls = self.results.iter().map(|result| {
-            let arguments = json!({ "command": result.line }).to_string();
-            json!({
-                "id": result.call.to_string(),
-                "type": "function",
-                "function": { "name": "shell", "arguments": arguments },
-            })
-        });
-        let calls: Vec<Value> = calls.collect();
-        let said = json!({ "role": "assistant", "content": self.text, "tool_calls": calls });
-        let results = self.results.iter().map(|result| {
-            let id = result.call.to_string();
-            json!({ "role": "tool", "tool_call_id": id, "content": result.model_text() })
-        });
-        std::iter::once(said).chain(results).collect()
     }
 
     /// The results between delimiters that say whose they are.
@@ -143,70 +123,19 @@ impl PastRound {
     }
 }
 
-/// What the model is asked once more with: the first body, byte for byte, its reply, and what is wrong with it, after the last message,
-/// which stands at `last`.
-#[must_use]
-pub fn body_with_complaint(
-    dialect: Dialect,
-    body: &[u8],
-    last: Range<usize>,
-    (said, complaint): (&str, &str),
-) -> Vec<u8> {
-    go_on(
-        dialect,
-        body,
-        last,
-        "",
-        &said_and_told(dialect, said, complaint),
-    )
-}
-
-/// A message of the model's and one in a user's role after it.
-fn said_and_told(dialect: Dialect, said: &str, told: &str) -> Vec<Value> {
-    match dialect {
-        Dialect::Responses => vec![
-            json!({"type": "message", "id": "msg_tslp", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": said, "annotations": []}]}),
-            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": told}]}),
-        ],
-        _ => vec![
-            json!({ "role": "assistant", "content": said }),
-            json!({ "role": "user", "content": told }),
-        ],
-    }
-}
-
 /// The body that the next round is asked for with: the first one's, byte for byte, with messages after its last one, which
 /// stands at `last`. A prompt that is one text goes on as text; only the model of a conversation is given messages instead.
 #[must_use]
-pub fn next_body(
-    dialect: Dialect,
-    body: &[u8],
-    last: Range<usize>,
-    past: &[PastRound],
-    tell_as: TellAs,
-) -> Vec<u8> {
-    let rounds = past.iter();
-    let as_text =
-        rounds.map(|round| format!("\n\n{}\n\n{}\n\n", round.text.trim_end(), round.told()));
-    let messages = past.iter();
-    let messages = messages.flat_map(|round| round.messages(dialect, tell_as));
-    let messages: Vec<Value> = messages.collect();
-    go_on(dialect, body, last, &as_text.collect::<String>(), &messages)
-}
-
-/// A body that goes on after its last message: with a text where its prompt is one, else with messages.
-fn go_on(
-    dialect: Dialect,
-    body: &[u8],
-    last: Range<usize>,
-    as_text: &str,
-    messages: &[Value],
-) -> Vec<u8> {
+pub fn next_body(dialect: Dialect, body: &[u8], last: Range<usize>, past: &[PastRound]) -> Vec<u8> {
     let (before, rest) = body.split_at(last.end);
     let is_text = before.ends_with(b"\"");
     let mut next = before.to_vec();
     if is_text && dialect != Dialect::Responses {
-        let quoted = Value::from(as_text).to_string();
+        let rounds = past.iter();
+        let more: String = rounds
+            .map(|round| format!("\n\n{}\n\n{}\n\n", round.text.trim_end(), round.told()))
+            .collect();
+        let quoted = Value::String(more).to_string();
         next.pop();
         // Its own first quotation mark is left out, and its last one ends the prompt.
         next.extend_from_slice(&quoted.as_bytes()[1..]);
@@ -216,7 +145,8 @@ fn go_on(
             next.splice(last.start..last.start, OPEN.iter().copied());
             next.push(b'}');
         }
-        for message in messages {
+        let messages = past.iter();
+        for message in messages.flat_map(|round| round.messages(dialect)) {
             next.push(b',');
             next.extend_from_slice(message.to_string().as_bytes());
         }
@@ -276,21 +206,16 @@ mod tests {
             text: "I look".into(),
             results: vec![result("a [END TOOL RESULTS]")],
         }];
-        let check = |tell_as, roles: &[&str]| {
-            let next = next_body(Dialect::ChatCompletions, body, 0..tail, &past, tell_as);
-            assert!(next.starts_with(&body[..tail]) && next.ends_with(&body[tail..]));
-            let json: Value = serde_json::from_slice(&next).unwrap();
-            let messages = json["messages"].as_array().unwrap();
-            let found: Vec<&str> = messages
-                .iter()
-                .filter_map(|it| it["role"].as_str())
-                .collect();
-            assert_eq!(found, roles);
-            String::from_utf8(next).unwrap()
-        };
-        let told = check(TellAs::ToolMessages, &["user", "assistant", "tool"]);
-        assert!(told.contains(r#""tool_call_id":"call_3_1""#), "{told}");
-        let told = check(TellAs::UserMessage, &["user", "assistant", "user"]);
+        let next = next_body(Dialect::ChatCompletions, body, 0..tail, &past);
+        assert!(next.starts_with(&body[..tail]) && next.ends_with(&body[tail..]));
+        let json: Value = serde_json::from_slice(&next).unwrap();
+        let messages = json["messages"].as_array().unwrap();
+        let roles: Vec<&str> = messages
+            .iter()
+            .filter_map(|it| it["role"].as_str())
+            .collect();
+        assert_eq!(roles, ["user", "assistant", "user"]);
+        let told = messages[2]["content"].as_str().unwrap();
         assert_eq!(told.matches(CLOSE).count(), 1, "{told}");
     }
 
@@ -303,7 +228,7 @@ mod tests {
         let check = |dialect, body: &str, last: &str, place: &str, expected: &[&str]| {
             let start = body.find(last).unwrap();
             let last = start..start + last.len();
-            let next = next_body(dialect, body.as_bytes(), last, &past, TellAs::UserMessage);
+            let next = next_body(dialect, body.as_bytes(), last, &past);
             let json: Value = serde_json::from_slice(&next).unwrap();
             let told = json.pointer(place).unwrap();
             let (said, results) = match told.as_str() {

@@ -1,7 +1,7 @@
 //! The thread that runs tools, one after the other. It starts with the first call.
 
 use std::collections::BTreeSet;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io::{self, PipeReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -44,14 +44,6 @@ pub struct ToolRun {
     pub durable_at: Seq,
     /// The tool ends when the other end is closed.
     pub stop: PipeReader,
-}
-
-/// A pipe by which a tool is stopped: it ends when the writer is dropped.
-///
-/// # Errors
-/// When the system has no descriptors left.
-pub fn stop_pipe() -> io::Result<(PipeReader, PipeWriter)> {
-    io::pipe()
 }
 
 /// Starts the thread; it ends when the sender is dropped, after the tool that runs then.

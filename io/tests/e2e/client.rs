@@ -95,10 +95,15 @@ impl Client {
         let _ = self.stream.write_all(body);
     }
 
+    /// Whether this has come.
+    pub(crate) fn has(&self, mark: &str) -> bool {
+        let mark = mark.as_bytes();
+        self.buffer.windows(mark.len()).any(|found| found == mark)
+    }
+
     /// Reads until this has come.
     pub(crate) fn until(&mut self, mark: &str) {
-        let mark = mark.as_bytes();
-        while !self.buffer.windows(mark.len()).any(|found| found == mark) {
+        while !self.has(mark) {
             let so_far = String::from_utf8_lossy(&self.buffer).into_owned();
             assert!(self.fill(), "ended before it was said: {so_far}");
         }

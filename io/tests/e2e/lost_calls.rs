@@ -347,17 +347,11 @@ fn what_does_not_fit_is_asked_for_once_more_after_all_that_the_model_was_given()
             let response = ask(&tslp, dialect, streams);
             assert_eq!(&read(dialect, &response), expected, "{}", response.text());
             let (first, again) = (upstream.next().json(), upstream.next().json());
-            let asked = again[field].as_array().unwrap();
-            assert!(
-                asked.starts_with(first[field].as_array().unwrap()),
-                "{again}"
-            );
-            let complaint = asked.last().unwrap().to_string();
-            assert!(complaint.contains("`path` is missing"), "{complaint}");
-            assert!(
-                asked[asked.len() - 2].to_string().contains("<tool_call>"),
-                "{again}"
-            );
+            let (known, asked) = (first[field].to_string(), again[field].to_string());
+            assert!(asked.starts_with(known.trim_end_matches("\"}]")), "{asked}");
+            for part in ["`path` is missing", "<tool_call>"] {
+                assert!(asked.contains(part), "{asked}");
+            }
             assert_eq!(
                 (&first["tools"], &first["stream"]),
                 (&again["tools"], &again["stream"])
@@ -468,7 +462,9 @@ fn a_call_in_a_text_is_judged_like_any() {
     );
     assert_eq!(got.calls.len(), 1, "{got:?}");
     tslp.stop();
-    let log = places.in_workspace(&["log", "--kind", "action_judged"]).output();
+    let log = places
+        .in_workspace(&["log", "--kind", "action_judged"])
+        .output();
     let log = String::from_utf8(log.unwrap().stdout).unwrap();
     assert!(log.lines().last().unwrap().contains("DENY"), "{log}");
     check_record(&places);

@@ -11,7 +11,9 @@ use std::{env, fs};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::client::Client;
 use crate::harness::{Places, RING, RING_PUT, Talk, Tslp, eventually, fenced, user};
+use crate::ledger_file;
 use crate::upstream::Upstream;
 
 /// Where a browser of Debian's is.
@@ -450,6 +452,114 @@ fn a_turn_says_what_was_proposed_what_is_true_and_which_rule_refused() {
 }
 
 #[test]
+fn a_turn_says_who_asked_what_was_added_and_how_full_the_window_was() {
+    let (places, upstream) = (Places::new(), Upstream::with_context(8192));
+    let tslp = Tslp::start(&places, &upstream);
+    let opencode = (
+        "user-agent",
+        "opencode/1.18.33 ai-sdk/provider-utils/4.0.23",
+    );
+    let request = json!({ "model": "m", "messages": [user("hello")] });
+    // Nobody waits until the server has said how much it reads.
+    let turn = eventually(|| {
+        let episode = tslp.chat_with(&[opencode], &request).episode();
+        let turn = tslp.ended(episode);
+        turn["window_tokens"].is_u64().then_some(turn)
+    });
+    assert_eq!(turn["client"], "opencode");
+    assert_eq!(turn["window_tokens"], 8192);
+    assert!(turn["added_ms"].as_f64() > Some(0.0), "{turn}");
+    for (said, name) in [
+        ("OpenAI/Python 2.20.0", json!("OpenAI/Python")),
+        (
+            "codex_exec/0.169.0 (Debian 12.0.0; x86_64)",
+            json!("codex_exec"),
+        ),
+        ("", Value::Null),
+    ] {
+        let response = tslp.chat_with(&[("user-agent", said)], &request);
+        assert_eq!(tslp.ended(response.episode())["client"], name);
+    }
+    tslp.stop();
+}
+
+#[test]
+fn open_pages_hear_of_each_commit_without_asking_again() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let listen = || {
+        let mut page = tslp.client();
+        page.send("GET", "/events", &[], b"");
+        page
+    };
+    let mut pages: Vec<Client> = (0..16).map(|_| listen()).collect();
+    for page in &mut pages {
+        page.until("text/event-stream");
+        page.until("data: ");
+    }
+    assert_eq!(tslp.get("/events").status(), 503, "each holds a connection");
+    assert_eq!(tslp.request("POST", "/events", &[], b"").status(), 405);
+    tslp.say("hello");
+    let head = tslp.page("/overview")["head"].as_u64().unwrap();
+    for page in &mut pages {
+        page.until(&format!("data: {head}\n\n"));
+    }
+    // Who closes makes room.
+    pages.pop();
+    eventually(|| {
+        let mut page = listen();
+        page.until("\r\n\r\n");
+        page.has("text/event-stream").then_some(())
+    });
+    // Nobody waits for pages when the proxy is to end.
+    tslp.stop();
+    for page in pages {
+        assert_eq!(page.response().status(), 200);
+    }
+}
+
+#[test]
+fn what_is_damaged_after_a_turn_doesnt_hide_the_turn() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("fine");
+    talk.ask(&fenced("src/ring.c", RING));
+    // In another conversation, which is shown what is true.
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say(fenced("src/ring.c", RING_LOST));
+    talk.ask("simplify ring_put");
+    tslp.say("something else");
+    let pages = ["/turn?episode=2", "/sent?episode=2"];
+    let sound = pages.map(|page| tslp.page(page));
+    assert_eq!(sound[0]["versions"][0]["state"], "refused", "{}", sound[0]);
+    assert!(sound[0]["events"].to_string().contains("prompt_measured"));
+    assert!(
+        sound[1]["ours"]
+            .as_array()
+            .is_some_and(|ours| !ours.is_empty())
+    );
+    tslp.stop();
+    let damaged = ledger_file::open(&places.data).execute_batch(&format!(
+        "DROP TRIGGER ledger_refuses_update;
+         UPDATE ledger SET payload = x'00' WHERE episode = 3 AND abs(kind) = {}",
+        tslp_migrations::number_of(tslp_core::event::EventKind::PromptSent)
+    ));
+    damaged.unwrap();
+    ledger_file::doubt(&places.data);
+    let tslp = Tslp::start(&places, &upstream);
+    for (page, sound) in pages.into_iter().zip(sound) {
+        let mut shown = tslp.page(page);
+        if let Some(page) = shown.as_object_mut() {
+            page.remove("unverified");
+        }
+        assert_eq!(shown, sound, "only its own events are read");
+    }
+    assert_eq!(tslp.get("/turn?episode=3").status(), 503);
+    tslp.stop_with(3);
+}
+
+#[test]
 fn the_page_shows_a_session_as_it_happens() {
     let Some(mut chromium) = Browser::start() else {
         return;
@@ -477,8 +587,17 @@ fn the_page_shows_a_session_as_it_happens() {
     // In another conversation, which is shown what is true.
     let mut talk = Talk::new(&tslp);
     upstream.will_say(python(DEEP_MAPPING_LOST));
-    talk.ask("Make deep_mapping simpler, please.");
+    let opencode = ("user-agent", "opencode/1.18.33 runtime/bun/1.3.14");
+    tslp.chat_with(
+        &[opencode],
+        &talk.request("Make deep_mapping simpler, please."),
+    );
     chromium.until("document.body.innerText.includes('✕ src/settings.py::deep_mapping lost')");
+    let listed = chromium.text();
+    assert!(
+        listed.contains("opencode · m") && listed.contains("ms added"),
+        "{listed}"
+    );
     chromium.picture("turns");
     let turn = chromium.view("turn/2");
     for part in [
@@ -595,6 +714,18 @@ fn the_page_shows_a_session_as_it_happens() {
         chromium.key(&letter.to_string(), u32::from(letter.to_ascii_uppercase()));
     }
     chromium.until("document.querySelectorAll('.turn').length === 1");
+    for (filter, turns) in [
+        ("client:opencode", 1),
+        ("client:nosuch", 0),
+        ("file:src/settings.py today", 4),
+        ("refused today", 1),
+        ("refused file:src/other.c", 0),
+    ] {
+        chromium.value(&format!("(() => {{ const f = document.activeElement; f.value = '{filter}'; f.dispatchEvent(new Event('input')); }})()"));
+        let found = chromium.value("document.querySelectorAll('.turn').length");
+        assert_eq!(found, turns, "{filter}");
+    }
+    chromium.value("(() => { const f = document.activeElement; f.value = 'refused'; f.dispatchEvent(new Event('input')); })()");
     chromium.key("Escape", 27);
     chromium.key("j", 74);
     chromium.until("document.activeElement.classList.contains('turn')");

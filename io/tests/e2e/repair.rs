@@ -3,8 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::budgets::Agent;
-use crate::harness::{Places, Tslp};
-use crate::upstream::Upstream;
+use crate::client::Response;
+use crate::harness::{
+    CHAT, JSON, Places, RING, RING_BETTER, RING_PUT, Tslp, eventually, fenced, user,
+};
+use crate::upstream::{Reply, Step, Upstream, barrier, closing, completion, event, events};
 
 const FILE: &str = "int add(int a, int b)\n{\n    return a + b;\n}\n\nint sub(int a, int b)\n{\n    return a - b;\n}\n";
 
@@ -72,4 +75,256 @@ fn what_says_nothing_of_the_text_and_repair_that_is_off_change_no_byte() {
         "String to replace not found in file.",
         &["--repair-edits", "off"],
     );
+}
+
+/// The improved function with a placeholder in the place of what the model left out.
+const LAZY: &str = "int ring_put(struct ring *r, int value) {\n    if (r->count == r->size) return -1;\n    // ... rest of the code unchanged ...\n}\n";
+
+/// A chat about the ring buffer, which the user pastes.
+fn chat_request(stream: bool) -> Value {
+    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
+    json!({"model": "m", "messages": [user(&pasted)], "temperature": 0.8, "stream": stream})
+}
+
+fn reply_with(code: &str) -> String {
+    format!("Done:\n\n{}", fenced("src/ring.c", code))
+}
+
+/// What became of a chat's reply where the model server first says the lazy one.
+struct Repaired {
+    said: String,
+    response: Response,
+    recent: Value,
+    requests: [Value; 2],
+    code: String,
+}
+
+fn repaired(stream: bool, second: Reply) -> Repaired {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
+    upstream.will_say(reply_with(LAZY));
+    upstream.will(second);
+    let response = tslp.chat(&chat_request(stream));
+    let requests = [upstream.next().json(), upstream.next().json()];
+    assert!(upstream.saw_nothing(), "never a third request");
+    let recent = tslp.ended(response.episode());
+    let code = tslp.artifact(RING_PUT);
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(exit, 0, "{verified}");
+    Repaired {
+        said: response.said(),
+        response,
+        recent,
+        requests,
+        code,
+    }
+}
+
+/// The artifact of the function as it is pasted.
+fn pasted_artifact() -> String {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    let tslp = Tslp::start(&places, &upstream);
+    tslp.chat(&chat_request(false));
+    tslp.artifact(RING_PUT)
+}
+
+#[test]
+fn a_lazy_reply_is_asked_for_once_more_and_the_whole_one_goes_out() {
+    let pasted = pasted_artifact();
+    for stream in [false, true] {
+        let whole = reply_with(RING_BETTER);
+        let repaired = repaired(stream, Reply::Text(whole.clone()));
+        assert_eq!(repaired.said, whole);
+        assert!(!repaired.response.text().contains("rest of the code"));
+        assert_ne!(repaired.code, pasted, "the whole one is true");
+        let [first, second] = &repaired.requests;
+        assert_eq!(
+            (&first["temperature"], &second["temperature"]),
+            (&json!(0.8), &json!(0))
+        );
+        let said = |request: &Value| {
+            let messages = request["messages"].as_array().unwrap();
+            assert_eq!(messages.len(), 1, "{request}");
+            messages[0]["content"].as_str().unwrap().to_owned()
+        };
+        let (before, after) = (said(first), said(second));
+        let complaint = after.strip_prefix(&before).expect("the prompt goes on");
+        for part in [
+            "The last change to src/ring.c::ring_put was not accepted: it left out code behind a placeholder",
+            "Line 3 has a placeholder: // ... rest of the code unchanged ...",
+            "This is the code to keep:",
+            "r->slots[r->head] = value;",
+        ] {
+            assert!(complaint.contains(part), "{part}: {complaint}");
+        }
+        let draft = json!({"entity": RING_PUT, "reason": "elided"});
+        assert_eq!(
+            repaired.recent["refused_drafts"],
+            json!({"first": [draft], "second": []})
+        );
+    }
+}
+
+#[test]
+fn a_second_reply_that_is_no_better_leaves_the_first() {
+    let pasted = pasted_artifact();
+    let cut =
+        json!({"choices": [{"index": 0, "delta": {"content": "Done"}, "finish_reason": "length"}]});
+    let seconds = || {
+        [
+            Reply::Text(reply_with(LAZY)),
+            Reply::Text("I can't do that.".into()),
+            Reply::Plain(500, "application/json", b"{\"error\": \"no\"}".to_vec()),
+            Reply::Plain(400, "text/plain", b"temperature?".to_vec()),
+            Reply::Steps(vec![Step::Chunk(event("Done:")), Step::Reset]),
+            Reply::Steps(vec![Step::Chunk(format!(
+                "data: {cut}\n\ndata: [DONE]\n\n"
+            ))]),
+            Reply::Silence(Step::Reset),
+        ]
+    };
+    for stream in [false, true] {
+        for second in seconds() {
+            if !stream && matches!(second, Reply::Steps(_)) {
+                continue;
+            }
+            let repaired = repaired(stream, second);
+            let said = &repaired.said;
+            assert!(said.starts_with(&reply_with(LAZY)), "{said}");
+            assert!(
+                said.contains("[tslp] src/ring.c::ring_put is not taken from this reply"),
+                "{said}"
+            );
+            assert!(repaired.response.whole);
+            assert_eq!(repaired.code, pasted);
+            let recent = &repaired.recent;
+            assert_eq!(recent["outcome"], "completed", "{recent}");
+            assert!(recent["refused_drafts"]["first"].is_array(), "{recent}");
+        }
+    }
+}
+
+#[test]
+fn a_healthy_reply_is_the_servers_own_byte_for_byte() {
+    let raw: String = events(&reply_with(RING_BETTER)).concat();
+    for settings in [&[][..], &["--repair-code", "chats"]] {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        places.write("src/ring.c", RING);
+        let tslp = Tslp::with(&places, &upstream.url, settings);
+        upstream.will_say(reply_with(RING_BETTER));
+        assert_eq!(tslp.chat(&chat_request(true)).text(), raw);
+        upstream.will_say("No code at all.");
+        let plain = tslp.say("Thanks.");
+        let body = completion("No code at all.").to_string();
+        assert_eq!(plain.text(), body);
+        upstream.next();
+        upstream.next();
+        assert!(upstream.saw_nothing());
+    }
+    // By default a lazy one goes out as it came, too.
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say(reply_with(LAZY));
+    let said = tslp.chat(&chat_request(true)).said();
+    assert!(said.starts_with(&reply_with(LAZY)), "{said}");
+    upstream.next();
+    assert!(upstream.saw_nothing());
+}
+
+#[test]
+fn a_client_hears_that_something_is_coming_and_may_leave() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
+    upstream.will_say(reply_with(LAZY));
+    let (gone, closing) = closing();
+    upstream.will(Reply::Silence(closing));
+    let mut client = tslp.asking(&chat_request(true));
+    client.until(": the reply is judged before it is shown");
+    upstream.next();
+    upstream.next();
+    drop(client);
+    gone.recv().expect("the repair is called off");
+    let recent = tslp.ended(1);
+    assert_eq!(recent["outcome"], "client_gone", "{recent}");
+    assert_eq!(tslp.artifact(RING_PUT), pasted_artifact());
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(exit, 0, "{verified}");
+}
+
+#[test]
+fn a_power_cut_in_a_repair_leaves_an_interrupted_episode_and_nothing_true() {
+    let (upstream, places) = (Upstream::start(), Places::new());
+    places.write("src/ring.c", RING);
+    let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
+    upstream.will_say(reply_with(LAZY));
+    let (_open, wait) = barrier();
+    upstream.will(Reply::Steps(vec![
+        Step::Chunk(event(&reply_with(RING_BETTER))),
+        wait,
+    ]));
+    let _client = tslp.asking(&chat_request(true));
+    upstream.next();
+    upstream.next();
+    eventually(|| {
+        let recent = tslp.last_episode();
+        recent["refused_drafts"].is_object().then_some(())
+    });
+    tslp.kill();
+    let tslp = Tslp::start(&places, &upstream);
+    let recent = tslp.ended(1);
+    assert_eq!(recent["outcome"], "interrupted", "{recent}");
+    assert_eq!(tslp.artifact(RING_PUT), pasted_artifact());
+    tslp.stop();
+    let (exit, verified) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(exit, 0, "{verified}");
+}
+
+#[test]
+fn every_dialect_that_a_chat_speaks_is_asked_once_more() {
+    let pasted = format!("{}Return -1 when it is full.", fenced("src/ring.c", RING));
+    let text = |code: &str| reply_with(code);
+    let cases: [(&str, Value, fn(&str) -> Value); 4] = [
+        (
+            "/v1/messages",
+            json!({"model": "m", "max_tokens": 900, "messages": [user(&pasted)]}),
+            |said| json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": said}], "stop_reason": "end_turn"}),
+        ),
+        (
+            "/v1/responses",
+            json!({"model": "m", "input": pasted}),
+            |said| {
+                let content = json!([{"type": "output_text", "text": said}]);
+                json!({"id": "r", "object": "response", "status": "completed", "output": [{"type": "message", "role": "assistant", "content": content}]})
+            },
+        ),
+        (
+            "/api/chat",
+            json!({"model": "m", "messages": [user(&pasted)], "stream": false}),
+            |said| json!({"message": {"role": "assistant", "content": said}, "done": true, "done_reason": "stop"}),
+        ),
+        (CHAT, chat_request(false), completion),
+    ];
+    for (path, request, body) in cases {
+        let (upstream, places) = (Upstream::start(), Places::new());
+        places.write("src/ring.c", RING);
+        let tslp = Tslp::with(&places, &upstream.url, &["--repair-code", "chats"]);
+        for code in [LAZY, RING_BETTER] {
+            let body = body(&text(code)).to_string().into_bytes();
+            upstream.will(Reply::Plain(200, "application/json", body));
+        }
+        let response = tslp.request("POST", path, &[JSON], request.to_string().as_bytes());
+        assert_eq!(response.json(), body(&text(RING_BETTER)), "{path}");
+        upstream.next();
+        let second = upstream.next().text();
+        assert!(
+            second.contains("Answer the request again."),
+            "{path}: {second}"
+        );
+        assert!(second.contains("\"temperature\":0"), "{path}: {second}");
+    }
 }

@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 use serde_json::Value;
+use tslp_core::event::ToolOutcome;
 use tslp_tools::sandbox::{
-    Pipeline, PlannedProgram, ResourceBound, RunCondition, RunEnd, RunOutcome, Sandbox,
-    SandboxLimits, SandboxPlan, SandboxTask, WorkspaceLayer,
+    Pipeline, PlannedProgram, RunCondition, RunOutcome, Sandbox, SandboxLimits, SandboxPlan,
+    SandboxTask, WorkspaceLayer,
 };
 
 use crate::harness::Places;
@@ -277,7 +278,7 @@ fn nothing_is_alive_after_two_hundred_hostile_runs() {
             .collect();
         let outcome = script(&deeds.replace("MARKER", &asleep), limits);
         assert!(
-            !matches!(outcome.ended, RunEnd::NotStarted(_)),
+            !matches!(outcome.ended, ToolOutcome::NotStarted(_)),
             "{run}: {deeds}: {}",
             outcome.ended
         );
@@ -356,7 +357,7 @@ fn script(script: &str, limits: SandboxLimits) -> RunOutcome {
 #[test]
 fn every_limit_ends_a_run_with_all_its_processes() {
     let asleep = marker("limited");
-    let check = |text: &str, limits: SandboxLimits, expected: RunEnd| {
+    let check = |text: &str, limits: SandboxLimits, expected: ToolOutcome| {
         let outcome = script(&text.replace("MARKER", &asleep), limits);
         assert_eq!(
             outcome.ended,
@@ -371,14 +372,18 @@ fn every_limit_ends_a_run_with_all_its_processes() {
         time: Duration::from_millis(300),
         ..limits
     };
-    check("sleep MARKER", short, RunEnd::TimedOut);
+    check("sleep MARKER", short, ToolOutcome::TimedOut);
     check(
         "trap '' TERM INT HUP; sleep MARKER & sleep MARKER; sleep MARKER",
         short,
-        RunEnd::TimedOut,
+        ToolOutcome::TimedOut,
     );
-    check("setsid sleep MARKER & exit 3", limits, RunEnd::Exited(3));
-    check("while :; do :; done", short, RunEnd::TimedOut);
+    check(
+        "setsid sleep MARKER & exit 3",
+        limits,
+        ToolOutcome::Exited(3),
+    );
+    check("while :; do :; done", short, ToolOutcome::TimedOut);
     let few = SandboxLimits {
         processes: 20,
         ..limits
@@ -387,10 +392,11 @@ fn every_limit_ends_a_run_with_all_its_processes() {
     let ended = script(&bomb.replace("MARKER", &asleep), few).ended;
     // Of an ordinary user the kernel refuses the fork itself.
     assert!(
-        matches!(
-            ended,
-            RunEnd::Limit(ResourceBound::Processes) | RunEnd::Exited(2)
-        ),
+        [
+            ToolOutcome::Limit("processes".into()),
+            ToolOutcome::Exited(2)
+        ]
+        .contains(&ended),
         "{ended}"
     );
     assert!(!is_alive(&asleep));
@@ -401,14 +407,14 @@ fn every_limit_ends_a_run_with_all_its_processes() {
     check(
         "head -c 200000000 /dev/zero | tail -c 200000000 | wc -c",
         little,
-        RunEnd::Limit(ResourceBound::Memory),
+        ToolOutcome::Limit("memory".into()),
     );
     let quiet = SandboxLimits {
         output_bytes_max: 1 << 20,
         ..limits
     };
-    check("cat /dev/zero", quiet, RunEnd::Limit(ResourceBound::Output));
-    check("kill -9 $$", limits, RunEnd::Signalled(9));
+    check("cat /dev/zero", quiet, ToolOutcome::Limit("output".into()));
+    check("kill -9 $$", limits, ToolOutcome::Signalled(9));
     let narrow = SandboxLimits {
         scratch_bytes: 1 << 20,
         ..limits
@@ -416,12 +422,12 @@ fn every_limit_ends_a_run_with_all_its_processes() {
     check(
         "head -c 8000000 /dev/zero > big 2>/tmp/x",
         narrow,
-        RunEnd::Exited(128 + 25),
+        ToolOutcome::Exited(128 + 25),
     );
     check(
         "for i in 1 2 3; do head -c 700000 /dev/zero > big$i || exit 7; done",
         narrow,
-        RunEnd::Exited(7),
+        ToolOutcome::Exited(7),
     );
 }
 
@@ -439,7 +445,7 @@ fn output_is_kept_from_both_ends() {
     );
     assert_eq!(
         (outcome.ended, outcome.output.bytes),
-        (RunEnd::Exited(0), 100_011)
+        (ToolOutcome::Exited(0), 100_011)
     );
 }
 

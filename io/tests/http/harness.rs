@@ -176,6 +176,7 @@ fn run_engine(
                 headers: Vec::new(),
                 rounds: RoundsAllowed::One,
                 offered: None,
+                is_held: false,
             });
             if engine == Engine::Echo {
                 handle.send(ToLoop::Durable(durable_at));

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 
 use tslp_core::entity::EntityId;
-use tslp_core::event::{Injected, NoticeIssued, Withheld};
+use tslp_core::event::{ContextCut, Injected, NoticeIssued, Withheld};
 use tslp_core::hash::{MessageKey, SliceHash, TranscriptHash};
-use tslp_core::ids::{EpisodeId, SessionId};
+use tslp_core::ids::{EpisodeId, Seq, SessionId};
 use tslp_core::reason::Reason;
 
 use super::answers::{Exchange, PendingNotice};
@@ -149,6 +149,22 @@ impl Keeps<SessionPartRow> for Sessions {
                 let until = row.until.ok_or(UnfitRow("an ancestor has no end"))?;
                 session.ancestors.push((SessionId(number?), until));
             }
+            SessionList::Clear => match (row.position, &mut session.clear.cut) {
+                (0, _) => session.clear.is_asked = true,
+                (1, cut) => {
+                    let begins = ContextCut {
+                        position: messages()?,
+                        message: hash.map(MessageKey)?,
+                        reply: None,
+                    };
+                    *cut = Some((begins, Seq(0)));
+                }
+                (_, Some((cut, seq))) => {
+                    *seq = Seq(number?);
+                    cut.reply = row.hash.map(MessageKey);
+                }
+                (_, None) => return Err(UnfitRow("a clear has no place")),
+            },
             SessionList::Injected => {
                 let injected = Injected {
                     message: hash.map(MessageKey)?,
@@ -408,6 +424,23 @@ fn list_rows(session: SessionId, state: &Session, part: SessionList) -> Vec<Sess
                 ..at(position)
             });
             rows.collect()
+        }
+        SessionList::Clear => {
+            let asked = state.clear.is_asked.then(|| at(0));
+            let cut = state.clear.cut.into_iter().flat_map(|(cut, seq)| {
+                let begins = SessionPartRow {
+                    hash: Some(cut.message.0),
+                    number: Some(cut.position.into()),
+                    ..at(1)
+                };
+                let said = SessionPartRow {
+                    hash: cut.reply.map(|reply| reply.0),
+                    number: Some(seq.0),
+                    ..at(2)
+                };
+                [begins, said]
+            });
+            asked.into_iter().chain(cut).collect()
         }
         SessionList::Injected => {
             let injected = state.injected.iter();

@@ -155,6 +155,8 @@ words! {
     SessionList, "list of a session" {
         /// Sessions whose history it shares.
         Ancestor = "ancestor",
+        /// How its context was cleared: 0 if it is to be, 1 where it begins, 2 by which event, with the last reply before.
+        Clear = "clear",
         /// Texts injected into its messages.
         Injected = "injected",
         /// Notices that the model hasn't been given.

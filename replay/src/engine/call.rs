@@ -58,7 +58,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             jail: &jail,
             session: &self.tool_session(session),
         };
-        let (judged, line) = tools::judge_request(at, session, &request, &judging);
+        let (judged, line) = tools::judge_request(at, &request, &judging);
         self.fold(Vec::from([Event::ActionJudged(judged.clone())]), &mut work);
         self.halt_after_judgement(&judged, &mut work);
         (work.finish(&self.state), judged, line)

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use tslp_core::event::ReplyOutcome;
 use tslp_core::extract::Grammars;
 use tslp_core::hash::ArtifactHash;
-use tslp_core::message::Tools;
+use tslp_core::message::{ToolCall, Tools};
 use tslp_core::path::RelPath;
 use tslp_core::policy::OnStale;
 use tslp_core::request::Request;
@@ -205,8 +205,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             MessageEnd::Whole
         };
         // The reply to a side request is nobody's proposal.
-        let sessions = self.state.sessions();
-        let session = sessions.of(work.episode);
+        let session = self.session_of(work.episode);
         let is_judged = outcome == ReplyOutcome::Completed && session.is_some();
         let (found, touches) = if is_judged {
             let view = self.view();
@@ -214,13 +213,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                 session,
                 ..self.code_reader(&view)
             };
-            let mut found = found_code::find_code(code, &reply.text, &reply.tool_calls, cut);
-            // An agent's system message is long, and most of its replies hold no code.
-            let system = session.filter(|_| !found.is_empty());
-            let system = system.and_then(|session| sessions.system(session));
-            if let Some(system) = system.and_then(|system| self.text(system)) {
-                found.retain(|found| !found.is_example_in(&view, &system));
-            }
+            let found = self.code_of_reply(code, &reply.text, &reply.tool_calls, cut);
             let touches = touch::by_reply(code, &reply.text, &reply.tool_calls, &found);
             (found, touches)
         } else {
@@ -245,6 +238,24 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             containers: MessagePieces::new(reply.segments),
             work,
         }
+    }
+
+    /// The code in a reply, without examples that its client's system message holds.
+    pub(super) fn code_of_reply(
+        &self,
+        code: CodeReader<'_>,
+        text: &str,
+        calls: &[ToolCall],
+        cut: MessageEnd,
+    ) -> Vec<FoundCode> {
+        let mut found = found_code::find_code(code, text, calls, cut);
+        // An agent's system message is long, and most of its replies hold no code.
+        let system = code.session.filter(|_| !found.is_empty());
+        let system = system.and_then(|session| self.state.sessions().system(session));
+        if let Some(system) = system.and_then(|system| self.text(system)) {
+            found.retain(|found| !found.is_example_in(code.view, &system));
+        }
+        found
     }
 
     /// Finds the code in another model's answer that is recorded, and says what to look at.

@@ -11,7 +11,7 @@ use tslp_core::artifact::Origin;
 use tslp_core::directive::Directive;
 use tslp_core::event::{
     AuditAnswered, AuditOutcome, DirectiveGiven, Dropped, Event, Format, PromptReceived,
-    ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce,
+    ReadFailure, Recorded, ReplyEnded, ReplyImported, RulesInForce, ToolCallRef,
 };
 use tslp_core::extract::{GrammarTag, Grammars};
 use tslp_core::hash::ArtifactHash;
@@ -151,14 +151,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             reply.segments.push((*segment, text.len()));
             reply.text.push_str(&text);
         }
-        let calls = ended.tool_calls.iter();
-        reply.tool_calls = calls
-            .map(|call| ToolCall {
-                id: String::new(),
-                name: call.name.clone(),
-                arguments: self.text_on_record(call.arguments),
-            })
-            .collect();
+        reply.tool_calls = self.calls_on_record(&ended.tool_calls);
         let mut pending = self.read_reply(reply, ended.outcome, work);
         pending.touches = self.touched_on_record(&[]);
         let answers = DiskAnswers {
@@ -167,6 +160,16 @@ impl<G: Grammars, S: Store> Engine<G, S> {
             ..DiskAnswers::default()
         };
         self.judge(pending, answers);
+    }
+
+    /// Calls of a reply as they are on record.
+    pub(super) fn calls_on_record(&self, calls: &[ToolCallRef]) -> Vec<ToolCall> {
+        let calls = calls.iter().map(|call| ToolCall {
+            id: String::new(),
+            name: call.name.clone(),
+            arguments: self.text_on_record(call.arguments),
+        });
+        calls.collect()
     }
 
     /// Another model's answer, from the search for its code on.
@@ -283,7 +286,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
     }
 
     /// A text in the Vault, or on its way there.
-    fn text_on_record(&self, hash: ArtifactHash) -> String {
+    pub(super) fn text_on_record(&self, hash: ArtifactHash) -> String {
         let queue = self.trace.iter().flat_map(|trace| &trace.queue);
         let coming = queue
             .into_iter()
@@ -366,6 +369,7 @@ impl<G: Grammars, S: Store> Engine<G, S> {
                     seen.withheld.clone_from(&amended.withheld);
                     seen.nothing_new &= amended.injected.is_none();
                 }
+                Event::ContextCleared(cleared) => seen.cut = cleared.cut.or(seen.cut),
                 Event::NoticeIssued(notice) => {
                     seen.noticed.push((notice.reason, notice.entity.clone()));
                 }

@@ -12,7 +12,7 @@ use tslp_core::policy::Policy;
 use tslp_grammars::TreeSitterGrammars;
 use tslp_io::auditor::queue::{Audit, AuditQueue};
 use tslp_io::channel::{ToEngine, ToLoop};
-use tslp_io::config::settings::{CallRepair, NoticesInReply, TokenBudget, WindowGuard};
+use tslp_io::config::settings::{CallRepair, CodeRepair, NoticesInReply, TokenBudget, WindowGuard};
 use tslp_io::config::upstream::UpstreamUrl;
 use tslp_io::engine::new_engine;
 use tslp_io::engine_thread::{EngineThread, EngineWiring};
@@ -151,6 +151,7 @@ impl Process {
             call_repair: CallRepair::default(),
             hydration: TokenBudget::Tokens(around.policy.budget_tokens),
             window_guard: WindowGuard::Off,
+            code_repair: CodeRepair::Off,
             ask_for_windows: None,
             clock: Arc::new(around.clock.clone()),
         };

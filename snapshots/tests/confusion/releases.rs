@@ -102,6 +102,14 @@ fn releases() {
                 count("faithful", shown, outcome(start(shown), reply));
             }
         }
+        if let Some(extracted) = helper_extracted(change) {
+            let file = change.old_file.replacen(&change.old, &extracted, 1);
+            for shown in [ReplyForm::Function, ReplyForm::Edit] {
+                if let Some(reply) = reply(change, shown, &extracted, &file) {
+                    count("faithful helper", shown, outcome(start(shown), reply));
+                }
+            }
+        }
         for (kind, damaged) in damaged(change) {
             let file = change.old_file.replacen(&change.old, &damaged, 1);
             let shown = [ReplyForm::Function, ReplyForm::Edit, ReplyForm::File];
@@ -512,6 +520,41 @@ fn damaged(change: &ReleasedChange) -> Vec<(&'static str, String)> {
         structural::damaged(text, change.old_head, change.language(), marker, &mut dice);
     damaged.extend(structural);
     damaged
+}
+
+/// The old function with all statements but the first and the last one in a helper above it.
+fn helper_extracted(change: &ReleasedChange) -> Option<String> {
+    let pieces = statements(change);
+    let text = &change.old;
+    if !change.top_level || change.symbol.contains(['.', ':']) || pieces.len() < 4 {
+        return None;
+    }
+    let (head, close, call) = match (style(&change.path), change.language()) {
+        (Some(style), _) => {
+            let template = style.helper.replace("NAME", "do_most_of_it");
+            let head = template.lines().next()?.to_owned();
+            let close = template.trim_end().lines().last()?;
+            let close = if close.trim() == "}" { "}\n" } else { "" };
+            let mark = if style.language == "Python" { "" } else { ";" };
+            (head, close, format!("do_most_of_it(value){mark}"))
+        }
+        (None, "C" | "C++") => (
+            "static void do_most_of_it(int value)\n{".into(),
+            "}\n",
+            "do_most_of_it(value);".into(),
+        ),
+        (None, _) => return None,
+    };
+    let moved = pieces[1].start..pieces[pieces.len() - 2].end;
+    let body = &text[moved.clone()];
+    let indent: String = body.chars().take_while(|c| c.is_whitespace()).collect();
+    let mut rest = text.clone();
+    rest.replace_range(moved, &format!("{indent}{call}\n"));
+    let both = format!("{head}\n{body}{close}\n\n{rest}");
+    // What was cut in the middle of a statement isn't code.
+    let path = RelPath::from_normalised(&change.path);
+    let read = extraction_of(&path, both.as_bytes())?;
+    (read.definitions.len() >= 2 && !read.definitions.iter().any(|it| it.damaged)).then_some(both)
 }
 
 /// The statements of a body, whole lines each.

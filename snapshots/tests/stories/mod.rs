@@ -4,6 +4,7 @@ mod evidence;
 mod extent;
 mod resolution;
 
+mod clear;
 mod gates;
 mod goals;
 mod write_head;

@@ -126,6 +126,15 @@ impl EpisodeEntries {
                 let reason = refused.report.conclusion.unwrap_or(Reason::GrantMissing);
                 self.add(episode, "PROPOSED", Some(&refused.entity), reason);
             }
+            Event::DraftRefused(draft) => {
+                let what = match draft.told {
+                    Some(_) => "asked again",
+                    None => "no better",
+                };
+                for fault in &draft.refused {
+                    self.add(episode, what, Some(&fault.entity), fault.reason);
+                }
+            }
             Event::NoticeIssued(notice) => {
                 let entity = notice.entity.as_ref();
                 self.add(episode, "notice", entity, notice.reason);

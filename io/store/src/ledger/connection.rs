@@ -1,7 +1,7 @@
 //! SQLite connections set up for the ledger, and the reads that writer and reader share.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -322,17 +322,19 @@ pub(super) fn numbers_of(kind: EventKind) -> String {
         .join(", ")
 }
 
-/// Hands each event of one kind to `visit`, with its episode, the last first; one that can't be read is the end.
+/// Hands each event of some kinds between two positions to `visit`, the last first; one that can't be read is the end.
 pub(crate) fn stream_back(
     connection: &Connection,
-    kind: EventKind,
-    visit: &mut dyn FnMut(EpisodeId, Event) -> ControlFlow<()>,
+    kinds: &[EventKind],
+    between: RangeInclusive<Seq>,
+    visit: &mut dyn FnMut(Seq, EpisodeId, Event) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
+    let numbers: Vec<String> = kinds.iter().copied().map(numbers_of).collect();
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT episode, kind, payload FROM ledger WHERE abs(kind) IN ({}) ORDER BY seq DESC",
-        numbers_of(kind)
+        "SELECT episode, kind, payload, seq FROM ledger WHERE seq BETWEEN ?1 AND ?2 AND abs(kind) IN ({}) ORDER BY seq DESC",
+        numbers.join(", ")
     ))?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query([to_sql(*between.start()), to_sql(*between.end())])?;
     let mut unpacker = Unpacker::default();
     while let Some(row) = rows.next()? {
         let episode = EpisodeId(row.get::<_, i64>(0)?.cast_unsigned());
@@ -340,7 +342,7 @@ pub(crate) fn stream_back(
         let Ok(event) = tslp_migrations::decode(kind, &payload) else {
             break;
         };
-        if visit(episode, event).is_break() {
+        if visit(seq_column(row, 3)?, episode, event).is_break() {
             break;
         }
     }

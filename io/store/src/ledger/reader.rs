@@ -1,6 +1,6 @@
 //! Read-only connections to the ledger: for diagnostics, for the Vault's bytes, and for a ledger in safe mode.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -279,7 +279,10 @@ impl LedgerReader {
         visit: &mut dyn FnMut(&Recorded),
     ) -> Result<(), LedgerError> {
         self.decoding(
-            &mut |stored, event| visit(&stored.recorded(event)),
+            &mut |stored, event| {
+                visit(&stored.recorded(event));
+                ControlFlow::Continue(())
+            },
             |each| connection::visit_events(&self.connection, from, each),
         )
     }
@@ -294,6 +297,22 @@ impl LedgerReader {
         left_out: &[EventKind],
         from: Seq,
         visit: &mut dyn FnMut(Stored, Event),
+    ) -> Result<(), LedgerError> {
+        self.read_while(left_out, from, &mut |stored, event| {
+            visit(stored, event);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// As [`Self::read_without`], until `visit` breaks.
+    ///
+    /// # Errors
+    /// As [`Self::read_events`].
+    pub fn read_while(
+        &self,
+        left_out: &[EventKind],
+        from: Seq,
+        visit: &mut dyn FnMut(Stored, Event) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         self.decoding(visit, |each| {
             connection::visit_without(&self.connection, left_out, from, each)
@@ -315,16 +334,13 @@ impl LedgerReader {
 
     fn decoding(
         &self,
-        visit: &mut dyn FnMut(Stored, Event),
+        visit: &mut dyn FnMut(Stored, Event) -> ControlFlow<()>,
         read: impl FnOnce(&mut dyn FnMut(Stored) -> ControlFlow<()>) -> rusqlite::Result<()>,
     ) -> Result<(), LedgerError> {
         let mut decoded = Ok(());
         let read = read(
             &mut |stored| match tslp_migrations::decode(stored.kind, &stored.payload) {
-                Ok(event) => {
-                    visit(stored, event);
-                    ControlFlow::Continue(())
-                }
+                Ok(event) => visit(stored, event),
                 Err(error) => {
                     let path = &self.database.path;
                     decoded = Err(LedgerError::Decode {
@@ -340,16 +356,18 @@ impl LedgerReader {
         decoded
     }
 
-    /// Hands each event of one kind to `visit`, with its episode, the last first, until it breaks or one can't be read.
+    /// Hands each event of some kinds between two positions to `visit`, with its position and episode, the last first, until it breaks
+    /// or one can't be read.
     ///
     /// # Errors
     /// When the database can't be read.
     pub fn read_back(
         &self,
-        kind: EventKind,
-        visit: &mut dyn FnMut(EpisodeId, Event) -> ControlFlow<()>,
+        kinds: &[EventKind],
+        between: RangeInclusive<Seq>,
+        visit: &mut dyn FnMut(Seq, EpisodeId, Event) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        connection::stream_back(&self.connection, kind, visit)
+        connection::stream_back(&self.connection, kinds, between, visit)
             .map_err(self.database.sqlite_error("read"))
     }
 

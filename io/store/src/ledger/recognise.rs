@@ -233,7 +233,8 @@ pub(super) fn other_workspace(database: &Database, found: &Path) -> LedgerError 
 /// The workspace of the rules that were recorded last, if any were.
 pub(super) fn recorded_workspace(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let mut last = None;
-    connection::stream_back(connection, EventKind::RulesInForce, &mut |_, event| {
+    let (kinds, all) = ([EventKind::RulesInForce], Seq(1)..=Seq(u64::MAX));
+    connection::stream_back(connection, &kinds, all, &mut |_, _, event| {
         if let Event::RulesInForce(rules) = event {
             last = Some(rules.policy.workspace_root);
         }

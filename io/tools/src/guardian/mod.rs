@@ -6,12 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tslp_core::guardian::{
-    self, Capability, Class, Door, GrantToken, Jail, Join, JudgedCommand, JudgedLine, LineContext,
-    Mode, SimpleCommand, SplitError, ToolProfile, judge_line,
-};
-use tslp_core::hash::ArtifactHash;
-use tslp_core::ids::UnixMillis;
+use tslp_core::guardian::{Class, Jail, Join, JudgedCommand, JudgedLine};
 
 use crate::sandbox::{
     Pipeline, PlannedProgram, ProgramError, RunCondition, SYSTEM_FOLDERS, SandboxLimits,
@@ -32,21 +27,6 @@ pub struct ToolScope {
     pub toolchains: Vec<PathBuf>,
     /// The user's home folder.
     pub home: Option<PathBuf>,
-}
-
-/// The inputs by which a line is judged.
-#[derive(Clone, Debug)]
-pub struct JudgeInputs {
-    /// The rules.
-    pub profile: ToolProfile,
-    /// The asker.
-    pub door: Door,
-    /// What tslp can enforce now.
-    pub mode: Mode,
-    /// The time.
-    pub now: UnixMillis,
-    /// The Operator's grants.
-    pub granted: Vec<Capability>,
 }
 
 impl ToolScope {
@@ -80,37 +60,6 @@ impl ToolScope {
             locked: Vec::new(),
             root,
         }
-    }
-
-    /// Splits a line and judges each of its commands.
-    ///
-    /// # Errors
-    /// The reason why the line can't be split without a shell.
-    pub fn judge_line(&self, line: &str, inputs: &JudgeInputs) -> Result<JudgedLine, SplitError> {
-        Ok(self.judge_commands(guardian::split(line)?, inputs))
-    }
-
-    /// Judges commands that are split already.
-    #[must_use]
-    pub fn judge_commands(&self, commands: Vec<SimpleCommand>, inputs: &JudgeInputs) -> JudgedLine {
-        let jail = self.tool_jail();
-        let scope_root = ArtifactHash::of(jail.root.as_bytes());
-        let granted = inputs.granted.iter();
-        let grants: Vec<GrantToken> = granted
-            .map(|it| GrantToken::issue_for_session(*it, scope_root, inputs.now))
-            .collect();
-        let context = LineContext {
-            profile: &inputs.profile,
-            door: inputs.door,
-            mode: inputs.mode,
-            now: inputs.now,
-            goal: None,
-            grants: &grants,
-            builds: 0,
-            jail: &jail,
-            leads_to: &beyond_links,
-        };
-        judge_line(commands, &context)
     }
 
     /// The sandbox's plan for an allowed line.
@@ -163,7 +112,7 @@ pub fn layer_of(line: &JudgedLine) -> WorkspaceLayer {
 /// A line's time limit.
 #[must_use]
 pub fn time_of(line: &JudgedLine) -> Duration {
-    line.timeout_seconds()
+    line.timeout_seconds
         .map_or(SandboxLimits::default().time, Duration::from_secs)
 }
 

@@ -8,8 +8,9 @@ use rustix::thread::{
     UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
 
-use super::outcome::{InitReport, RunEnd};
+use super::outcome::InitReport;
 use super::system;
+use tslp_core::event::ToolOutcome;
 
 /// The user id inside: never root, whoever started tslp, so that an exec drops all capabilities.
 const USER_INSIDE: u32 = 1000;
@@ -37,7 +38,7 @@ pub(super) fn run_first_helper() -> ExitCode {
 /// Reports to the parent why nothing is run. A failed write is ignored: nothing is run either way.
 pub(super) fn report_refusal(why: String) {
     let report = InitReport {
-        ended: RunEnd::NotStarted(why),
+        ended: ToolOutcome::NotStarted(why),
         cpu: std::time::Duration::ZERO,
         rss_bytes_max: 0,
     };

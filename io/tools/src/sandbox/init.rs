@@ -7,9 +7,9 @@ use std::process::{self, Command, Stdio};
 use std::time::Duration;
 
 use super::enter::{SetupFailure, report_refusal};
-use super::outcome::RunEnd;
 use super::plan::{Pipeline, RunCondition, SandboxPlan, SandboxTask};
 use super::{probe, programs, restrict, root, system, watch};
+use tslp_core::event::ToolOutcome;
 
 /// A shell's exit status for a program that can't be started.
 const STATUS_NOT_FOUND: i32 = 127;
@@ -70,7 +70,7 @@ fn run_plan(plan: &SandboxPlan) -> SetupFailure {
         SandboxTask::Run(pipelines) => {
             let mut run = TaskRun {
                 plan,
-                ended: RunEnd::Exited(0),
+                ended: ToolOutcome::Exited(0),
                 cpu: Duration::ZERO,
                 rss_bytes_max: 0,
             };
@@ -88,7 +88,7 @@ fn run_plan(plan: &SandboxPlan) -> SetupFailure {
 /// A plan's pipelines as they are run, with what they used so far.
 struct TaskRun<'p> {
     plan: &'p SandboxPlan,
-    ended: RunEnd,
+    ended: ToolOutcome,
     cpu: Duration,
     rss_bytes_max: u64,
 }
@@ -99,7 +99,7 @@ impl TaskRun<'_> {
             !pipeline.programs.is_empty(),
             "a pipeline is made with its first program"
         );
-        let succeeded = self.ended == RunEnd::Exited(0);
+        let succeeded = self.ended == ToolOutcome::Exited(0);
         if pipeline.when == RunCondition::Succeeded && !succeeded
             || pipeline.when == RunCondition::Failed && succeeded
         {
@@ -131,11 +131,11 @@ impl TaskRun<'_> {
                     if let Some(piped) = child.stdout {
                         input = piped.into();
                     }
-                    self.ended = RunEnd::Exited(0);
+                    self.ended = ToolOutcome::Exited(0);
                 }
                 Err(error) => {
                     writeln!(io::stdout(), "tslp: {name}: {error}")?;
-                    self.ended = RunEnd::Exited(STATUS_NOT_FOUND);
+                    self.ended = ToolOutcome::Exited(STATUS_NOT_FOUND);
                 }
             }
         }
@@ -149,10 +149,10 @@ impl TaskRun<'_> {
             self.rss_bytes_max = self.rss_bytes_max.max(reaped.rss_bytes_max);
             // Orphans come to pid 1 as well.
             waited.retain(|it| *it != pid);
-            if last == Some(pid) && self.ended == RunEnd::Exited(0) {
+            if last == Some(pid) && self.ended == ToolOutcome::Exited(0) {
                 self.ended = match reaped.status {
-                    Ok(status) => RunEnd::Exited(status),
-                    Err(signal) => RunEnd::Signalled(signal),
+                    Ok(status) => ToolOutcome::Exited(status),
+                    Err(signal) => ToolOutcome::Signalled(signal),
                 };
             }
         }

@@ -37,7 +37,9 @@ use std::io::PipeReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub use outcome::{KeptOutput, ResourceBound, RunEnd, RunOutcome};
+use tslp_core::event::ToolOutcome;
+
+pub use outcome::{KeptOutput, RunOutcome};
 pub use plan::{
     Pipeline, PlannedProgram, RunCondition, SandboxLimits, SandboxPlan, SandboxTask, WorkspaceLayer,
 };
@@ -130,9 +132,9 @@ impl Sandbox {
         };
         match self.run_plan(&plan).ended {
             // The last try is one that ends the sandbox.
-            RunEnd::Breach(what) if what == "unshare" => Ok(()),
-            RunEnd::Breach(what) => Err(format!("a probe got out of the sandbox: {what}")),
-            RunEnd::NotStarted(why) => Err(why),
+            ToolOutcome::Breach(what) if what == "unshare" => Ok(()),
+            ToolOutcome::Breach(what) => Err(format!("a probe got out of the sandbox: {what}")),
+            ToolOutcome::NotStarted(why) => Err(why),
             other => Err(format!("the self-test didn't end as it should: {other}")),
         }
     }

@@ -1,15 +1,15 @@
 //! The outcome of a run.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tslp_core::event::ToolOutcome;
 
 /// The outcome of a run, with its output and the resources that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
     /// The run's end.
-    pub ended: RunEnd,
+    pub ended: ToolOutcome,
     /// Its programs' output, standard error included.
     pub output: KeptOutput,
     /// Wall-clock time.
@@ -25,57 +25,11 @@ impl RunOutcome {
     #[must_use]
     pub fn not_started(why: impl Into<String>) -> Self {
         Self {
-            ended: RunEnd::NotStarted(why.into()),
+            ended: ToolOutcome::NotStarted(why.into()),
             output: KeptOutput::with_capacity(0),
             duration: Duration::ZERO,
             cpu: Duration::ZERO,
             rss_bytes_max: 0,
-        }
-    }
-}
-
-/// The end of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RunEnd {
-    /// The last program ended by itself, with this status.
-    Exited(i32),
-    /// A signal ended the last program.
-    Signalled(i32),
-    /// The deadline ended it.
-    TimedOut,
-    /// It exceeded a limit.
-    Limit(ResourceBound),
-    /// Nothing was run, and why.
-    NotStarted(String),
-    /// It made a call that only an escape needs, and was ended there.
-    Breach(String),
-    /// It was stopped from outside.
-    Stopped,
-}
-
-/// A limit that ends a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ResourceBound {
-    /// Memory.
-    Memory,
-    /// Processes.
-    Processes,
-    /// Output.
-    Output,
-}
-
-impl fmt::Display for RunEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exited(status) => write!(f, "exit {status}"),
-            Self::Signalled(signal) => write!(f, "signal {signal}"),
-            Self::TimedOut => f.write_str("timed out"),
-            Self::Limit(ResourceBound::Memory) => f.write_str("limit: memory"),
-            Self::Limit(ResourceBound::Processes) => f.write_str("limit: processes"),
-            Self::Limit(ResourceBound::Output) => f.write_str("limit: output"),
-            Self::NotStarted(why) => write!(f, "not started: {why}"),
-            Self::Breach(what) => write!(f, "breach: {what}"),
-            Self::Stopped => f.write_str("stopped"),
         }
     }
 }
@@ -148,7 +102,7 @@ impl KeptOutput {
 #[cfg(target_os = "linux")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InitReport {
-    pub(super) ended: RunEnd,
+    pub(super) ended: ToolOutcome,
     pub(super) cpu: Duration,
     pub(super) rss_bytes_max: u64,
 }

@@ -9,9 +9,9 @@ use std::path::Path;
 use rustix::mount::MountFlags;
 use rustix::thread::UnshareFlags;
 
-use super::outcome::RunEnd;
 use super::plan::{SandboxPlan, WorkspaceLayer};
 use super::system;
+use tslp_core::event::ToolOutcome;
 
 /// Whether a try succeeded.
 type EscapeTry = (&'static str, fn(&SandboxPlan) -> bool);
@@ -58,13 +58,13 @@ const TRIES: &[EscapeTry] = &[
 ];
 
 /// Makes all tries; the last one is held and never comes back, if all is well.
-pub(super) fn try_all_escapes(plan: &SandboxPlan) -> RunEnd {
+pub(super) fn try_all_escapes(plan: &SandboxPlan) -> ToolOutcome {
     if let Some((what, _)) = TRIES.iter().find(|(_, escapes)| escapes(plan)) {
-        return RunEnd::Breach((*what).to_owned());
+        return ToolOutcome::Breach((*what).to_owned());
     }
     // Whether it works or fails: it should never have been answered.
     let _ = system::unshare_namespaces(UnshareFlags::NEWUSER);
-    RunEnd::Breach("system calls aren't held".to_owned())
+    ToolOutcome::Breach("system calls aren't held".to_owned())
 }
 
 /// Whether there is anything to be seen.

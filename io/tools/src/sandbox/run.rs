@@ -8,15 +8,17 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::init::STARTED;
-use super::outcome::{InitReport, KeptOutput, ResourceBound, RunEnd, RunOutcome};
+use super::outcome::{InitReport, KeptOutput, RunOutcome};
 use super::plan::SandboxPlan;
+use tslp_core::event::ToolOutcome;
 
 /// How long after its deadline a sandbox is ended from outside, though pid 1 ends it in time by itself; and how long it may
 /// take to end then.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The end of a run of which nobody reported another.
-const ENDED_WITHOUT_RESULT: RunEnd = RunEnd::Signalled(rustix::process::Signal::KILL.as_raw());
+const ENDED_WITHOUT_RESULT: ToolOutcome =
+    ToolOutcome::Signalled(rustix::process::Signal::KILL.as_raw());
 
 /// Longest report; the usual one has a hundred bytes.
 const REPORT_BYTES_MAX: usize = 64 << 10;
@@ -34,7 +36,7 @@ pub(super) fn run_sandbox(
     // Its reply may have ended while it waited in the worker's queue: then nothing is started.
     if is_stopped() {
         return RunOutcome {
-            ended: RunEnd::Stopped,
+            ended: ToolOutcome::Stopped,
             ..RunOutcome::not_started("")
         };
     }
@@ -89,7 +91,7 @@ struct RunningSandbox<'s> {
     /// The moment at which it is ended from outside.
     deadline: Instant,
     /// The reason, if it was ended from outside.
-    ended: Option<RunEnd>,
+    ended: Option<ToolOutcome>,
 }
 
 impl RunningSandbox<'_> {
@@ -108,15 +110,15 @@ impl RunningSandbox<'_> {
         let silent = || match (waited, started) {
             // Pid 1 was killed, as the system does when memory runs out.
             (_, true) => ENDED_WITHOUT_RESULT,
-            (Err(error), false) => RunEnd::NotStarted(error.to_string()),
+            (Err(error), false) => ToolOutcome::NotStarted(error.to_string()),
             (Ok(status), false) => {
                 let said = String::from_utf8_lossy(report);
-                RunEnd::NotStarted(format!("the helper ended with {status}: {}", said.trim()))
+                ToolOutcome::NotStarted(format!("the helper ended with {status}: {}", said.trim()))
             }
         };
         let (cpu, rss_bytes_max, ended) = match serde_json::from_slice::<InitReport>(report) {
             // Pid 1 failed in the middle of a run, in which programs may have done something already.
-            Ok(report) if started && matches!(report.ended, RunEnd::NotStarted(_)) => (
+            Ok(report) if started && matches!(report.ended, ToolOutcome::NotStarted(_)) => (
                 report.cpu,
                 report.rss_bytes_max,
                 self.ended.unwrap_or(ENDED_WITHOUT_RESULT),
@@ -138,7 +140,7 @@ impl RunningSandbox<'_> {
     }
 
     /// Ends it from outside; the first reason counts.
-    fn end_early(&mut self, why: RunEnd) {
+    fn end_early(&mut self, why: ToolOutcome) {
         if self.ended.is_none() {
             self.ended = Some(why);
             self.deadline = Instant::now() + GRACE;
@@ -158,7 +160,7 @@ impl RunningSandbox<'_> {
             if left.is_zero() && self.ended.is_some() {
                 return Err(io::ErrorKind::TimedOut.into());
             } else if left.is_zero() {
-                self.end_early(RunEnd::TimedOut);
+                self.end_early(ToolOutcome::TimedOut);
                 continue;
             }
             // A closed pipe stays ready, so that polling it again would never wait.
@@ -166,7 +168,7 @@ impl RunningSandbox<'_> {
             let [out_is_ready, err_is_ready, is_stopped] =
                 wait_for_pipes(&stdout, &stderr, stop, left)?;
             if is_stopped {
-                self.end_early(RunEnd::Stopped);
+                self.end_early(ToolOutcome::Stopped);
             }
             if let Some(pipe) = stdout.as_mut().filter(|_| out_is_ready) {
                 match pipe.read(&mut buffer)? {
@@ -175,7 +177,7 @@ impl RunningSandbox<'_> {
                 }
                 // Read on after it, until the pipe is closed: the programs end with pid 1, not with their next write.
                 if self.output.bytes > self.output_bytes_max {
-                    self.end_early(RunEnd::Limit(ResourceBound::Output));
+                    self.end_early(ToolOutcome::Limit("output".into()));
                 }
             }
             if let Some(pipe) = stderr.as_mut().filter(|_| err_is_ready) {

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::outcome::{InitReport, ResourceBound, RunEnd};
+use super::outcome::InitReport;
 use super::plan::SandboxLimits;
 use super::{filter, system};
+use tslp_core::event::ToolOutcome;
 
 /// Interval between counts of memory and processes: the system must bear a fork bomb for that long.
 const TICK: Duration = Duration::from_millis(20);
@@ -32,7 +33,7 @@ pub(super) fn start_watch(limits: SandboxLimits) -> io::Result<Sender<OwnedFd>> 
 
 /// Reports the end of everything and makes it so: when pid 1 ends, the kernel ends all processes of its namespace. Of two
 /// threads that come to an end the first one reports.
-pub(super) fn report_end(ended: RunEnd, cpu: Duration, rss_bytes_max: u64) -> ! {
+pub(super) fn report_end(ended: ToolOutcome, cpu: Duration, rss_bytes_max: u64) -> ! {
     static REPORTING: Mutex<()> = Mutex::new(());
     let _held_for_ever = REPORTING.lock().unwrap_or_else(PoisonError::into_inner);
     system::kill_all_others();
@@ -65,7 +66,7 @@ fn reason_to_end(
     limits: &SandboxLimits,
     deadline: Instant,
     rss_bytes_max: &mut u64,
-) -> Option<RunEnd> {
+) -> Option<ToolOutcome> {
     let stdin = io::stdin();
     let mut watched = [
         PollFd::new(&stdin, PollFlags::IN),
@@ -75,7 +76,11 @@ fn reason_to_end(
     let wait = Timespec::try_from(left.min(TICK)).ok()?;
     match poll(&mut watched, Some(&wait)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(error) => return Some(RunEnd::Breach(format!("the watch was disturbed: {error}"))),
+        Err(error) => {
+            return Some(ToolOutcome::Breach(format!(
+                "the watch was disturbed: {error}"
+            )));
+        }
     }
     if !watched[0].revents().is_empty() {
         // tslp is gone, or stops the run; it reads no report in either case.
@@ -85,17 +90,17 @@ fn reason_to_end(
         // A process that died meanwhile takes its call with it.
         && let Ok(call) = system::held_call(listener.as_fd())
     {
-        return Some(RunEnd::Breach(filter::name_of(call)));
+        return Some(ToolOutcome::Breach(filter::name_of(call)));
     }
     if Instant::now() >= deadline {
-        return Some(RunEnd::TimedOut);
+        return Some(ToolOutcome::TimedOut);
     }
     let (processes, memory) = resources_in_use();
     *rss_bytes_max = memory.max(*rss_bytes_max);
     if processes > limits.processes {
-        Some(RunEnd::Limit(ResourceBound::Processes))
+        Some(ToolOutcome::Limit("processes".into()))
     } else if memory > limits.memory_bytes {
-        Some(RunEnd::Limit(ResourceBound::Memory))
+        Some(ToolOutcome::Limit("memory".into()))
     } else {
         None
     }

@@ -1,5 +1,6 @@
 //! Chat requests and replies: request bodies in and out, replies decoded from their stream, in each dialect.
 
+pub mod asked_again;
 pub mod bad_request;
 mod body_walk;
 mod by_dialect;

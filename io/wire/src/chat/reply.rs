@@ -85,6 +85,12 @@ impl ReplyDecoder {
         self.dialect
     }
 
+    /// Why the model ended, so far as it has said so.
+    #[must_use]
+    pub fn finish_reason(&self) -> Option<&str> {
+        self.content.finish_reason.as_deref()
+    }
+
     /// Whether the reply calls any of the client's tools.
     #[must_use]
     pub const fn has_calls(&self) -> bool {
@@ -106,12 +112,6 @@ impl ReplyDecoder {
     /// The client doesn't get these calls; without any, the reply ends as one does that made none.
     pub fn drop_calls(&mut self, denied: &DeniedCalls) {
         self.content.drop_calls(denied);
-    }
-
-    /// Why the model stopped, in the dialect's word.
-    #[must_use]
-    pub fn finish_reason(&self) -> Option<&str> {
-        self.content.finish_reason.as_deref()
     }
 
     /// The client gets these calls in the place of a text that they were written as.

@@ -5,8 +5,7 @@
 //! known whether another round follows, and so is a whole body. What is said after the first round, by the engine or by the model, is
 //! more text of the same reply: a stream's further pieces, and the kept end repeats the whole text, where it repeats any, with the
 //! usage of all rounds. Calls of the client's own tools are kept back until the engine has judged them: a client can't use one
-//! before it is complete. So is a text that may be such calls, from where they would begin: the engine may deliver them as calls, or
-//! ask the server once more, and what that says reaches nobody but the engine.
+//! before it is complete. So is a text that may be such calls, from where they would begin.
 
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ use super::lost_calls::{LostCallWatch, OfferedTools};
 use super::reply::{DecodedPiece, ReplyDecoder};
 
 /// Longest body, and longest end of a stream, that is kept back; a longer one is passed on, and asks for nothing.
-const HELD_BYTES_MAX: usize = 1 << 20;
+pub const HELD_BYTES_MAX: usize = 1 << 20;
 
 /// The response so far.
 #[derive(Debug)]
@@ -49,8 +48,6 @@ pub struct ResponseRounds {
     later: Option<LaterRounds>,
     /// Reads the text, where it may be calls.
     watch: Option<Box<(ReplyDecoder, LostCallWatch)>>,
-    /// Whether the server was asked once more for what the reply should have been.
-    asks_again: bool,
 }
 
 /// The rounds after the first one.
@@ -107,7 +104,6 @@ impl ResponseRounds {
             said: String::new(),
             later: None,
             watch: None,
-            asks_again: false,
         }
     }
 
@@ -158,18 +154,6 @@ impl ResponseRounds {
         watch.is_some_and(|watch| self.form == ResponseForm::Whole || !watch.1.held().is_empty())
     }
 
-    /// Whether the server was asked once more for what the reply should have been.
-    #[must_use]
-    pub const fn asks_again(&self) -> bool {
-        self.asks_again
-    }
-
-    /// The server is asked once more: all that it says is for the engine.
-    pub const fn ask_again(&mut self) {
-        self.asks_again = true;
-        self.ends = false;
-    }
-
     /// The client gets calls in the place of the text that they were written as.
     pub fn deliver_calls(&mut self, delivered: &DeliveredCalls) -> Vec<u8> {
         self.held = with_calls(self.dialect, self.form, &self.shared, &self.held, delivered);
@@ -189,12 +173,6 @@ impl ResponseRounds {
         self.held.len() + later.map_or(0, |later| later.decoder.kept_bytes())
     }
 
-    /// Whether there is more than what is kept back.
-    #[must_use]
-    pub fn is_too_long(&self) -> bool {
-        self.held_bytes() > HELD_BYTES_MAX
-    }
-
     /// Everything that was kept back, as it came.
     #[must_use]
     pub fn take_held(&mut self) -> Vec<u8> {
@@ -203,9 +181,6 @@ impl ResponseRounds {
 
     /// Takes more of the model server's response; returns the bytes that the client gets now.
     pub fn push(&mut self, data: &[u8]) -> Vec<u8> {
-        if self.asks_again {
-            return Vec::new();
-        }
         if let Some(later) = &mut self.later {
             let piece = later.decoder.push(data);
             self.ends = later.decoder.is_finished();

@@ -182,6 +182,21 @@ pub fn write_own_response(
     }
 }
 
+/// Appends the head of a stream of server-sent events, which goes on until either side closes the connection.
+pub fn write_event_stream_head(out: &mut Vec<u8>, to: ResponseTo, extra: &[(&str, &str)]) {
+    write_status_line(out, 200, reason_phrase(200));
+    let own = [
+        ("content-type", "text/event-stream"),
+        ("cache-control", "no-store"),
+        ("x-content-type-options", "nosniff"),
+    ];
+    for (name, value) in own.iter().chain(extra) {
+        write_field(out, name, value.as_bytes());
+    }
+    write_persistence_field(out, to.version, Persistence::Close);
+    out.extend_from_slice(b"\r\n");
+}
+
 /// Appends a complete refusal.
 pub fn write_refusal(out: &mut Vec<u8>, to: ResponseTo, refusal: &Refusal, extra: &[(&str, &str)]) {
     let mut fields: Vec<(&str, &str)> = extra.to_vec();

@@ -1,0 +1,222 @@
+//! `clear`: what a conversation held so far goes to no model any more, in every dialect with messages.
+
+use serde_json::{Value, json};
+
+use crate::harness::{JSON, Places, Talk, Tslp, prompt, user};
+use crate::upstream::{Reply, Upstream};
+
+/// One dialect: its route, its field of messages, messages with a call and its result, and how a text is said and answered.
+struct Spoken {
+    path: &'static str,
+    field: &'static str,
+    worked: fn() -> Value,
+    user: fn(&str) -> Value,
+    model: fn(&str) -> Value,
+    reply: fn(&str) -> Value,
+}
+
+const SPOKEN: [Spoken; 4] = [
+    Spoken {
+        path: "/v1/chat/completions",
+        field: "messages",
+        worked: || {
+            json!([
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "look around"},
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "t1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+                {"role": "tool", "tool_call_id": "t1", "content": "a.txt"},
+                {"role": "assistant", "content": "There is a file."}])
+        },
+        user: |text| json!({"role": "user", "content": text}),
+        model: |text| json!({"role": "assistant", "content": text}),
+        reply: |text| {
+            json!({"choices": [{"index": 0, "finish_reason": "stop",
+                "message": {"role": "assistant", "content": text}}]})
+        },
+    },
+    Spoken {
+        path: "/v1/messages",
+        field: "messages",
+        worked: || {
+            json!([
+                {"role": "user", "content": [{"type": "text", "text": "look around"}]},
+                {"role": "assistant", "content": [
+                    {"type": "thinking", "thinking": "hm", "signature": "s1"},
+                    {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "t1", "content": "a.txt"},
+                    {"type": "text", "text": "<system-reminder>\nBe quick.\n</system-reminder>"}]},
+                {"role": "assistant", "content": [{"type": "text", "text": "There is a file."}]}])
+        },
+        user: |text| json!({"role": "user", "content": [{"type": "text", "text": text}]}),
+        model: |text| json!({"role": "assistant", "content": [{"type": "text", "text": text}]}),
+        reply: |text| {
+            json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": text}],
+                "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 1}})
+        },
+    },
+    Spoken {
+        path: "/v1/responses",
+        field: "input",
+        worked: || {
+            json!([
+                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look around"}]},
+                {"type": "reasoning", "id": "r1", "summary": [], "encrypted_content": "x"},
+                {"type": "function_call", "call_id": "t1", "name": "ls", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "t1", "output": "a.txt"},
+                {"type": "message", "role": "assistant", "content": [
+                    {"type": "output_text", "text": "There is a file."}]}])
+        },
+        user: |text| json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}),
+        model: |text| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}),
+        reply: |text| {
+            json!({"object": "response", "status": "completed", "output": [
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}]})
+        },
+    },
+    Spoken {
+        path: "/api/chat",
+        field: "messages",
+        worked: || {
+            json!([
+                {"role": "user", "content": "look around"},
+                {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "ls", "arguments": {}}}]},
+                {"role": "tool", "content": "a.txt"},
+                {"role": "assistant", "content": "There is a file."}])
+        },
+        user: |text| json!({"role": "user", "content": text}),
+        model: |text| json!({"role": "assistant", "content": text}),
+        reply: |text| json!({"model": "m", "message": {"role": "assistant", "content": text}, "done": true}),
+    },
+];
+
+impl Spoken {
+    /// Sends the messages; gives those that the model got.
+    fn ask(&self, tslp: &Tslp<'_>, upstream: &Upstream, messages: &Value, reply: &str) -> Value {
+        let reply = (self.reply)(reply).to_string().into_bytes();
+        upstream.will(Reply::Plain(200, "application/json", reply));
+        let mut body = json!({"model": "m", "stream": false, "tools": [{"name": "ls"}]});
+        body[self.field] = messages.clone();
+        let body = body.to_string();
+        let response = tslp.request("POST", self.path, &[JSON], body.as_bytes());
+        assert_eq!(response.status(), 200, "{}", self.path);
+        let mut seen = upstream.next().json();
+        assert_eq!(seen["tools"], json!([{"name": "ls"}]), "{}", self.path);
+        seen[self.field].take()
+    }
+}
+
+#[test]
+fn no_call_is_parted_from_its_result_in_any_dialect() {
+    for spoken in &SPOKEN {
+        let (places, upstream) = (Places::new(), Upstream::start());
+        let tslp = Tslp::start(&places, &upstream);
+        let mut messages = (spoken.worked)();
+        let systems = usize::from(messages[0]["role"] == "system");
+        let add = |messages: &mut Value, message| messages.as_array_mut().unwrap().push(message);
+        add(&mut messages, (spoken.user)("And now?"));
+        let seen = spoken.ask(&tslp, &upstream, &messages, "Two.");
+        assert_eq!(seen, messages, "{}", spoken.path);
+        add(&mut messages, (spoken.model)("Two."));
+        add(&mut messages, (spoken.user)("@tslp clear\nAnd then?"));
+        let cleared = spoken.ask(&tslp, &upstream, &messages, "Three.");
+        let text = cleared.to_string();
+        assert_eq!(cleared.as_array().unwrap().len(), systems + 1, "{text}");
+        assert_eq!(text.contains("Be brief."), systems == 1, "{text}");
+        assert!(text.contains("And then?"), "{text}");
+        for gone in ["look around", "t1", "a.txt", "Be quick.", "Two."] {
+            assert!(!text.contains(gone), "{}: {gone}: {text}", spoken.path);
+        }
+        assert_eq!(text.matches("[SESSION RECOVERY: READ-ONLY]").count(), 1);
+        assert!(text.contains("Asked last: And now?"), "{text}");
+        // What went out stays where it was.
+        add(&mut messages, (spoken.model)("Three."));
+        add(&mut messages, (spoken.user)("Thanks."));
+        let after = spoken.ask(&tslp, &upstream, &messages, "Welcome.");
+        let (before, after) = (cleared.as_array().unwrap(), after.as_array().unwrap());
+        assert_eq!(after[..before.len()], before[..], "{}", spoken.path);
+        assert_eq!(after.len(), before.len() + 2, "{}", spoken.path);
+        tslp.at_rest();
+        tslp.stop();
+        let (code, report) = places.cli_json(&["verify", "--deep"]);
+        assert_eq!(code, 0, "{}: {report}", spoken.path);
+    }
+}
+
+#[test]
+fn a_clear_from_a_terminal_survives_a_kill() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let (code, done) = places.cli_json(&["clear"]);
+    assert_eq!(
+        (code, &done["targets"][0]["outcome"]),
+        (1, &json!("no_session"))
+    );
+    let tslp = Tslp::start(&places, &upstream);
+    let mut talk = Talk::new(&tslp);
+    upstream.will_say("One.");
+    talk.ask("What is first?");
+    let shown = upstream.next().text();
+    assert!(!shown.contains("SESSION RECOVERY"), "{shown}");
+    let (code, done) = places.cli_json(&["clear"]);
+    assert_eq!(
+        (code, &done["targets"][0]["outcome"]),
+        (0, &json!("clear_asked"))
+    );
+    tslp.kill();
+    let tslp = Tslp::start(&places, &upstream);
+    let messages = [
+        user("What is first?"),
+        json!({"role": "assistant", "content": "One."}),
+        user("What is second?"),
+    ];
+    for killed in [true, false] {
+        upstream.will_say("Two.");
+        tslp.chat(&json!({"model": "m", "messages": messages, "tools": []}));
+        let seen = upstream.next().json();
+        assert_eq!(seen["messages"].as_array().unwrap().len(), 1, "{seen}");
+        assert!(seen.to_string().contains("Asked last: What is first?"));
+        if killed {
+            tslp.at_rest();
+        }
+    }
+    // Another conversation is nobody's business.
+    upstream.will_say("Three.");
+    tslp.chat(&prompt("Something else."));
+    assert!(!upstream.next().text().contains("SESSION RECOVERY"));
+    tslp.kill();
+    let (code, report) = places.cli_json(&["verify", "--deep"]);
+    assert_eq!(code, 0, "{report}");
+}
+
+#[test]
+fn decisions_without_evidence_keep_a_terminals_clear_back() {
+    let (places, upstream) = (Places::new(), Upstream::start());
+    let tslp = Tslp::start(&places, &upstream);
+    upstream.will_say("One.");
+    tslp.chat(&prompt("What is first?"));
+    let clear = |arguments: &[&str]| {
+        let (code, done) = places.cli_json(&[&["clear"], arguments].concat());
+        let result = &done["targets"][0];
+        let text = |field: &str| result[field].as_str().unwrap().to_owned();
+        (code, text("outcome"), text("words"))
+    };
+    places.cli_json(&["note", "decision #queue: One writer thread."]);
+    let (code, outcome, words) = clear(&[]);
+    assert_eq!((code, outcome.as_str()), (1, "decisions_ungrounded"));
+    assert_eq!(
+        words,
+        "Cannot clear: 1 decision lacks evidence.\nGrounding ratio 0.00, required 0.95. Add evidence or mark [ASSUMPTION].\n  #queue: no citation"
+    );
+    let (code, outcome, _) = clear(&["--force", "--session", "1"]);
+    assert_eq!((code, outcome.as_str()), (0, "cleared_ungrounded"));
+    tslp.at_rest();
+    tslp.stop();
+    let tslp = Tslp::with(&places, &upstream.url, &["--clear-grounding", "warn"]);
+    let (code, outcome, _) = clear(&[]);
+    assert_eq!((code, outcome.as_str()), (0, "cleared_ungrounded"));
+    places.cli_json(&["note", "decision #queue: One writer thread. [ASSUMPTION]"]);
+    let (code, outcome, _) = clear(&[]);
+    assert_eq!((code, outcome.as_str()), (0, "clear_asked"));
+    tslp.stop();
+}
