@@ -14,6 +14,7 @@ import re
 import sys
 
 import clients
+import dialects
 import run as sessions
 import script
 import upstream
@@ -26,18 +27,21 @@ TEXT = (
     "#include \"ring.h\"\n\nint ring_full(const struct ring *r)\n{\n    return r->count == RING_SIZE;\n}\n\n"
     "int ring_empty(const struct ring *r)\n{\n" + OLD + "}\n"
 )
-WRONG = "    return ring->count == 0; /* empty */\n"
+WRONG = "int ring_empty(const struct ring *r) {\n    return (r->count == 0);\n}\n"
 ASK = "Let ring_empty in src/ring.c hold for negative counts, too."
 KINDS = ["lost", "arguments", "edit"]
 CORRECTED = re.compile(r"was not run, because")
 TOLD = re.compile(r"The last edit of \S+ was not applied")
 
 
-def session(kind):
+def session(kind, in_text):
     edit = Action("edit", FILE, ("ring_empty",), OLD.rstrip("\n"), NEW.rstrip("\n"))
     wrong = Action("edit", FILE, ("ring_empty",), WRONG.rstrip("\n"), NEW.rstrip("\n"))
-    read = [Action("read", FILE)]
-    replies = [read, *([[wrong]] if kind == "edit" else []), [edit], [Action("say", text="Done.")]]
+    replies = [[edit], [Action("say", text="Done.")]]
+    if kind == "edit":
+        replies.insert(0, [wrong])
+    if not in_text:
+        replies.insert(0, [Action("read", FILE)])
     return Session(kind, None, [Turn(ASK, replies, [])], tree={FILE: TEXT, "src/ring.h": "struct ring { int count; };\n"})
 
 
@@ -45,6 +49,11 @@ class Failing(upstream.Model):
     """Writes its first edit as text."""
 
     def reply(self, body):
+        if self.form is not None:
+            # What aider says of a failure replaces the message that the turn is known by.
+            has_failed = "failed to match" in dialects.text_of(body["messages"][-1]["content"])
+            actions = self.session.turns[0].replies[1 if has_failed else 0]
+            return self.aider(actions), [], actions
         text, calls, actions = super().reply(body)
         is_edit = bool(calls) and any(action.changes for action in actions)
         if not is_edit or self.session.name == "edit":
@@ -62,13 +71,15 @@ class Failing(upstream.Model):
 def play(options, kind, failure, through):
     upstream.Model, whole = Failing, upstream.Model
     try:
-        done = sessions.Run(options, kind, session(failure), through).play()
+        done = sessions.Run(options, kind, session(failure, kind.form is not None), through).play()
     finally:
         upstream.Model = whole
     landed = NEW in done.after.get(FILE, "") and WRONG not in done.after.get(FILE, "")
     told = any(TOLD.search(entry["raw"]) for entry in done.received)
     if options.verbose:
-        print("\n".join(done.outputs)[-3000:], file=sys.stderr)
+        for entry in done.received:
+            for message in entry["body"]["messages"][-3:]:
+                print(json.dumps(message)[:1500], file=sys.stderr)
     return landed, told, len(done.received)
 
 
